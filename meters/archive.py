@@ -234,9 +234,10 @@ class Archive:
 
     def _build_missing_error(self, first_sequence: int, last_sequence: int) -> JournalDamaged:
         """Return the error for an archive segment that is missing on every medium."""
-        where = " and ".join(str(folder) for folder in self.folders)
+        locations = " and ".join(str(folder) for folder in self.folders)
         return JournalDamaged(
-            where, f"the segment with entries {first_sequence} to {last_sequence} is missing from the archive"
+            locations,
+            f"the segment with entries {first_sequence} to {last_sequence} is missing from the archive",
         )
 
     @staticmethod

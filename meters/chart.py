@@ -237,8 +237,8 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
 
 def compile_account_pattern(pattern: str) -> re.Pattern[str]:
     """Return the regular expression for an account name pattern: ``<...>`` is a named word, ``*`` any text."""
-    words = re.sub(r"<(\w+)>", r"(?P<\1>[A-Za-z0-9_.-]+)", pattern)
-    return re.compile(words.replace("*", ".*"))
+    named_pattern = re.sub(r"<(\w+)>", r"(?P<\1>[A-Za-z0-9_.-]+)", pattern)
+    return re.compile(named_pattern.replace("*", ".*"))
 
 
 #: The pattern of each account of the chart, with the account.
@@ -258,18 +258,19 @@ def find_account(name: str) -> Account:
 @lru_cache(maxsize=4096)
 def check_flow(source: str, target: str) -> None:
     """Raise :class:`ForbiddenTransfer` unless the chart allows value to flow from ``source`` to ``target``."""
-    debited, credited = find_account(source), find_account(target)
-    if not debited.can_be_debited:
+    source_account, target_account = find_account(source), find_account(target)
+    if not source_account.can_be_debited:
         raise ForbiddenTransfer(
-            f"{source} -> {target}: value may only flow into {source} ({debited.meaning})"
+            f"{source} -> {target}: value may only flow into {source} ({source_account.meaning})"
         )
-    if not credited.can_be_credited:
+    if not target_account.can_be_credited:
         raise ForbiddenTransfer(
-            f"{source} -> {target}: value may only flow out of {target} ({credited.meaning})"
+            f"{source} -> {target}: value may only flow out of {target} ({target_account.meaning})"
         )
-    if debited.book is not credited.book:
+    if source_account.book is not target_account.book:
         raise ForbiddenTransfer(
-            f"{source} -> {target}: value never flows from the {debited.book} book to the {credited.book} book"
+            f"{source} -> {target}: value never flows from the {source_account.book} book to the"
+            f" {target_account.book} book"
         )
 
 

@@ -106,12 +106,12 @@ def clear_memory(
             state_folder, second_folder=second, storage=medium
         )
         _check_clearance(clearance, inspection)
-        stamp = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{inspection.challenge}"
+        evidence_name = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{inspection.challenge}"
         origin: dict[str, JSON] = {
             "person": clearance.person,
             "second_person": clearance.second_person,
             "reason": clearance.reason,
-            "evidence": stamp,
+            "evidence": evidence_name,
             "before": inspection.to_json(),
             **(clearance.claims_record or {}),
             "opening": [
@@ -123,7 +123,7 @@ def clear_memory(
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this flag.
         stop.write_stop_flag(
-            medium, (state_folder, second), f"the clear {stamp} was started and not completed"
+            medium, (state_folder, second), f"the clear {evidence_name} was started and not completed"
         )
         replace_file(medium, state_folder / CLEAR_PLAN_FILE_NAME, encode_canonical_json(plan))
     finally:
@@ -236,13 +236,13 @@ def _move_all(
         evidence_folder,
         (DATABASE_FILE_NAME, "-wal", "-shm", ".sums", JOURNAL_HEAD_FILE_NAME),
     )
-    archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
+    archive_file_suffixes = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
     for folder, aside in (
         (second_folder, second_folder / CLEARED_FOLDER / evidence_folder.name),
         (state_folder, evidence_folder),
     ):
         if storage.list_names(folder / ARCHIVE_FOLDER):
-            _move_files_aside(storage, folder / ARCHIVE_FOLDER, aside / ARCHIVE_FOLDER, archived)
+            _move_files_aside(storage, folder / ARCHIVE_FOLDER, aside / ARCHIVE_FOLDER, archive_file_suffixes)
     if not _is_key_intact(storage, state_folder, second_folder):
         _move_files_aside(
             storage, second_folder, second_folder / CLEARED_FOLDER / evidence_folder.name, (KEY_FILE_NAME,)

@@ -311,26 +311,28 @@ class JournalCopies:
         Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
         """
         last, head_hex = self.database.read_head()
-        common = min(last, scan.sequence)
-        database_hash = head_hex if common == last else self.database.read_hash(common)
-        log_hash = scan.head_hex if common == scan.sequence else log.read_hash(common)
+        last_common = min(last, scan.sequence)
+        database_hash = head_hex if last_common == last else self.database.read_hash(last_common)
+        log_hash = scan.head_hex if last_common == scan.sequence else log.read_hash(last_common)
         if database_hash != log_hash:
             raise JournalDamaged(
                 "both copies",
-                f"they differ at entry {common}: the first has the hash {database_hash}, the second {log_hash}",
+                f"they differ at entry {last_common}: the first has the hash {database_hash}, the second {log_hash}",
             )
-        missing_entries = max(last, scan.sequence) - common
+        missing_entries = max(last, scan.sequence) - last_common
         if not missing_entries:
             return
         if last < scan.sequence:
             self.database.append_entries(self._iter_entries_checking_macs(log.iter_entries(last)))
         else:
-            _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(common)))
-        where = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME
+            _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_common)))
+        copy_name = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME
         kind = MemoryFindingKind.COMPLETED if missing_entries == 1 else MemoryFindingKind.REPAIRED
         self.findings.append(
             MemoryFinding(
-                kind, where, f"{missing_entries} entries after {common} were in the other copy only"
+                kind,
+                copy_name,
+                f"{missing_entries} entries after {last_common} were in the other copy only",
             )
         )
 
@@ -367,12 +369,15 @@ class JournalCopies:
                 " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in location.media),
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
-        intact = [reading for reading in readings.values() if reading.is_intact]
-        acknowledged = max(reading.last_sequence_lower_bound for reading in intact or readings.values())
-        if acknowledged > sequence:
+        intact_readings = [reading for reading in readings.values() if reading.is_intact]
+        acknowledged_sequence = max(
+            reading.last_sequence_lower_bound for reading in intact_readings or readings.values()
+        )
+        if acknowledged_sequence > sequence:
             raise JournalDamaged(
                 "both copies",
-                f"they end at entry {sequence}, but entry {acknowledged} was acknowledged: entries are missing",
+                f"they end at entry {sequence}, but entry {acknowledged_sequence} was acknowledged:"
+                f" entries are missing",
             )
         base, _ = self.database.read_head_before_first()
         for head in heads:
@@ -395,7 +400,7 @@ class JournalCopies:
             )
 
     # ------------------------------------------------------------------ running
-    def append(self, item: AuthenticatedEntry) -> None:
+    def append(self, authenticated_entry: AuthenticatedEntry) -> None:
         """Make a journal entry durable in both copies.
 
         After any error the journal must be reopened. If the commit to the first copy fails, nothing is stored.
@@ -403,15 +408,15 @@ class JournalCopies:
         it there.
         """
         try:
-            self.database.insert(item)
+            self.database.insert(authenticated_entry)
             self.database.commit()
         except BaseException:
             self.database.rollback()
             raise
         if self.log is not None:
-            self.log.write(item)
+            self.log.write(authenticated_entry)
             self.log.sync()
-        head = JournalHead(item.entry.sequence, item.entry.hash_hex)
+        head = JournalHead(authenticated_entry.entry.sequence, authenticated_entry.entry.hash_hex)
         for head_file in self._head_files:
             head_file.write(head)
         self._location.storage.sync_together([head_file.file for head_file in self._head_files])
@@ -450,7 +455,9 @@ def _append_all(log: LogCopy, items: Iterable[AuthenticatedEntry]) -> None:
     log.sync()
 
 
-def check_mac(item: AuthenticatedEntry, key: MachineKey) -> None:
+def check_mac(authenticated_entry: AuthenticatedEntry, key: MachineKey) -> None:
     """Raise :class:`JournalDamaged` unless the MAC of this entry was made with the machine's ``key``."""
-    if not key.is_mac_valid(bytes.fromhex(item.entry.hash_hex), item.mac):
-        raise JournalDamaged(f"entry {item.entry.sequence}", "its HMAC was not made with this machine's key")
+    if not key.is_mac_valid(bytes.fromhex(authenticated_entry.entry.hash_hex), authenticated_entry.mac):
+        raise JournalDamaged(
+            f"entry {authenticated_entry.entry.sequence}", "its HMAC was not made with this machine's key"
+        )

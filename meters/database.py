@@ -333,10 +333,10 @@ class WritableDatabase(DatabaseReader):
         leaves an incomplete file.
         """
         path = folder / DATABASE_FILE_NAME
-        fresh = path.with_name(DATABASE_FILE_NAME + ".new")
+        new_path = path.with_name(DATABASE_FILE_NAME + ".new")
         for suffix in ("", "-wal", "-shm", "-journal"):
-            storage.remove(fresh.with_name(fresh.name + suffix))
-        reader = DatabaseReader(storage.connect(fresh, read_only=False), fresh)
+            storage.remove(new_path.with_name(new_path.name + suffix))
+        reader = DatabaseReader(storage.connect(new_path, read_only=False), new_path)
         try:
             reader.run_sql(f"PRAGMA page_size={DATABASE_PAGE_SIZE_BYTES}")
             reader.run_sql("PRAGMA synchronous=FULL")
@@ -353,16 +353,16 @@ class WritableDatabase(DatabaseReader):
             reader.run_sql("PRAGMA journal_mode=WAL")
         finally:
             reader.close()
-        sums = PageChecksums(storage, fresh, key)
+        sums = PageChecksums(storage, new_path, key)
         sums.record_all()
         sums.close()
         # Rename the sums first, so that a database file that exists always has its sums.
         storage.rename(
-            fresh.with_name(fresh.name + PAGE_CHECKSUMS_SUFFIX),
+            new_path.with_name(new_path.name + PAGE_CHECKSUMS_SUFFIX),
             path.with_name(path.name + PAGE_CHECKSUMS_SUFFIX),
         )
         storage.sync_folder(folder)
-        storage.rename(fresh, path)
+        storage.rename(new_path, path)
         storage.sync_folder(folder)
 
     @staticmethod
@@ -420,11 +420,12 @@ class WritableDatabase(DatabaseReader):
         first, last, count = self.run_sql(
             "SELECT min(sequence), max(sequence), count(*) FROM entries"
         ).fetchone()
-        archived = self.run_sql("SELECT through FROM archived").fetchone()[0]
-        if count and (first, last) != (archived + 1, archived + count):
+        last_archived = self.run_sql("SELECT through FROM archived").fetchone()[0]
+        if count and (first, last) != (last_archived + 1, last_archived + count):
             raise JournalDamaged(
                 str(self._path),
-                f"expected {count} entries from {archived + 1} to {archived + count}, found {first} to {last}",
+                f"expected {count} entries from {last_archived + 1} to {last_archived + count}, found"
+                f" {first} to {last}",
             )
         self._first_sequence = first or 1
 
@@ -434,15 +435,18 @@ class WritableDatabase(DatabaseReader):
         self._sums.close()
 
     # ------------------------------------------------------------------ writing
-    def insert(self, item: AuthenticatedEntry) -> None:
-        """Begin a transaction and insert the journal entry ``item``; :meth:`commit` makes it durable.
+    def insert(self, authenticated_entry: AuthenticatedEntry) -> None:
+        """Begin a transaction and insert the journal entry ``authenticated_entry``; :meth:`commit` makes it durable.
 
         At intervals the transaction also removes some archived entries (:meth:`allow_removal_through`).
         """
         self.run_sql("BEGIN IMMEDIATE")
         self._has_unmoved_wal = True
-        self.run_sql(_INSERT_ENTRY_SQL, _build_row(item))
-        if self._first_sequence <= self._last_archived and item.entry.sequence % _ENTRIES_BETWEEN_DROPS == 0:
+        self.run_sql(_INSERT_ENTRY_SQL, _build_row(authenticated_entry))
+        if (
+            self._first_sequence <= self._last_archived
+            and authenticated_entry.entry.sequence % _ENTRIES_BETWEEN_DROPS == 0
+        ):
             self._remove_some_archived()
 
     def allow_removal_through(self, sequence: int) -> None:
@@ -492,14 +496,14 @@ class WritableDatabase(DatabaseReader):
         """Move SQLite's WAL into the database file; return False if a reader prevents that now."""
         self.run_sql("PRAGMA busy_timeout=0")
         try:
-            busy, _, _ = self.run_sql("PRAGMA wal_checkpoint(RESTART)").fetchone()
+            is_busy, _, _ = self.run_sql("PRAGMA wal_checkpoint(RESTART)").fetchone()
         except JournalUnwritable as error:
             if "locked" not in str(error):
                 raise
-            busy = 1
+            is_busy = 1
         finally:
             self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
-        return not busy
+        return not is_busy
 
     def scrub(self, page_count: int) -> None:
         """Check the next ``page_count`` pages of the file against their sums.
@@ -524,9 +528,11 @@ def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
         sums.close()
 
 
-def _build_row(item: AuthenticatedEntry) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
+def _build_row(
+    authenticated_entry: AuthenticatedEntry,
+) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
     """Return the columns of a journal entry's table row, in the order of the table."""
-    entry = item.entry
+    entry = authenticated_entry.entry
     body = pack_entry(entry.body, entry.previous_hex)
     return (
         entry.sequence,
@@ -534,7 +540,7 @@ def _build_row(item: AuthenticatedEntry) -> tuple[int, str, str, str | None, byt
         entry.kind,
         entry.ref,
         bytes.fromhex(entry.hash_hex),
-        item.mac,
+        authenticated_entry.mac,
         body,
     )
 

@@ -169,10 +169,10 @@ def parse_json(data: bytes) -> Any:
         raise ValueError(f"not JSON from character {error.pos + 1} on") from None
     except ValueError:
         # The number has more digits than the interpreter reads. Its own error text gives advice that does not apply.
-        long = _LONG_NUMBER_PATTERN.search(text)
-        if long is None:
+        long_number = _LONG_NUMBER_PATTERN.search(text)
+        if long_number is None:
             raise
-        raise ValueError(f"{long[1] or 'a value'} is a number of more than 64 bits") from None
+        raise ValueError(f"{long_number[1] or 'a value'} is a number of more than 64 bits") from None
     if end != len(text) and text[end:].strip():
         raise ValueError(f"unexpected text after the JSON value, from character {end} on")
     return value

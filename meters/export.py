@@ -167,9 +167,9 @@ class ExportReader:
             except ValueError as error:
                 raise JournalDamaged(f"{self._name} line {number}", str(error)) from error
             if entry.sequence != sequence + 1 or (head_hex and entry.previous_hex != head_hex):
-                problem = f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}"
+                gap_error = f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}"
                 raise JournalDamaged(
-                    f"{self._name} line {number}", f"{problem}: one is missing, moved or altered"
+                    f"{self._name} line {number}", f"{gap_error}: one is missing, moved or altered"
                 )
             sequence, head_hex = entry.sequence, entry.hash_hex
             yield entry

@@ -341,10 +341,13 @@ class Journal(JournalView):
                 f"the journal belongs to machine {recorded_machine_id}, not {machine_id}",
             )
         ledger.run_full_audit()
-        if furthest := self._archive.find_newer_archived_sequence(self.sequence, self.genesis):
+        if newest_archived_sequence := self._archive.find_newer_archived_sequence(
+            self.sequence, self.genesis
+        ):
             raise JournalDamaged(
                 str(self._location.state_folder),
-                f"both copies end at entry {self.sequence}, but the archive has entries up to {furthest}",
+                f"both copies end at entry {self.sequence}, but the archive has entries up to"
+                f" {newest_archived_sequence}",
             )
         try:
             written_files = self._create_archivist().repair_index(self._load_identifier_index())
@@ -602,9 +605,9 @@ class Journal(JournalView):
 
         That checks everything, repairs and verifies the damaged copy, and records the repair.
         """
-        acknowledged = (self.sequence, self.head_hash)
+        acknowledged_head = (self.sequence, self.head_hash)
         self._reopen(damage)
-        if self._database.read_head() != acknowledged:
+        if self._database.read_head() != acknowledged_head:
             raise damage
         if not self._copies.findings:
             # The damaged page was about to be overwritten from SQLite's WAL, and now has been.

@@ -182,8 +182,10 @@ class Ledger:
                     raise InvalidTransaction(f"{transaction.id}: the id is already reserved")
                 self._check_funds(transaction.id, (), transfers)
                 held_transfers = merge_dimensions(transfers, dims)
-                opens = Reservation(transaction.id, transaction.kind, self.sequence + 1, held_transfers)
-                return LedgerEffect((), (), counts, opened_reservation=opens)
+                new_reservation = Reservation(
+                    transaction.id, transaction.kind, self.sequence + 1, held_transfers
+                )
+                return LedgerEffect((), (), counts, opened_reservation=new_reservation)
             case Phase.SETTLE | Phase.VOID:
                 reservation = self.pending.get(transaction.ref or "")
                 if reservation is None:
@@ -292,25 +294,31 @@ class Ledger:
         Also verify that no balance is below zero where it must not be, and that each book adds up to 0. Raises
         :class:`SelfAuditFailed` with the figures; the machine must then stop.
         """
-        live: defaultdict[AccountRole, int] = defaultdict(int)
+        live_cents_by_role: defaultdict[AccountRole, int] = defaultdict(int)
         books: defaultdict[AccountBook, int] = defaultdict(int)
         for name in self.list_accounts():
             line = find_account(name)
             difference_cents = self.inflows_cents.get(name, 0) - self.outflows_cents.get(name, 0)
             books[line.book] += difference_cents
             if line.book is AccountBook.LIVE:
-                live[line.role] += difference_cents
+                live_cents_by_role[line.role] += difference_cents
             reserved_cents = self.reserved_cents.get(name, 0)
             if difference_cents < reserved_cents and line.is_never_negative:
                 raise SelfAuditFailed(
                     f"{name} is below zero: {difference_cents - reserved_cents} cents available"
                 )
-        paid_in, won = -live[AccountRole.IN], -live[AccountRole.WIN]
-        due_cents = paid_in + won - live[AccountRole.WAGER] - live[AccountRole.OUT]
-        if live[AccountRole.CREDIT] != due_cents:
+        paid_in_cents, won_cents = -live_cents_by_role[AccountRole.IN], -live_cents_by_role[AccountRole.WIN]
+        due_cents = (
+            paid_in_cents
+            + won_cents
+            - live_cents_by_role[AccountRole.WAGER]
+            - live_cents_by_role[AccountRole.OUT]
+        )
+        if live_cents_by_role[AccountRole.CREDIT] != due_cents:
             raise SelfAuditFailed(
-                f"credits are {live[AccountRole.CREDIT]} cents, but in {paid_in} + wins {won}"
-                f" - wagers {live[AccountRole.WAGER]} - out {live[AccountRole.OUT]} = {due_cents}"
+                f"credits are {live_cents_by_role[AccountRole.CREDIT]} cents, but in {paid_in_cents} + wins {won_cents}"
+                f" - wagers {live_cents_by_role[AccountRole.WAGER]} - out"
+                f" {live_cents_by_role[AccountRole.OUT]} = {due_cents}"
             )
         for book, difference_cents in books.items():
             if difference_cents:

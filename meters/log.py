@@ -266,9 +266,11 @@ class LogCopy:
         return next(self.iter_entries(sequence - 1)).entry.hash_hex
 
     # ------------------------------------------------------------------ writing
-    def write(self, item: AuthenticatedEntry) -> None:
+    def write(self, authenticated_entry: AuthenticatedEntry) -> None:
         """Append the next journal entry to the log as a record; it is durable only after :meth:`sync`."""
-        payload = item.mac + pack_entry(item.entry.body, item.entry.previous_hex)
+        payload = authenticated_entry.mac + pack_entry(
+            authenticated_entry.entry.body, authenticated_entry.entry.previous_hex
+        )
         length = _CRC_STRUCT.pack(len(payload))
         record = length + _CRC_STRUCT.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
         if (
@@ -282,7 +284,10 @@ class LogCopy:
         self._last_record_offset = self._write_offset
         self._write_offset += len(record)
         self._digest.update(record)
-        self._sequence, self._head_hex = item.entry.sequence, item.entry.hash_hex
+        self._sequence, self._head_hex = (
+            authenticated_entry.entry.sequence,
+            authenticated_entry.entry.hash_hex,
+        )
 
     def sync(self) -> None:
         """Return once everything written to the log is durable."""
@@ -314,12 +319,12 @@ class LogCopy:
         )
         # Create it under another name and rename it: a power loss never leaves an incomplete segment.
         path = self._build_segment_path(self._first_sequence)
-        fresh = path.with_name(path.name + ".new")
-        self._file = self._storage.open_file(fresh, write=True)
+        new_path = path.with_name(path.name + ".new")
+        self._file = self._storage.open_file(new_path, write=True)
         self._file.truncate(0)
         self._file.write_at(0, header + bytes(self._open_segment_bytes - len(header)))
         self._file.sync()
-        self._storage.rename(fresh, path)
+        self._storage.rename(new_path, path)
         self._storage.sync_folder(self._folder)
         self._write_offset = len(header)
         self._digest = hashlib.sha256(header)
@@ -345,10 +350,10 @@ class LogCopy:
                 self._storage.rename(path, path.with_name(path.name + ".damaged"))
         self._storage.sync_folder(self._folder)
 
-    def remove_unacknowledged_record(self, acknowledged: int, head_hex: str) -> bool:
+    def remove_unacknowledged_record(self, acknowledged_sequence: int, head_hex: str) -> bool:
         """Remove an incomplete record after the last acknowledged entry; return whether the log now ends there.
 
-        ``acknowledged`` and ``head_hex`` are the number and hash of that entry. This is used if the first copy
+        ``acknowledged_sequence`` and ``head_hex`` are the number and hash of that entry. This is used if the first copy
         is damaged too: an entry whose record was torn before it was synced was never acknowledged. Any other
         damage is left as it is, and False is returned.
         """
@@ -363,7 +368,7 @@ class LogCopy:
             last_intact = self._read_head_before_first(first_sequences[-1])
             for item, end_after in _iter_records(path, data, _find_records_end(data), *last_intact):
                 last_intact, end = (item.entry.sequence, item.entry.hash_hex), end_after
-        if last_intact != (acknowledged, head_hex):
+        if last_intact != (acknowledged_sequence, head_hex):
             return False
         file = self._storage.open_file(path, write=True)
         try:
@@ -390,15 +395,15 @@ class LogCopy:
         """
         if sequence == self._nothing_through:
             return
-        first, *later = self.list_segment_starts() or [0]
-        if not later or later[0] - 1 > sequence:
+        first_start, *later_starts = self.list_segment_starts() or [0]
+        if not later_starts or later_starts[0] - 1 > sequence:
             self._nothing_through = sequence
             return
         if self._check_in_progress is not None:
             self._check_in_progress.close()
             self._check_in_progress = None
-        base = self._read_head_before_first(later[0])
-        self._storage.remove(self._build_segment_path(first))
+        base = self._read_head_before_first(later_starts[0])
+        self._storage.remove(self._build_segment_path(first_start))
         self._storage.sync_folder(self._folder)
         self.head_before_first = base
 
@@ -419,8 +424,8 @@ class LogCopy:
                     unpack_entry(record[_RECORD_STRUCT.size + MAC_SIZE_BYTES :])
                 ).hexdigest()
         if (self._sequence, found_hex) != (sequence, head_hex):
-            where = f"{self._build_segment_path(self._first_sequence)} entry {sequence}"
-            raise JournalDamaged(where, "the last record is not what was written")
+            location = f"{self._build_segment_path(self._first_sequence)} entry {sequence}"
+            raise JournalDamaged(location, "the last record is not what was written")
 
     def check_next_part(self, size_bytes: int) -> None:
         """Check about ``size_bytes`` more bytes of the log for damage; after the last segment, continue with the first.

@@ -229,7 +229,7 @@ def _pair_without_first(
         if not _have_same_key(storage, state_folder, second_folder):
             raise JournalUnwritable(f"{state_folder} and {second_folder} contain media of different machines")
         return MediaPairing(journal_exists=True)
-    rebuilt = MediumLabel(
+    rebuilt_label = MediumLabel(
         second_label.machine_fingerprint,
         second_label.machine_id,
         MediumName.FIRST,
@@ -240,8 +240,8 @@ def _pair_without_first(
     )
     return MediaPairing(
         journal_exists=True,
-        label_for_blank_first_medium=rebuilt,
-        findings=(_build_replaced_first_finding(rebuilt),),
+        label_for_blank_first_medium=rebuilt_label,
+        findings=(_build_replaced_first_finding(rebuilt_label),),
     )
 
 

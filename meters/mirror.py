@@ -76,13 +76,13 @@ class MirroredValue:
         :class:`JournalUnwritable` if no copy was found and a medium cannot be read.
         """
         copies = [self._read_copy(folder) for folder in self._folders]
-        best = self._choose_best_copy(copies, must_exist=must_exist)
-        if best is None:
+        best_copy = self._choose_best_copy(copies, must_exist=must_exist)
+        if best_copy is None:
             return None
         for copy in copies:
-            if repair and (copy.error_text or copy.generation < best.generation):
-                self._repair_copy(copy, best)
-        return best.value
+            if repair and (copy.error_text or copy.generation < best_copy.generation):
+                self._repair_copy(copy, best_copy)
+        return best_copy.value
 
     def write(self, value: bytes) -> None:
         """Replace the mirrored value, durably, on every medium that accepts it.
@@ -90,8 +90,10 @@ class MirroredValue:
         If one of two media refuses the write, a finding is added. Raises :class:`JournalUnwritable` if none
         accepts it, :class:`JournalDamaged` like :meth:`read`.
         """
-        best = self._choose_best_copy([self._read_copy(folder) for folder in self._folders], must_exist=False)
-        generation = 1 if best is None else best.generation + 1
+        best_copy = self._choose_best_copy(
+            [self._read_copy(folder) for folder in self._folders], must_exist=False
+        )
+        generation = 1 if best_copy is None else best_copy.generation + 1
         refusals = []
         for folder in self._folders:
             try:
@@ -119,17 +121,17 @@ class MirroredValue:
         Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if copies exist but none is usable, if two
         differ in one generation, or if an expected value is missing.
         """
-        intact = [copy for copy in copies if copy.generation]
-        if not intact:
+        intact_copies = [copy for copy in copies if copy.generation]
+        if not intact_copies:
             reasons = "; ".join(copy.error_text for copy in copies if copy.error_text)
             if reasons and all(copy.is_unreadable for copy in copies if copy.error_text):
                 raise JournalUnwritable(reasons)
             if reasons or must_exist:
-                where = " and ".join(str(copy.folder / self._name) for copy in copies)
-                raise JournalDamaged(where, reasons or "it is missing")
+                locations = " and ".join(str(copy.folder / self._name) for copy in copies)
+                raise JournalDamaged(locations, reasons or "it is missing")
             return None
-        best = max(intact, key=lambda copy: copy.generation)
-        for copy in intact:
+        best = max(intact_copies, key=lambda copy: copy.generation)
+        for copy in intact_copies:
             if copy.generation == best.generation and copy.value != best.value:
                 raise JournalDamaged(
                     f"{best.folder / self._name} and {copy.folder / self._name}",
@@ -158,12 +160,12 @@ class MirroredValue:
             return _ValueCopy(folder, error_text=f"{path} is not what was written")
         return _ValueCopy(folder, generation, value)
 
-    def _repair_copy(self, copy: _ValueCopy, best: _ValueCopy) -> None:
-        """Write the value of ``best`` to the medium of ``copy``, and add a finding whether or not this succeeds."""
+    def _repair_copy(self, copy: _ValueCopy, best_copy: _ValueCopy) -> None:
+        """Write the value of ``best_copy`` to the medium of ``copy``; add a finding whether or not this succeeds."""
         path = copy.folder / self._name
         reason = copy.error_text or (f"{path} was behind" if copy.generation else f"{path} was missing")
         try:
-            self._write_copy(copy.folder, best.generation, best.value)
+            self._write_copy(copy.folder, best_copy.generation, best_copy.value)
         except JournalUnwritable as refusal:
             reason = f"{reason}, and cannot be written: {refusal}"
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, self._name, reason))

@@ -98,14 +98,14 @@ def pack_entry(body: bytes, previous_hex: str) -> bytes:
     return _PACKED_BODY_MARK + bytes.fromhex(previous_hex) + deflate(short_body)
 
 
-def unpack_entry(stored: bytes) -> bytes:
+def unpack_entry(packed_entry: bytes) -> bytes:
     """Return an entry's bytes from their stored form. Raises ``ValueError`` if the stored form is not valid."""
-    form = stored[:1]
-    if form == _PLAIN_BODY_MARK:
-        return stored
+    format_byte = packed_entry[:1]
+    if format_byte == _PLAIN_BODY_MARK:
+        return packed_entry
     start = len(_PACKED_BODY_MARK) + _HASH_SIZE_BYTES
-    if form != _PACKED_BODY_MARK or len(stored) < start:
-        raise ValueError(f"it is stored in a form that this program cannot read ({form!r})")
+    if format_byte != _PACKED_BODY_MARK or len(packed_entry) < start:
+        raise ValueError(f"it is stored in a form that this program cannot read ({format_byte!r})")
     return restore_previous_hash(
-        inflate(stored[start:], BODY_BYTES_MAX), stored[len(_PACKED_BODY_MARK) : start].hex()
+        inflate(packed_entry[start:], BODY_BYTES_MAX), packed_entry[len(_PACKED_BODY_MARK) : start].hex()
     )

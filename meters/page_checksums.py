@@ -133,13 +133,13 @@ class PageChecksums:
         the WAL was not moved completely, because a reader still uses it, the pages stay recorded as being moved,
         and the next call records their sums.
         """
-        moving = self._pages_being_moved | self._list_wal_pages()
-        if not moving:
+        pages_being_moved = self._pages_being_moved | self._list_wal_pages()
+        if not pages_being_moved:
             return True
-        self._save(moving)
+        self._save(pages_being_moved)
         is_moved = move_wal()
         if is_moved:
-            self._record(moving)
+            self._record(pages_being_moved)
             self._save(frozenset())
         return is_moved
 
@@ -204,12 +204,15 @@ class PageChecksums:
         body, mac = data[:-MAC_SIZE_BYTES], data[-MAC_SIZE_BYTES:]
         if not self._key.is_mac_valid(body, mac):
             raise JournalDamaged(str(path), "the page sums are not what was written")
-        magic, page_bytes, moving, pages = _FILE_HEAD_STRUCT.unpack_from(body)
+        magic, page_bytes, moving_page_count, page_count = _FILE_HEAD_STRUCT.unpack_from(body)
         if magic != _MAGIC or page_bytes != DATABASE_PAGE_SIZE_BYTES:
             raise JournalDamaged(str(path), "the page sums are in a format that this program cannot read")
         numbers = array("I")
         numbers.frombytes(body[_FILE_HEAD_STRUCT.size :])
-        self._pages_being_moved, self._sums = frozenset(numbers[:moving]), numbers[moving : moving + pages]
+        self._pages_being_moved, self._sums = (
+            frozenset(numbers[:moving_page_count]),
+            numbers[moving_page_count : moving_page_count + page_count],
+        )
 
     def _save(self, moving_pages: frozenset[int]) -> None:
         """Replace the sums file durably.

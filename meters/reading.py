@@ -141,8 +141,8 @@ def read_meters(ledger: Ledger) -> MeterReading:
         MeterCell(name, "", _build_cell_dimensions(key), 0, times)
         for (name, key), times in ledger.counts.items()
     ]
-    since = {str(mark): dict(ledger.counts_at_marks.get(mark, {})) for mark in PeriodMark}
-    return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), since)
+    counts_since_mark = {str(mark): dict(ledger.counts_at_marks.get(mark, {})) for mark in PeriodMark}
+    return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), counts_since_mark)
 
 
 def _build_cell_dimensions(key: tuple[tuple[str, str | int], ...], *accounts: str) -> dict[str, str]:
@@ -150,5 +150,5 @@ def _build_cell_dimensions(key: tuple[tuple[str, str | int], ...], *accounts: st
 
     If neither names a position, it is position 1: a machine with one position names none.
     """
-    words = (item for account in accounts for item in parse_account_variables(account).items())
-    return {"position": "1", **dict(words), **{k: str(v) for k, v in key}}
+    account_variables = (item for account in accounts for item in parse_account_variables(account).items())
+    return {"position": "1", **dict(account_variables), **{k: str(v) for k, v in key}}

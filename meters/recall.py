@@ -81,7 +81,7 @@ class Play:
         return carried_cents + sum(t.amount_cents for t in transfers if t.target == "house:wager")
 
     @property
-    def win_cents(self) -> int | None:
+    def payout_cents(self) -> int | None:
         """Return what the play paid, including returned stakes and progressive levels, in minor units.
 
         Return None while the play is open, or if it was paid before the memory clear that carried it over.
@@ -99,7 +99,7 @@ class Play:
 
     @property
     def push_cents(self) -> int:
-        """Return the returned stakes that :attr:`win_cents` includes, in minor units."""
+        """Return the returned stakes that :attr:`payout_cents` includes, in minor units."""
         ends = () if self.end_entry is None else self.end_entry.transfers
         returned_transfers = (*(() if self.push_entry is None else self.push_entry.transfers), *ends)
         return self._carried_returned_cents + sum(
@@ -174,12 +174,12 @@ def read_details(entry: StoredEntry) -> Mapping[str, Any]:
 def iter_recent_plays(view: JournalView, play_count_max: int = RECALLED_PLAYS_MAX) -> Iterator[Play]:
     """Yield the last ``play_count_max`` plays of the journal, newest first."""
     starts = list(view.entries(PLAY_START_KINDS, limit=play_count_max, newest_first=True))
-    later: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
+    later_entries_by_play: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
     kinds = (*PLAY_STEP_KINDS, PLAY_PUSH_KIND, *PLAY_END_KINDS)
     for entry in view.entries(kinds, since=starts[-1].sequence) if starts else ():
-        later.setdefault(entry.id.rpartition(".")[0], []).append(entry)
+        later_entries_by_play.setdefault(entry.id.rpartition(".")[0], []).append(entry)
     for n, start in enumerate(starts):
-        later_entries = later.get(str(read_details(start)["play_id"]), [])
+        later_entries = later_entries_by_play.get(str(read_details(start)["play_id"]), [])
         yield Play(
             start_entry=start,
             step_entries=tuple(e for e in later_entries if e.kind in PLAY_STEP_KINDS),
@@ -213,9 +213,9 @@ def _find_previous_play_start(
     for entry in previous_start_entries:
         if read_position(entry) == read_position(start_entry):
             return entry.sequence
-    earlier = view.entries(PLAY_START_KINDS, until=start_entry.sequence, newest_first=True)
+    earlier_starts = view.entries(PLAY_START_KINDS, until=start_entry.sequence, newest_first=True)
     return next(
-        (entry.sequence for entry in earlier if read_position(entry) == read_position(start_entry)), 0
+        (entry.sequence for entry in earlier_starts if read_position(entry) == read_position(start_entry)), 0
     )
 
 

@@ -293,13 +293,13 @@ def _are_copies_in_agreement(
     second: SalvagedJournal[VisitorT],
 ) -> bool:
     """Return whether both copies have the same entry where the shorter one ends; True if one copy is empty."""
-    common = min(first.sequence, second.sequence)
-    longer = second_reader if first.sequence == common else first_reader
-    shorter = first if first.sequence == common else second
-    if common == 0 or first.head_hex == second.head_hex:
+    last_common_sequence = min(first.sequence, second.sequence)
+    longer_reader = second_reader if first.sequence == last_common_sequence else first_reader
+    shorter_copy = first if first.sequence == last_common_sequence else second
+    if last_common_sequence == 0 or first.head_hex == second.head_hex:
         return True
     try:
-        return next(iter(longer(common - 1))).entry.hash_hex == shorter.head_hex
+        return next(iter(longer_reader(last_common_sequence - 1))).entry.hash_hex == shorter_copy.head_hex
     except Exception:  # noqa: BLE001 (this part was readable before, so the medium is failing)
         return False
 
@@ -314,12 +314,12 @@ def _load_key(storage: Storage, *folders: Path) -> MachineKey | None:
 
 def _find_acknowledged_sequence(storage: Storage, key: MachineKey | None, *folders: Path) -> int:
     """Return the number of the last acknowledged entry according to the journal heads, or 0."""
-    acknowledged = 0
+    acknowledged_sequence = 0
     if key is None:
-        return acknowledged
+        return acknowledged_sequence
     for folder in folders:
         with suppress(Exception):  # an unreadable medium contributes nothing
-            acknowledged = max(
-                acknowledged, JournalHeadFile.read(storage, folder, key).last_sequence_lower_bound
+            acknowledged_sequence = max(
+                acknowledged_sequence, JournalHeadFile.read(storage, folder, key).last_sequence_lower_bound
             )
-    return acknowledged
+    return acknowledged_sequence

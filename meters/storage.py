@@ -101,8 +101,8 @@ class Storage(Protocol):
     def make_folder(self, folder: Path) -> None:
         """Create ``folder`` and its parents, readable by the owner only."""
 
-    def rename(self, old: Path, new: Path) -> None:
-        """Rename ``old`` to ``new``, replacing an existing file; durable only after :meth:`sync_folder`."""
+    def rename(self, old_path: Path, new_path: Path) -> None:
+        """Rename ``old_path`` to ``new_path``, replacing an existing file; durable only after :meth:`sync_folder`."""
 
     def remove(self, path: Path) -> None:
         """Remove the file ``path`` if it exists; durable only after :meth:`sync_folder`."""
@@ -142,15 +142,15 @@ def replace_file(storage: Storage, path: Path, data: bytes) -> None:
 
     After a power loss the file has the old or the new contents.
     """
-    fresh = path.with_name(path.name + ".new")
-    file = storage.open_file(fresh, write=True)
+    new_path = path.with_name(path.name + ".new")
+    file = storage.open_file(new_path, write=True)
     try:
         file.truncate(0)
         file.write_at(0, data)
         file.sync()
     finally:
         file.close()
-    storage.rename(fresh, path)
+    storage.rename(new_path, path)
     storage.sync_folder(path.parent)
 
 
@@ -317,8 +317,8 @@ class DiskStorage:
         if not read_only:
             return _SqliteDatabase(_connect(path, "mode=rwc"))
         wal = path.with_name(path.name + "-wal")
-        live = wal.exists() or os.access(path.parent, os.W_OK)
-        connection = _connect(path, "mode=ro" if live else "mode=ro&immutable=1")
+        can_use_wal = wal.exists() or os.access(path.parent, os.W_OK)
+        connection = _connect(path, "mode=ro" if can_use_wal else "mode=ro&immutable=1")
         try:
             connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
         except sqlite3.OperationalError:
@@ -348,10 +348,10 @@ class DiskStorage:
         with _convert_os_errors(folder):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def rename(self, old: Path, new: Path) -> None:
-        """Rename the file or folder ``old`` to ``new``, replacing an existing file."""
-        with _convert_os_errors(old):
-            old.replace(new)
+    def rename(self, old_path: Path, new_path: Path) -> None:
+        """Rename the file or folder ``old_path`` to ``new_path``, replacing an existing file."""
+        with _convert_os_errors(old_path):
+            old_path.replace(new_path)
 
     def remove(self, path: Path) -> None:
         """Remove the file ``path`` if it exists."""

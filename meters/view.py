@@ -239,8 +239,8 @@ class JournalView:
             newest = next(
                 self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
             )
-            later = None if newest is None else read_checkpoint_archive_end(newest)
-            self._known = self._ledger.state.get(ARCHIVE_END_KEY), later
+            newest_archive_end = None if newest is None else read_checkpoint_archive_end(newest)
+            self._known = self._ledger.state.get(ARCHIVE_END_KEY), newest_archive_end
         return base
 
     @property
@@ -375,7 +375,7 @@ def open_view(
     medium = storage or DiskStorage()
     media = state_folder, second_folder or state_folder / SECOND_FOLDER
     # Read this head before the entries: a running machine may write more of both meanwhile.
-    acknowledged = None if key is None else _read_acknowledged_head(medium, media, key)
+    acknowledged_head = None if key is None else _read_acknowledged_head(medium, media, key)
     if check_pages and (readable_key := key or _load_readable_key(medium, media)) is not None:
         verify_pages(medium, state_folder, readable_key)
     database = DatabaseReader.open(medium, state_folder)
@@ -384,7 +384,7 @@ def open_view(
         if key is not None:
             if public_key != key.public_key:
                 raise JournalDamaged(str(state_folder), "the machine key is not the one this journal names")
-            _check_end(database, acknowledged, media)
+            _check_end(database, acknowledged_head, media)
     except BaseException:
         database.close()
         raise
@@ -412,20 +412,26 @@ def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: Machin
     return max((head for head in heads if head), key=lambda head: head.sequence, default=None)
 
 
-def _check_end(database: DatabaseReader, acknowledged: JournalHead | None, media: tuple[Path, Path]) -> None:
+def _check_end(
+    database: DatabaseReader, acknowledged_head: JournalHead | None, media: tuple[Path, Path]
+) -> None:
     """Raise :class:`JournalDamaged` if the journal ends before an entry that the machine acknowledged."""
-    if acknowledged is None:
+    if acknowledged_head is None:
         raise JournalDamaged(
             " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in dict.fromkeys(media)),
             "every journal head is missing or damaged, so entries may be missing at the end undetected",
         )
     sequence, _ = database.read_head()
-    if sequence < acknowledged.sequence:
+    if sequence < acknowledged_head.sequence:
         raise JournalDamaged(
-            str(media[0]), f"it ends at entry {sequence}, but entry {acknowledged.sequence} was acknowledged"
+            str(media[0]),
+            f"it ends at entry {sequence}, but entry {acknowledged_head.sequence} was acknowledged",
         )
     base, _ = database.read_head_before_first()
-    if acknowledged.sequence >= base and database.read_hash(acknowledged.sequence) != acknowledged.hash_hex:
+    if (
+        acknowledged_head.sequence >= base
+        and database.read_hash(acknowledged_head.sequence) != acknowledged_head.hash_hex
+    ):
         raise JournalDamaged(
-            str(media[0]), f"entry {acknowledged.sequence} differs from the acknowledged one"
+            str(media[0]), f"entry {acknowledged_head.sequence} differs from the acknowledged one"
         )

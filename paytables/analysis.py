@@ -115,7 +115,7 @@ class PrizeFigures:
     """The mean number of times that one game wins the prize."""
     rtp: Fraction
     """The part of the bet's return that this prize contributes, per credit wagered."""
-    hits: int | None = None
+    winning_case_count: int | None = None
     """The number of cases of the game's cycle that win the prize, or None if it cannot be stated."""
 
     def compute_mean_credits(self, cost_credits: int) -> Fraction | None:

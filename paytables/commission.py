@@ -12,30 +12,32 @@ class Commission(StrictTable):
     A remainder of less than ``of`` credits is charged like ``of`` credits.
     """
 
-    credits: PositiveInt = 1
-    """The credits taken for each ``of`` credits staked."""
-    of: PositiveInt = 20
-    """The size of the parts into which the stake is divided; ``credits`` are taken for each, also for a smaller last
-    part."""
+    credits_per_part: PositiveInt = Field(default=1, alias="credits")
+    """The credits taken for each ``part_credits`` credits staked."""
+    part_credits: PositiveInt = Field(default=20, alias="of")
+    """The size of the parts into which the stake is divided. The commission is taken for each part, also for a smaller
+    last one."""
 
     def compute_credits(self, stake_credits: int) -> int:
         """Return the commission on a winning stake, in credits."""
-        return -(-stake_credits // self.of) * self.credits
+        return -(-stake_credits // self.part_credits) * self.credits_per_part
 
     def describe(self) -> dict[str, str]:
         """Return the text on the commission that follows the odds of a bet, by language."""
         return {
-            "en": f"less {format_count(self.credits, 'credit')} for each {self.of} staked or part of them",
-            "fr": f"moins {format_count(self.credits, 'crédit')} par {self.of} misés ou fraction de {self.of}",
+            "en": f"less {format_count(self.credits_per_part, 'credit')} for each {self.part_credits} "
+            "staked or part of them",
+            "fr": f"moins {format_count(self.credits_per_part, 'crédit')} par {self.part_credits} misés "
+            f"ou fraction de {self.part_credits}",
         }
 
 
 class BaccaratCommission(Commission):
-    """A commission of a baccarat game, whose key ``per`` gives the number ``of`` and must be present.
+    """A commission of a baccarat game, whose key ``per`` (the size of a part) must be present.
 
     Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,
     ``per = 20``.
     """
 
-    of: PositiveInt = Field(alias="per")
-    """The size of the parts into which the stake is divided; ``credits`` are taken for each."""
+    part_credits: PositiveInt = Field(alias="per")
+    """The size of the parts into which the stake is divided; ``credits_per_part`` are taken for each."""

@@ -101,7 +101,7 @@ class GameRules(Protocol):
         """Return whether a seat must be the same player position in every round (the table state names seats)."""
 
     @property
-    def levy_rate(self) -> Fraction | None:
+    def commission_rate(self) -> Fraction | None:
         """Return the share of wins that the house takes if players play against each other, otherwise None.
 
         It is the certified figure of such a game, instead of a return (Monaco art. 19.3).
@@ -361,7 +361,7 @@ def build_game(
     checked = definition.parse_model(
         kind.definition_class, kind.prepare_data(remove_binding_digest(definition_data), file), file
     )
-    symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
+    symbols = [symbol.id for symbol in getattr(checked, "symbols", ())]
     for name in checked.art.pictures:
         if name not in symbols:
             raise DefinitionError(
@@ -390,19 +390,24 @@ def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: st
     """
     if isinstance(part, BetLimits):
         worth_cents = part.worth_cents
-        stakes = range(part.least, part.most + 1, part.step)
+        stakes = range(part.bet_min, part.bet_max + 1, part.bet_step)
         if worth_cents and not any(
             worth_cents % cents == 0 and worth_cents // cents in stakes for cents in denominations_cents
         ):
             raise DefinitionError(
                 file,
                 f"{key}.worth_cents",
-                f"no bet of {part.least:,} to {format_count(part.most, 'credit')} is worth {worth_cents} minor units "
-                f"at any of {list(denominations_cents)}",
+                f"no bet of {part.bet_min:,} to {format_count(part.bet_max, 'credit')} is worth "
+                f"{worth_cents} minor units at any of {list(denominations_cents)}",
             )
     elif isinstance(part, BaseModel | tuple):
-        for name, inner in part if isinstance(part, BaseModel) else enumerate(part):
+        for name, inner in _iter_keys(part) if isinstance(part, BaseModel) else enumerate(part):
             _check_fixed_sums(inner, denominations_cents, file, f"{key}.{name}" if key else str(name))
+
+
+def _iter_keys(table: BaseModel) -> Iterator[tuple[str, object]]:
+    """Yield each key of a definition's table, as its author writes it, with its value."""
+    return ((type(table).model_fields[name].alias or name, value) for name, value in table)
 
 
 def game_from_text(text: str, file: str) -> Game:
@@ -534,12 +539,15 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[DefinitionRemar
             )
             for p in bet.prizes_never_won
         ]
-        most = bet.max_win_credits_with_double_up
-        if most is not None and most * max(game.denominations_cents) > definition.DEFINITION_CREDITS_MAX:
+        win_max = bet.max_win_credits_with_double_up
+        if (
+            win_max is not None
+            and win_max * max(game.denominations_cents) > definition.DEFINITION_CREDITS_MAX
+        ):
             remarks.append(
                 DefinitionRemark(
                     f"bet {bet.bet}",
-                    f"may win {most:,} credits: more cents than a ten-digit meter holds",
+                    f"may win {win_max:,} credits: more cents than a ten-digit meter holds",
                 )
             )
     return tuple(remarks)

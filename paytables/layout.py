@@ -127,36 +127,38 @@ class SpotLimits(TypedDict):
 class BetLimits(StrictTable):
     """The smallest and the largest amount of one bet, and the step between permitted amounts."""
 
-    least: PositiveInt = 1
+    bet_min: PositiveInt = Field(default=1, alias="least")
     """The smallest bet, in credits."""
-    most: PositiveInt = 100
+    bet_max: PositiveInt = Field(default=100, alias="most")
     """The largest bet, in credits."""
-    step: PositiveInt = 1
+    bet_step: PositiveInt = Field(default=1, alias="step")
     """Every bet must be a multiple of this number of credits."""
     worth_cents: PositiveInt | None = None
     """The exact value of a bet if the rules fix it, in minor units of the currency."""
-    most_times: PositiveInt | None = Field(
-        default=None, description="the largest multiple of the required bet that this bet may be"
+    required_multiple_max: PositiveInt | None = Field(
+        default=None,
+        description="the largest multiple of the required bet that this bet may be",
+        alias="most_times",
     )
     """The largest multiple of the required bet that this bet may be; None: no limit."""
 
     def build_spot_fields(self) -> SpotLimits:
         """Return the limits as fields of :class:`Spot`."""
         return {
-            "bet_min": self.least,
-            "bet_max": self.most,
-            "bet_step": self.step,
+            "bet_min": self.bet_min,
+            "bet_max": self.bet_max,
+            "bet_step": self.bet_step,
             "worth_cents": self.worth_cents,
-            "required_multiple_max": self.most_times,
+            "required_multiple_max": self.required_multiple_max,
         }
 
     @model_validator(mode="after")
     def _check_limits(self) -> "BetLimits":
         """Refuse limits that no bet can meet exactly."""
-        if self.least > self.most or self.least % self.step or self.most % self.step:
+        if self.bet_min > self.bet_max or self.bet_min % self.bet_step or self.bet_max % self.bet_step:
             raise ValueError(
-                f"no bet fits the limits of {self.least:,} to "
-                f"{format_count(self.most, 'credit')} in steps of {self.step}"
+                f"no bet fits the limits of {self.bet_min:,} to "
+                f"{format_count(self.bet_max, 'credit')} in steps of {self.bet_step}"
             )
         return self
 
@@ -164,14 +166,18 @@ class BetLimits(StrictTable):
 class TableLimits(StrictTable):
     """Limits of a whole game table: how many seats play together, and what one seat may stake and win."""
 
-    seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MAX)] = 1
+    seat_count: Annotated[int, Field(strict=True, ge=1, le=SEATS_MAX)] = Field(default=1, alias="seats")
     """The number of seats that may play together."""
-    most: PositiveInt | None = Field(
-        default=None, description="the largest total stake of one player on the table, in credits"
+    stake_max_credits: PositiveInt | None = Field(
+        default=None,
+        description="the largest total stake of one player on the table, in credits",
+        alias="most",
     )
     """The largest total stake of one player on the table, in credits; None: no limit."""
-    most_win: PositiveInt | None = Field(
-        default=None, description="the most credits that one player may get back from a round"
+    win_max_credits: PositiveInt | None = Field(
+        default=None,
+        description="the most credits that one player may get back from a round",
+        alias="most_win",
     )
     """The most credits that one player may get back from a round; None: no limit. Families that do not enforce it
     (:attr:`TableRules.enforces_win_limit`) refuse it."""
@@ -183,7 +189,7 @@ class TableLimits(StrictTable):
     @property
     def shared_betting_seconds(self) -> int | None:
         """Return how many seconds several seats have to bet on one round, or None if only one seat plays."""
-        return self.betting_seconds if self.seats > 1 else None
+        return self.betting_seconds if self.seat_count > 1 else None
 
 
 class NamedWager(StrictTable):
@@ -202,7 +208,7 @@ class TableDefinition(Definition):
 
     table: TableLimits = TableLimits()
     """The number of seats, and what one seat may stake and win."""
-    form: Annotated[tuple[NamedWager, ...], Field(min_length=1)]
+    forms: Annotated[tuple[NamedWager, ...], Field(min_length=1)] = Field(alias="form")
     """The wagers that are offered by name."""
 
 
@@ -272,7 +278,7 @@ class TableLayout:
         Raises :class:`WagerError` if there is no such seat, if the wager is one for several seats, or if the other
         seats' bets are not valid.
         """
-        seat_by_text = {str(number): number for number in range(self.table.seats)}
+        seat_by_text = {str(number): number for number in range(self.table.seat_count)}
         if isinstance(seat, bool) or seat not in seat_by_text.values() or "bets" not in wager.options:
             raise WagerError(
                 f"seat: there is no seat {seat!r} for one player; there are {', '.join(seat_by_text)}"
@@ -298,11 +304,11 @@ class TableLayout:
 
     def _parse_seats(self, requested: object) -> dict[int, dict[str, int]]:
         """Return the requested bets by seat and spot after checking them. Raises :class:`WagerError`."""
-        if self.table.seats == 1:
+        if self.table.seat_count == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested, Mapping) or not requested:
             raise WagerError("seats: must map the number of each playing seat to its bets")
-        seat_by_text = {str(seat): seat for seat in range(self.table.seats)}
+        seat_by_text = {str(seat): seat for seat in range(self.table.seat_count)}
         for seat in requested:
             if str(seat) not in seat_by_text:
                 raise WagerError(f"seats: there is no seat {seat!r}; there are {', '.join(seat_by_text)}")
@@ -351,7 +357,7 @@ class TableLayout:
             other = next((spot_id for spot_id in spot.excluded_spots if bets_after.get(spot_id)), None)
             if other is not None and bets_after.get(spot.id):
                 raise WagerError(f"bets.{spot.id}: cannot be combined with a bet on {other!r}")
-        total, most = sum(bets_after.values()), self.table.most
+        total, most = sum(bets_after.values()), self.table.stake_max_credits
         if most is not None and total > most:
             raise WagerError(
                 f"bets: would be {format_count(total, 'credit')} on the table, which allows {most:,} at most"
@@ -418,7 +424,7 @@ class TableLayout:
         """Return the most that one round of a seat can stake within ``credits_``, raises included."""
         # a player without a box bets on the hands of all seats but one
         spots = [spot for spot in self.spots if spot.hand_seat != 0]
-        return exposure.find_highest_stake(spots, self.table.most, credits_)
+        return exposure.find_highest_stake(spots, self.table.stake_max_credits, credits_)
 
     def _compute_bet_after(self, spot: Spot, credits_: object, standing_credits: int) -> int:
         """Return the bet on a spot, in credits, after the player adds ``credits_`` to it or takes some off.
@@ -454,7 +460,7 @@ class TableLayout:
 
         ``highest_returns`` has the most credits that the round may return to each seat, by seat number.
         """
-        most = self.table.most_win
+        most = self.table.win_max_credits
         for seat, credits_ in highest_returns.items():
             if most is not None and credits_ > most:
                 raise WagerError(
@@ -467,7 +473,7 @@ class TableLayout:
         return {
             "spots": [spot.to_json() for spot in self.spots],
             "forms": [form.model_dump() for form in self.forms],
-            "table": self.table.model_dump(),
+            "table": self.table.model_dump(by_alias=True),
         }
 
 
@@ -479,7 +485,7 @@ class TableRules(TablelessRules):
 
     def check_installation(self, file: str) -> None:
         """Refuse a win limit that the rules do not enforce. Raises :class:`DefinitionError`."""
-        if self.table_layout.table.most_win is not None and not self.enforces_win_limit:
+        if self.table_layout.table.win_max_credits is not None and not self.enforces_win_limit:
             raise DefinitionError(file, "table.most_win", "games of this family do not enforce a win limit")
 
     @property
@@ -519,7 +525,7 @@ class TableRules(TablelessRules):
 
     def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
         """Return a seat's wager for a round with other seats. Raises :class:`WagerError` for an unknown seat."""
-        seats = self.table_layout.table.seats
+        seats = self.table_layout.table.seat_count
         if seat not in range(seats):
             raise WagerError(f"seat: there is no seat {seat}; this table has {format_count(seats, 'seat')}")
         return super().combine_seat_wagers(wager, seat, other_wagers)
@@ -561,8 +567,8 @@ def check_forms(layout: TableLayout, file: str) -> None:
 def check_credit_multiples(definition_key: str, limits: BetLimits, odds: Iterable[Odds], file: str) -> None:
     """Raise :class:`DefinitionError` if odds pay a fraction of a credit on a bet within the limits."""
     multiple = lcm(*(odds_.net.denominator for odds_ in odds))
-    if limits.step % multiple:
-        reason = f"{limits.step} does not pay whole credits: it must be a multiple of {multiple}"
+    if limits.bet_step % multiple:
+        reason = f"{limits.bet_step} does not pay whole credits: it must be a multiple of {multiple}"
         raise DefinitionError(file, f"{definition_key}.step", reason)
 
 
@@ -574,11 +580,11 @@ def find_stated_stakes(
     They are the minimum and, if the commission on another stake is a larger share of it, the stake with the largest
     share. ``commission`` returns the commission on a winning stake.
     """
-    stakes = range(limits.least, limits.most + 1, limits.step)
+    stakes = range(limits.bet_min, limits.bet_max + 1, limits.bet_step)
     dearest = max(stakes, key=lambda stake: Fraction(commission(stake), stake))
-    has_share_of_minimum = commission(dearest) * limits.least == commission(limits.least) * dearest
+    has_share_of_minimum = commission(dearest) * limits.bet_min == commission(limits.bet_min) * dearest
     further_stakes = {} if has_share_of_minimum else {f"{minimum_stake_name} of {dearest}": dearest}
-    return {minimum_stake_name: limits.least} | further_stakes
+    return {minimum_stake_name: limits.bet_min} | further_stakes
 
 
 def settle_bet(
@@ -702,7 +708,7 @@ def analyse_cases(
                 credits=credits_,
                 rate=Fraction(weight, total_weight),
                 rtp=Fraction(weight * credits_, total_weight * cost),
-                hits=None if (prize, spot, credits_) in shared else weight // unit,
+                winning_case_count=None if (prize, spot, credits_) in shared else weight // unit,
             )
             for (prize, spot, credits_), weight in prizes.items()
         ),

@@ -71,12 +71,13 @@ class PlayerBank(StrictTable):
         if seat_count == 1:
             raise ValueError("player_bank: a player cannot be the bank at a table of one seat")
         if (
-            self.limits.least < stake_limits.least
-            or self.limits.least % stake_limits.step
-            or self.limits.step % stake_limits.step
+            self.limits.bet_min < stake_limits.bet_min
+            or self.limits.bet_min % stake_limits.bet_step
+            or self.limits.bet_step % stake_limits.bet_step
         ):
             raise ValueError(
-                f"player_bank.limits: they must fit stakes from {stake_limits.least} in steps of {stake_limits.step}"
+                f"player_bank.limits: they must fit stakes from {stake_limits.bet_min} "
+                f"in steps of {stake_limits.bet_step}"
             )
 
 
@@ -201,7 +202,7 @@ class PlayerBankRules(SeatedRules):
         elif self.player_bank is None or not isinstance(table_state, dict) or set(table_state) != {BANK_SPOT}:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
         else:
-            turn = BankTurn.from_json(table_state[BANK_SPOT], self.table_layout.table.seats)
+            turn = BankTurn.from_json(table_state[BANK_SPOT], self.table_layout.table.seat_count)
         if turn == self.turn:
             return self
         rules_after = self.with_table_fields(turn=turn)
@@ -210,7 +211,7 @@ class PlayerBankRules(SeatedRules):
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return the seat that is offered the bank first, for the screen; empty if no seat may be the bank."""
-        candidates = self.turn.list_candidates(self.table_layout.table.seats)
+        candidates = self.turn.list_candidates(self.table_layout.table.seat_count)
         return {"bank": candidates[0]} if candidates else {}
 
     @property
@@ -223,15 +224,19 @@ class PlayerBankRules(SeatedRules):
 
         The spot is open if a seat may be the bank of this round.
         """
-        rule = self.player_bank
-        return () if rule is None else (rule.build_spot(is_open=bool(self.turn.list_candidates(seat_count))),)
+        player_bank = self.player_bank
+        return (
+            ()
+            if player_bank is None
+            else (player_bank.build_spot(is_open=bool(self.turn.list_candidates(seat_count))),)
+        )
 
     def arrange_bank(self, bets: Sequence[Bet]) -> BankedRound:
         """Return which seat, if any, is the bank of a round with these bets, and which bets are played or returned."""
         stakes = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE_SPOT}
         offers = {bet.seat: bet.credits for bet in bets if bet.spot == BANK_SPOT}
         banker, covered_credits = None, 0
-        for seat in self.turn.list_candidates(self.table_layout.table.seats):
+        for seat in self.turn.list_candidates(self.table_layout.table.seat_count):
             opposing_credits = sum(credits_ for other, credits_ in stakes.items() if other != seat)
             if opposing_credits and offers.get(seat, 0) >= opposing_credits:
                 banker, covered_credits = seat, opposing_credits
@@ -247,14 +252,14 @@ class PlayerBankRules(SeatedRules):
         return BankedRound(banker, player_bets, tuple(returned_settlements))
 
     def ask_whether_bank_covers(
-        self, banked: BankedRound, display: Mapping[str, object], viewer: int | None
+        self, banked_round: BankedRound, display: Mapping[str, object], viewer: int | None
     ) -> Generator[RoundEvent, Choice | None, bool]:
         """If a player is the bank, ask whether the stakes of all seats are recorded; return False if some are missing.
 
         Then the round is not played, because the player who is the bank pays the others' wins. If the machine is the
         bank, return True without asking.
         """
-        if banked.banker is None:
+        if banked_round.banker is None:
             return True
         return (yield from ask_whether_all_staked(display, viewer))
 
@@ -269,7 +274,7 @@ class PlayerBankRules(SeatedRules):
         return Outcome(display=display, table={BANK_SPOT: self.turn.to_json()})
 
     def build_table_after_bank(
-        self, banked: BankedRound, bets: Sequence[Bet], viewer: int | None
+        self, banked_round: BankedRound, bets: Sequence[Bet], viewer: int | None
     ) -> dict[str, object] | None:
         """Return the table state after a round: the turn in which seats are offered the bank next.
 
@@ -281,9 +286,11 @@ class PlayerBankRules(SeatedRules):
         turn = self.turn
         next_turn = (
             BankTurn(turn.seat, seats)
-            if banked.banker is None
+            if banked_round.banker is None
             else BankTurn(
-                (banked.banker + 1) % self.table_layout.table.seats, turn.eligible_seats, banked.banker
+                (banked_round.banker + 1) % self.table_layout.table.seat_count,
+                turn.eligible_seats,
+                banked_round.banker,
             )
         )
         return {BANK_SPOT: next_turn.to_json()}

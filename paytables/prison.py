@@ -14,9 +14,9 @@ from paytables.contract import Bet, Choice, Decision, Settlement, Spot, Wager
 from paytables.layout import bets_from_json
 
 #: The answer that takes back half of the stake's present value.
-HALF_ANSWER: Final = "half"
+HALF_OPTION: Final = "half"
 #: The answer that leaves the stake for the next spin, instead of taking half of it back.
-PRISON_ANSWER: Final = "prison"
+PRISON_OPTION: Final = "prison"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,12 @@ def settle_or_imprison(
                 "spot": bet.spot,
                 "staked": bet.credits,
                 "credits": held_bet.half_stake_credits,
-                "advice": HALF_ANSWER,
+                "advice": HALF_OPTION,
             }
             answer = yield Decision(
-                decision_kind, (HALF_ANSWER, PRISON_ANSWER), {**displayed_result, **prompt}, seat=bet.seat
+                decision_kind, (HALF_OPTION, PRISON_OPTION), {**displayed_result, **prompt}, seat=bet.seat
             )
-            takes_half = answer is None or answer.value == HALF_ANSWER
+            takes_half = answer is None or answer.value == HALF_OPTION
             settlement, held_bet = (settlement, None) if takes_half else (None, held_bet)
         if settlement is not None:
             yield settlement

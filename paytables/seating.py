@@ -41,8 +41,8 @@ class SeatedRules(TableRules):
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a round: alone, or as one seat of several."""
-        accepted = self.build_wager(wager.credits, **wager.options)
-        bets, seat = (*accepted.bets, *accepted.bets_of_other_seats), accepted.seat
+        accepted_wager = self.build_wager(wager.credits, **wager.options)
+        bets, seat = (*accepted_wager.bets, *accepted_wager.bets_of_other_seats), accepted_wager.seat
         played_round = self.play_seats(sorted(bets, key=_get_seat), draw, seat)
         return played_round if seat is None else filter_events_for_seat(played_round, seat)
 
@@ -53,11 +53,11 @@ class SeatedRules(TableRules):
         other seats.
         """
         seat, other_seats = options.pop("seat", None), options.pop("others", {})
-        accepted = super().build_wager(credits_, **options)
+        accepted_wager = super().build_wager(credits_, **options)
         return (
-            accepted
+            accepted_wager
             if seat is None and not other_seats
-            else self.table_layout.with_other_seats(accepted, seat, other_seats)
+            else self.table_layout.with_other_seats(accepted_wager, seat, other_seats)
         )
 
     def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:

@@ -73,7 +73,7 @@ class SideBet:
             level=self.level.id,
             names=self.level.name.model_dump(),
             stake_credits=self.stake,
-            odds=self.hit_rates[Fraction(1)],
+            hit_rate=self.hit_rates[Fraction(1)],
             increment=Fraction(self.level.increment),
             reset_credits=self.level.reset_credits,
             spots=self.spots,
@@ -133,11 +133,11 @@ def check_levels(
             )
             raise DefinitionError(file, f"{key}.spot", f"{level.spot!r}: {reason}")
         limits, pays = spots[level.spot]
-        if limits.least != limits.most:
+        if limits.bet_min != limits.bet_max:
             raise DefinitionError(
                 file,
                 f"{key}.spot",
-                f"{limits.least:,} to {format_count(limits.most, 'credit')} may be staked on {level.spot!r}: "
+                f"{limits.bet_min:,} to {format_count(limits.bet_max, 'credit')} may be staked on {level.spot!r}: "
                 "all bets that play for a level are of one stake",
             )
         shares = [odds.level_share for odds in pays if odds.level_share]

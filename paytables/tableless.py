@@ -59,7 +59,7 @@ class TablelessRules:
         return False
 
     @property
-    def levy_rate(self) -> Fraction | None:
+    def commission_rate(self) -> Fraction | None:
         """Return None: the players play against the house, so the game is certified by its return."""
         return None
 

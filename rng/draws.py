@@ -58,9 +58,9 @@ class WordDraws:
         :class:`~rng.errors.InvalidRange`, or :class:`~rng.errors.RejectionLimit` if the stream cannot be
         random.
         """
-        width, share = self._words(check_bound(bound))
+        word_size_bytes, words_per_outcome = self._words(check_bound(bound))
         for _ in range(REJECTIONS_MAX):
-            value = int.from_bytes(self._read(width), "little") // share
+            value = int.from_bytes(self._read(word_size_bytes), "little") // words_per_outcome
             if value < bound:
                 break
             self.rejections += 1

@@ -34,8 +34,8 @@ class HashDrbg(Mechanism):
         """Return ``count`` bytes (SP 800-90A, Hash_DRBG generate and Hashgen), and update the generator's state."""
         modulus = 1 << 8 * self.SEED_BYTES
         if additional_input:
-            mixed = self._hash(b"\x02" + self._v.to_bytes(self.SEED_BYTES) + additional_input)
-            self._v = (self._v + int.from_bytes(mixed)) % modulus
+            mixed_input = self._hash(b"\x02" + self._v.to_bytes(self.SEED_BYTES) + additional_input)
+            self._v = (self._v + int.from_bytes(mixed_input)) % modulus
         output = bytearray()
         data = self._v
         while len(output) < count:

@@ -36,10 +36,10 @@ class HmacDrbg(Mechanism):
         self._update(additional_input)
         return bytes(output[:count])
 
-    def _update(self, provided: bytes) -> None:
-        """Run HMAC_DRBG_Update (section 10.1.2.2); its second round runs only if ``provided`` is not empty."""
-        for mark in (b"\x00", b"\x01") if provided else (b"\x00",):
-            self._key = hmac.digest(self._key, self._v + mark + provided, self.DIGEST)
+    def _update(self, provided_data: bytes) -> None:
+        """Run HMAC_DRBG_Update (section 10.1.2.2); its second round runs only if ``provided_data`` is not empty."""
+        for mark in (b"\x00", b"\x01") if provided_data else (b"\x00",):
+            self._key = hmac.digest(self._key, self._v + mark + provided_data, self.DIGEST)
             self._v = hmac.digest(self._key, self._v, self.DIGEST)
 
     def _wipe(self) -> None:

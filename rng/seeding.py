@@ -51,17 +51,17 @@ def unpack_carry_over(packed: bytes) -> tuple[bytes, tuple[bytes, ...]]:
     Raises :class:`CarryOverDamaged`.
     """
     body, checksum = packed[:-_CHECKSUM_SIZE_BYTES], packed[-_CHECKSUM_SIZE_BYTES:]
-    prints = body[len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES :]
+    fingerprint_bytes = body[len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES :]
     if (
         not body.startswith(_CARRY_OVER_MAGIC)
         or len(body) < len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES
-        or len(prints) % SEED_FINGERPRINT_SIZE_BYTES
+        or len(fingerprint_bytes) % SEED_FINGERPRINT_SIZE_BYTES
         or sha256(body).digest()[:_CHECKSUM_SIZE_BYTES] != checksum
     ):
         raise CarryOverDamaged(f"the {len(packed)} bytes stored at the last power cycle are damaged")
     fingerprints = (
-        prints[i : i + SEED_FINGERPRINT_SIZE_BYTES]
-        for i in range(0, len(prints), SEED_FINGERPRINT_SIZE_BYTES)
+        fingerprint_bytes[i : i + SEED_FINGERPRINT_SIZE_BYTES]
+        for i in range(0, len(fingerprint_bytes), SEED_FINGERPRINT_SIZE_BYTES)
     )
     return body[len(_CARRY_OVER_MAGIC) : len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES], tuple(fingerprints)
 

@@ -142,14 +142,14 @@ def _test_every_word() -> None:
     Outcomes must be in order, each with the same number of words.
     """
     for bound in (2, 3, 7, 22, 37, 52, 80, 255):
-        share = 256 // bound
+        words_per_outcome = 256 // bound
         stream = BytesIO(bytes(range(256)))
         draws = WordDraws(stream.read, lambda n: (1, 256 // n))
-        drawn_numbers = [draws.below(bound) for _ in range(share * bound)]
+        drawn_numbers = [draws.below(bound) for _ in range(words_per_outcome * bound)]
         _check_answer(
             f"every word below {bound}",
             drawn_numbers,
-            [outcome for outcome in range(bound) for _ in range(share)],
+            [outcome for outcome in range(bound) for _ in range(words_per_outcome)],
         )
 
 

@@ -178,11 +178,13 @@ class RandomService:
         """
         policy = policy or ReseedPolicy()
         try:
-            tested = cls._run_start_up_self_test()
-            reserved, known_values = unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
+            start_up_test = cls._run_start_up_self_test()
+            reserved_output, known_values = (
+                unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
+            )
             gatherer = SeedGatherer(list_available_sources() if sources is None else sources, known_values)
             service = cls(gatherer, policy, clock, on_event, fresh_input)
-            service._seed(personalization, reserved)
+            service._seed(personalization, reserved_output)
         except Exception as error:
             on_event("rng_out_of_service", {"reason": str(error), "error": type(error).__name__})
             raise
@@ -191,7 +193,7 @@ class RandomService:
             {
                 "mechanism": policy.mechanism.value,
                 "sources": gatherer.source_names,
-                "self_tests": len(tested),
+                "self_tests": len(start_up_test),
                 "instance": personalization.instance,
                 "boot_counter": personalization.boot_counter,
                 "carry_over": carry_over is not None,
@@ -204,14 +206,14 @@ class RandomService:
         """Run the start-up self-test of the generator; return the names of the tests passed."""
         return run_self_test()
 
-    def _seed(self, personalization: Personalization, reserved: bytes) -> None:
+    def _seed(self, personalization: Personalization, reserved_output: bytes) -> None:
         """Create the generator from fresh entropy, the personalization, and the last power cycle's reserved output.
 
         Also arrange that every draw fails in a child process made by fork.
         """
         mechanism = MECHANISMS[self._policy.mechanism]
         self._drbg = mechanism(
-            self._gatherer.gather(), personalization.build_nonce(), personalization.encode() + reserved
+            self._gatherer.gather(), personalization.build_nonce(), personalization.encode() + reserved_output
         )
         self._last_seeded = self._clock()
         service = weakref.ref(self)
@@ -271,8 +273,8 @@ class RandomService:
         with self._lock:
             self._check_in_service()
             if self._current_step is None:
-                turns = 1 + self._generate(1)[0] % _CYCLE_GENERATES_MAX
-                for _ in range(turns):
+                request_count = 1 + self._generate(1)[0] % _CYCLE_GENERATES_MAX
+                for _ in range(request_count):
                     self._generate(BYTES_PER_STEP_REQUEST)
                 self._cycles += 1
             pause_us = low * 1000 + int.from_bytes(self._generate(8)) % ((high - low) * 1000 + 1)
@@ -338,24 +340,26 @@ class RandomService:
 
     def _reseed(self, reason: str) -> None:
         """Reseed the generator from fresh entropy and report it; any error takes the service out of service."""
-        served = self._drbg.reseed_counter - 1
+        generate_count = self._drbg.reseed_counter - 1
         try:
             self._drbg.reseed(self._gatherer.gather())
         except Exception as error:  # noqa: BLE001 (as above)
             self._take_out_of_service(error)
         self._last_seeded = self._clock()
         self._reseeds += 1
-        self._on_event("rng_reseeded", {"reason": reason, "reseeds": self._reseeds, "generates": served})
+        self._on_event(
+            "rng_reseeded", {"reason": reason, "reseeds": self._reseeds, "generates": generate_count}
+        )
 
     def _generate(self, count: int) -> bytes:
         """Return ``count`` bytes from the generator; any error takes the service out of service."""
         with self._lock:
             self._check_in_service()
             try:
-                fresh = (
+                fresh_input = (
                     self._fresh_input(_FRESH_INPUT_SIZE_BYTES) if self._policy.fresh_input_each_step else b""
                 )
-                output = self._drbg.generate(count, fresh)
+                output = self._drbg.generate(count, fresh_input)
             except Exception as error:  # noqa: BLE001 (as above)
                 self._take_out_of_service(error)
             self._generates += 1

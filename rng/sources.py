@@ -51,13 +51,13 @@ class KernelSource:
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` random bytes from the operating system; more than 256 may take several reads."""
-        gathered = b""
+        gathered_bytes = b""
         try:
-            while len(gathered) < count:
-                gathered += os.getrandom(count - len(gathered))  # noqa: TID251 (this is the entropy source)
+            while len(gathered_bytes) < count:
+                gathered_bytes += os.getrandom(count - len(gathered_bytes))  # noqa: TID251 (this is the entropy source)
         except OSError as error:
-            raise EntropyFailed(f"getrandom gave {len(gathered)} of {count} bytes: {error}") from error
-        return gathered
+            raise EntropyFailed(f"getrandom gave {len(gathered_bytes)} of {count} bytes: {error}") from error
+        return gathered_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,30 +101,32 @@ class HardwareSource:
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` bytes from the hardware generator's device."""
-        gathered = b""
-        empty = 0
-        while len(gathered) < count:
+        gathered_bytes = b""
+        empty_read_count = 0
+        while len(gathered_bytes) < count:
             try:
-                part = self._read_some(count - len(gathered))
+                part = self._read_some(count - len(gathered_bytes))
             except OSError as error:
-                raise EntropyFailed(f"{self.path} gave {len(gathered)} of {count} bytes: {error}") from error
-            gathered += part
-            empty = 0 if part else empty + 1
-            if empty == self.attempts:
-                raise EntropyFailed(f"{self.path} gave {len(gathered)} of {count} bytes, then none")
-            if empty:
+                raise EntropyFailed(
+                    f"{self.path} gave {len(gathered_bytes)} of {count} bytes: {error}"
+                ) from error
+            gathered_bytes += part
+            empty_read_count = 0 if part else empty_read_count + 1
+            if empty_read_count == self.attempts:
+                raise EntropyFailed(f"{self.path} gave {len(gathered_bytes)} of {count} bytes, then none")
+            if empty_read_count:
                 self.sleep(self.pause_seconds)
-        return gathered
+        return gathered_bytes
 
     def _read_some(self, count: int) -> bytes:
         """Return up to ``count`` bytes from the device, empty if no data is ready. Raises ``OSError``."""
-        handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         try:
-            return os.read(handle, count)
+            return os.read(descriptor, count)
         except BlockingIOError:
             return b""
         finally:
-            os.close(handle)
+            os.close(descriptor)
 
 
 class JitterSource:
@@ -155,20 +157,20 @@ class JitterSource:
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` samples: the durations of the measured work in nanoseconds, modulo 256."""
-        clock, memory, at = self._clock, self._memory, self._next_index
-        gathered = bytearray(count)
+        clock, memory, index = self._clock, self._memory, self._next_index
+        gathered_samples = bytearray(count)
         digest = b""
         time_before = clock()
         for i in range(count):
             for _ in range(8):
-                at = (at + self._STRIDE_SIZE_BYTES) % self._MEMORY_SIZE_BYTES
-                memory[at] = (memory[at] + 1) & 0xFF
-            digest = sha3_256(digest + memory[at : at + 32]).digest()
+                index = (index + self._STRIDE_SIZE_BYTES) % self._MEMORY_SIZE_BYTES
+                memory[index] = (memory[index] + 1) & 0xFF
+            digest = sha3_256(digest + memory[index : index + 32]).digest()
             now = clock()
-            gathered[i] = (now - time_before) & 0xFF
+            gathered_samples[i] = (now - time_before) & 0xFF
             time_before = now
-        self._next_index = (at + digest[0]) % self._MEMORY_SIZE_BYTES
-        return bytes(gathered)
+        self._next_index = (index + digest[0]) % self._MEMORY_SIZE_BYTES
+        return bytes(gathered_samples)
 
 
 def list_available_sources() -> tuple[EntropySource, ...]:

@@ -61,8 +61,8 @@ async def _run_until_signal(work: Coroutine[object, object, None]) -> bool:
     """Run ``work`` until it ends or a signal stops it; return whether it ended by itself."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signal_number, task.cancel)
     try:
         await task
     except asyncio.CancelledError:
@@ -85,13 +85,13 @@ def _print_message(text: str) -> None:
 
 
 def _run_until_stopped(
-    folder: StateFolder,
+    state_folder: StateFolder,
     cabinet_file: CabinetFile,
     clock: Clock,
     patience_s: float,
     memory_stick_path: Path,
     *,
-    watched: bool,
+    requires_screen: bool,
 ) -> bool:
     """Run the machine until it stops; return True if the process must be started again, False after a signal.
 
@@ -103,12 +103,12 @@ def _run_until_stopped(
     async def run_machine(allows_single_medium: bool) -> None:  # noqa: FBT001 (the signature that retry_until_media_respond expects)
         """Run the machine until it stops; ``allows_single_medium``: one of its two storage media may be missing."""
         process = MachineProcess(
-            folder,
+            state_folder,
             cabinet_file,
             clock,
             print_message=_print_message,
             allows_single_medium=allows_single_medium,
-            requires_screen=watched,
+            requires_screen=requires_screen,
             memory_stick_path=memory_stick_path,
         )
         await process.run()
@@ -116,7 +116,7 @@ def _run_until_stopped(
     async def show_tilt(reason: str, code: str) -> None:
         """Show on the screen why the storage media do not respond, with the tilt code ``code``."""
         _print_message(f"waiting: {reason}")
-        await serve_tilt_screen(folder, cabinet_file.machine, clock, reason, tilt_code=code)
+        await serve_tilt_screen(state_folder, cabinet_file.machine, clock, reason, tilt_code=code)
 
     try:
         asyncio.run(
@@ -128,8 +128,8 @@ def _run_until_stopped(
         causes = tuple(_iter_grouped_errors(group))
         if not all(isinstance(cause, _ERRORS_THAT_END_THE_PROCESS) for cause in causes):
             raise
-        if unreadable := [str(cause) for cause in causes if isinstance(cause, RecordError)]:
-            raise JournalDamaged("the memory", "; ".join(unreadable)) from group
+        if unreadable_record_texts := [str(cause) for cause in causes if isinstance(cause, RecordError)]:
+            raise JournalDamaged("the memory", "; ".join(unreadable_record_texts)) from group
         for cause in causes:
             if not isinstance(cause, RestartRequested):
                 _print_message(f"stopped, and starts again: {cause}")
@@ -138,11 +138,11 @@ def _run_until_stopped(
 
 
 def _run_first_start(
-    folder: StateFolder,
+    state_folder: StateFolder,
     cabinet_path: Path,
     builder_file: Path,
     clock: Clock,
-    ports: tuple[str, ...],
+    additional_ports: tuple[str, ...],
     memory_stick_path: Path,
 ) -> None:
     """Ask the staff for a cabinet file on the screen (the first start), then exit the process.
@@ -153,14 +153,14 @@ def _run_first_start(
 
     async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (the signature that retry_until_media_respond expects)
         """Ask the staff on the screen for a cabinet file; lock the state folder meanwhile."""
-        lock = FolderLock(folder.root)
+        lock = FolderLock(state_folder.root)
         try:
             await ask_on_screen(
-                folder,
+                state_folder,
                 cabinet_path,
                 builder_file,
                 clock,
-                partial(find_serial_ports, ports),
+                partial(find_serial_ports, additional_ports),
                 memory_stick_path,
             )
         finally:
@@ -169,7 +169,7 @@ def _run_first_start(
     async def show_tilt(reason: str, code: str) -> None:
         """Show on the screen, as tilt ``code``, why a storage medium fails, until the cabinet file is changed."""
         _print_message(f"waiting: {reason}")
-        await wait_for_file_change(folder, cabinet_path, clock, reason, tilt_code=code)
+        await wait_for_file_change(state_folder, cabinet_path, clock, reason, tilt_code=code)
 
     try:
         is_done = asyncio.run(
@@ -179,9 +179,9 @@ def _run_first_start(
         raise
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _print_message(str(error))
-        lock = FolderLock(folder.root)
+        lock = FolderLock(state_folder.root)
         screen_task = wait_for_file_change(
-            folder, cabinet_path, clock, str(error), tilt_code="memory_damaged"
+            state_folder, cabinet_path, clock, str(error), tilt_code="memory_damaged"
         )
         is_done = asyncio.run(_run_until_signal(screen_task))
         lock.release()
@@ -200,89 +200,119 @@ def _is_absent(file: Path) -> bool:
 
 
 @click.command()
-@click.option("--state", type=click.Path(path_type=Path), required=True)
-@click.option("--cabinet", type=click.Path(path_type=Path))
+@click.option("--state", "state_path", type=click.Path(path_type=Path), required=True)
+@click.option("--cabinet", "cabinet_path", type=click.Path(path_type=Path))
 @click.option(
     "--patience",
+    "patience_s",
     type=click.FloatRange(min=0),
     default=MISSING_MEDIUM_TIMEOUT_S,
     help="Seconds to wait for a missing second medium.",
 )
 @click.option(
     "--stay",
+    "shows_cabinet_file_fault",
     is_flag=True,
     help="If the cabinet file cannot be used, show the reason on the screen until the file is changed.",
 )
 @click.option(
     "--trouble",
+    "system_fault_file",
     type=click.Path(path_type=Path),
     help="A file in which this computer reports a fault of its own. If there is one, show it and play nothing.",
 )
 @click.option(
     "--watched",
+    "requires_screen",
     is_flag=True,
     help="While no screen shows the machine, start no game and accept no money.",
 )
 @click.option(
     "--first-start",
+    "can_ask_for_cabinet_file",
     is_flag=True,
     help="If there is no cabinet file, ask for its contents on the screen.",
 )
 @click.option(
     "--seed",
+    "builder_file",
     type=click.Path(path_type=Path),
     help=f"At a first start: the builder's values (default: {CABINET_SEED_FILE_NAME} beside the cabinet file).",
 )
 @click.option(
     "--stick",
+    "memory_stick_path",
     type=click.Path(path_type=Path),
     default=STICK_PATH,
     help="The device path of the memory stick by which the machine enrols with the progressive link.",
 )
-@click.option("--port", "ports", multiple=True, help="At a first start: a further serial port to try.")
+@click.option(
+    "--port", "additional_ports", multiple=True, help="At a first start: a further serial port to try."
+)
 def main(
-    state: Path,
-    cabinet: Path | None,
-    patience: float,
-    ports: tuple[str, ...],
-    seed: Path | None,
-    stick: Path,
+    state_path: Path,
+    cabinet_path: Path | None,
+    patience_s: float,
+    additional_ports: tuple[str, ...],
+    builder_file: Path | None,
+    memory_stick_path: Path,
     *,
-    stay: bool,
-    trouble: Path | None,
-    watched: bool,
-    first_start: bool,
+    shows_cabinet_file_fault: bool,
+    system_fault_file: Path | None,
+    requires_screen: bool,
+    can_ask_for_cabinet_file: bool,
 ) -> None:
     """Run the machine, with its memory in the state folder STATE, until a signal stops it."""
     make_process_private()
     gc.freeze()  # what was imported stays: no later collection searches it
-    folder, clock = StateFolder(state), SystemClock()
+    state_folder, clock = StateFolder(state_path), SystemClock()
     try:
         require_isolated_mode("egm.app")
-        folder.create_private_folders()
-        if (fault := read_system_fault(trouble)) is not None:
-            code, reason = fault
+        state_folder.create_private_folders()
+        if (system_fault := read_system_fault(system_fault_file)) is not None:
+            code, reason = system_fault
             _print_message(f"{code}: {reason}")
             screen_task = wait_for_file_change(
-                folder, cabinet or DEFAULT_CABINET, clock, reason, tilt_code=code, watched_file=trouble
+                state_folder,
+                cabinet_path or DEFAULT_CABINET,
+                clock,
+                reason,
+                tilt_code=code,
+                watched_file=system_fault_file,
             )
             sys.exit(_EXIT_CODE_RESTART if asyncio.run(_run_until_signal(screen_task)) else 0)
-        if first_start and cabinet is not None and _is_absent(cabinet):
+        if can_ask_for_cabinet_file and cabinet_path is not None and _is_absent(cabinet_path):
             _run_first_start(
-                folder, cabinet, seed or cabinet.with_name(CABINET_SEED_FILE_NAME), clock, ports, stick
+                state_folder,
+                cabinet_path,
+                builder_file or cabinet_path.with_name(CABINET_SEED_FILE_NAME),
+                clock,
+                additional_ports,
+                memory_stick_path,
             )
-        file = load_cabinet(cabinet)
+        cabinet_file = load_cabinet(cabinet_path)
         try:
-            if _run_until_stopped(folder, file, clock, patience, stick, watched=watched):
+            if _run_until_stopped(
+                state_folder,
+                cabinet_file,
+                clock,
+                patience_s,
+                memory_stick_path,
+                requires_screen=requires_screen,
+            ):
                 sys.exit(_EXIT_CODE_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
             _print_message(str(error))
-            asyncio.run(_run_until_signal(serve_tilt_screen(folder, file.machine, clock, str(error))))
+            asyncio.run(
+                _run_until_signal(serve_tilt_screen(state_folder, cabinet_file.machine, clock, str(error)))
+            )
     except (OperatorError, JournalError) as error:
         _print_message(str(error))
-        if not stay or cabinet is None or isinstance(error, JournalError):
+        if not shows_cabinet_file_fault or cabinet_path is None or isinstance(error, JournalError):
             sys.exit(_EXIT_CODE_OPERATOR_ERROR)
-        if asyncio.run(_run_until_signal(wait_for_file_change(folder, cabinet, clock, str(error)))):
+        if asyncio.run(
+            _run_until_signal(wait_for_file_change(state_folder, cabinet_path, clock, str(error)))
+        ):
             sys.exit(_EXIT_CODE_CABINET_FILE_CHANGED)
 
 

@@ -68,7 +68,7 @@ class DeviceSimulatorError(Exception):
     """Raised if the process of the simulated devices cannot start; the text says why."""
 
 
-def list_bench_protocols(cabinet: CabinetFile) -> dict[str, str]:
+def read_protocol_by_simulated_device(cabinet: CabinetFile) -> dict[str, str]:
     """Return the protocol of each simulated device of a cabinet file, by the device's name."""
     return {name: device.protocol for name, device in cabinet.devices.items() if device.port == "bench"}
 
@@ -78,61 +78,65 @@ class DeviceSimulator:
 
     def __init__(
         self,
-        state: Path,
-        protocols: Mapping[str, str],
+        state_folder: Path,
+        protocol_by_device: Mapping[str, str],
         *,
         speed: float = 1.0,
-        values_cents: Mapping[str, tuple[int, ...]] | None = None,
+        values_cents_by_device: Mapping[str, tuple[int, ...]] | None = None,
         currency: str = Twin.currency,
     ) -> None:
-        """Create the simulated devices; ``protocols`` maps each device's name to its protocol.
+        """Create the simulated devices; ``protocol_by_device`` maps each device's name to its protocol.
 
         ``speed`` makes their mechanics this many times faster than real ones; their time limits stay.
-        ``values_cents`` maps a device's name to the values of its note or coin channels, in minor units,
+        ``values_cents_by_device`` maps a device's name to the values of its note or coin channels, in minor units,
         as the cabinet file states them. ``currency`` is the currency for which the devices are programmed,
         ISO 4217.
         """
-        self._run = state / "run"
-        self._memory = state / "bench"
+        self._run_folder = state_folder / "run"
+        self._device_memory_folder = state_folder / "bench"
         self._token = ""  # created anew at each start
         self._server: asyncio.Server | None = None
-        self._owns_folder = False  # whether the folder's sockets, links and files belong to this bench
+        self._is_run_folder_owned = (
+            False  # whether the folder's sockets, links and files belong to this bench
+        )
         self.simulated_devices: dict[str, Twin[object]] = {}
-        for name, protocol in protocols.items():
-            entry = PROTOCOLS[protocol]
-            port = SimulatedPort(self._run / "dev" / name, entry.line_settings.character_seconds)
-            self.simulated_devices[name] = entry.create_twin(
-                name, port, speed, (values_cents or {}).get(name, ())
+        for name, protocol in protocol_by_device.items():
+            protocol_definition = PROTOCOLS[protocol]
+            port = SimulatedPort(
+                self._run_folder / "dev" / name, protocol_definition.line_settings.character_seconds
+            )
+            self.simulated_devices[name] = protocol_definition.create_twin(
+                name, port, speed, (values_cents_by_device or {}).get(name, ())
             )
             self.simulated_devices[name].currency = currency
 
     @property
     def socket_path(self) -> Path:
         """Return the path of the socket for clients of the bench."""
-        return self._run / "bench.sock"
+        return self._run_folder / "bench.sock"
 
     async def start(self) -> None:
         """Plug in every simulated device, open the socket and report ready. Raises DeviceSimulatorError."""
-        self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._run_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._refuse_second_simulator()
-        self._owns_folder = True
-        for stale_link in (self._run / "dev").glob("*") if (self._run / "dev").is_dir() else ():
+        self._is_run_folder_owned = True
+        for stale_link in (self._run_folder / "dev").glob("*") if (self._run_folder / "dev").is_dir() else ():
             # Left by a killed bench: what it points to may belong to another process now.
             stale_link.unlink(missing_ok=True)
         for name, twin in self.simulated_devices.items():
             self._restore_retained_state(name, twin)
             twin.port.plug()
             twin.start_autonomous_behaviour()
-        self._token = write_new_token(self._run / "bench.token")
+        self._token = write_new_token(self._run_folder / "bench.token")
         self._server = await serve_unix_socket(
             self.socket_path, self._serve_client, line_bytes_max=_CLIENT_LINE_BYTES_MAX
         )
-        replace_private_file(self._run / "bench.ready", f"{os.getpid()}\n")
+        replace_private_file(self._run_folder / "bench.ready", f"{os.getpid()}\n")
 
     # ------------------------------------------------------------ what devices keep without power
     def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
         """Restore the state that a simulated device retains without power; store it whenever it changes."""
-        path = self._memory / f"{name}.json"
+        path = self._device_memory_folder / f"{name}.json"
         device_memory = {"kind": twin.kind, **twin.export_memory()}
         with suppress(FileNotFoundError):
             try:
@@ -145,11 +149,11 @@ class DeviceSimulator:
         def store_retained_state() -> None:
             """Store the state that the simulated device retains without power, if it has changed."""
             nonlocal device_memory
-            retained = {"kind": twin.kind, **twin.export_memory()}
-            if retained != device_memory:
-                device_memory = retained
-                self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                replace_private_file(path, json.dumps(retained))
+            retained_state = {"kind": twin.kind, **twin.export_memory()}
+            if retained_state != device_memory:
+                device_memory = retained_state
+                self._device_memory_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                replace_private_file(path, json.dumps(retained_state))
 
         twin.on_change = store_retained_state
 
@@ -165,11 +169,11 @@ class DeviceSimulator:
 
         If the bench could not start, there is nothing to remove.
         """
-        if not self._owns_folder:
+        if not self._is_run_folder_owned:
             return
-        self._owns_folder = False
+        self._is_run_folder_owned = False
         for name in ("bench.ready", "bench.token"):
-            (self._run / name).unlink(missing_ok=True)
+            (self._run_folder / name).unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
         self.socket_path.unlink(missing_ok=True)
@@ -238,14 +242,18 @@ async def run_device_simulator(state_folder: Path, cabinet: CabinetFile, *, spee
     Raises :class:`DeviceSimulatorError` if they already run in another process, or if what one of them has stored
     cannot be read.
     """
-    values = {name: device.values_cents for name, device in cabinet.devices.items()}
+    values_cents_by_device = {name: device.values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency
     bench = DeviceSimulator(
-        state_folder, list_bench_protocols(cabinet), speed=speed, values_cents=values, currency=currency
+        state_folder,
+        read_protocol_by_simulated_device(cabinet),
+        speed=speed,
+        values_cents_by_device=values_cents_by_device,
+        currency=currency,
     )
     stop_event = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop_event.set)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(signal_number, stop_event.set)
     try:
         await bench.start()
         echo("READY")
@@ -266,7 +274,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         cabinet = load_cabinet(options.cabinet)
-        if not list_bench_protocols(cabinet):
+        if not read_protocol_by_simulated_device(cabinet):
             echo("the cabinet file has no simulated device, so the bench ends")
             notify_systemd(READY_NOTIFICATION)
             return 0

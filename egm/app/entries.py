@@ -55,13 +55,13 @@ class GeneratorStarted:
     """The name of the deterministic random bit generator's mechanism (NIST SP 800-90A)."""
     sources: tuple[str, ...]
     """The names of the entropy sources of the seed."""
-    self_tests: Count
+    self_test_count: Count = field(metadata=stored_as("self_tests"))
     """The number of self-tests that the generator passed."""
-    instance: Count
+    instance_number: Count = field(metadata=stored_as("instance"))
     """The number of the generator, if the machine has several; otherwise 1."""
-    boot_counter: Count
+    boot_number: Count = field(metadata=stored_as("boot_counter"))
     """The number of this start (boot) of the machine; it makes the generator's seed unique."""
-    carry_over: bool
+    used_carry_over: bool = field(metadata=stored_as("carry_over"))
     """Whether random output that the previous run stored was used as additional seed input."""
 
 
@@ -70,9 +70,9 @@ class GeneratorReseeded:
     """The random number generator was seeded again with fresh entropy."""
 
     reason: str
-    reseeds: Count
+    reseed_count: Count = field(metadata=stored_as("reseeds"))
     """The number of reseeds since the generator started."""
-    generates: Count
+    request_count: Count = field(metadata=stored_as("generates"))
     """The number of requests for random bytes that were served since the previous seeding."""
 
 
@@ -80,7 +80,7 @@ class GeneratorReseeded:
 class GeneratorTested:
     """The random number generator passed its periodic self-tests."""
 
-    self_tests: Count
+    self_test_count: Count = field(metadata=stored_as("self_tests"))
     """The number of self-tests that the generator passed."""
 
 

@@ -87,11 +87,11 @@ def check_claims_cover_owed_values(features: Features) -> None:
     new journal. Raises InvariantError for a storage key that can hold an owed amount but has no function that
     creates the claim.
     """
-    claim_makers = list_claim_makers(features)
+    claim_maker_by_key = list_claim_makers(features)
     for key in features.storage_keys:
         if key.clear_action is not ClearAction.OWED:
             continue
-        is_claimed = key in claim_makers or key in CLAIM_KEY_BY_DEPENDENT_KEY
+        is_claimed = key in claim_maker_by_key or key in CLAIM_KEY_BY_DEPENDENT_KEY
         check_invariant(
             is_claimed,
             f"the key {str(key)!r} stores an owed amount, but no feature "

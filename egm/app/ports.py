@@ -69,56 +69,68 @@ def _load_template_lines() -> dict[str, list[str]]:
 
 #: Protocol (as in cabinet files) -> factory of its driver.
 DRIVER_FACTORY_BY_PROTOCOL: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
-    "id003": lambda fit: Id003Driver(
-        fit.device_name,
-        fit.serial_line,
-        fit.event_sink,
-        fit.ledgers.escrow_ledger,
-        *fit.channel_values_cents,
-        currencies=fit.currencies,
+    "id003": lambda arguments: Id003Driver(
+        arguments.device_name,
+        arguments.serial_line,
+        arguments.event_sink,
+        arguments.ledgers.escrow_ledger,
+        *arguments.channel_values_cents,
+        currencies=arguments.currencies,
     ),
-    "ebds": lambda fit: EbdsDriver(
-        fit.device_name,
-        fit.serial_line,
-        fit.event_sink,
-        fit.ledgers.escrow_ledger,
-        *fit.channel_values_cents,
-        currencies=fit.currencies,
+    "ebds": lambda arguments: EbdsDriver(
+        arguments.device_name,
+        arguments.serial_line,
+        arguments.event_sink,
+        arguments.ledgers.escrow_ledger,
+        *arguments.channel_values_cents,
+        currencies=arguments.currencies,
     ),
-    "cctalk_bill": lambda fit: CctalkBillDriver(
-        fit.device_name,
-        fit.serial_line,
-        fit.event_sink,
-        fit.ledgers.escrow_ledger,
-        *fit.channel_values_cents,
-        currencies=fit.currencies,
+    "cctalk_bill": lambda arguments: CctalkBillDriver(
+        arguments.device_name,
+        arguments.serial_line,
+        arguments.event_sink,
+        arguments.ledgers.escrow_ledger,
+        *arguments.channel_values_cents,
+        currencies=arguments.currencies,
     ),
-    "cctalk_coin": lambda fit: CctalkCoinDriver(
-        fit.device_name,
-        fit.serial_line,
-        fit.event_sink,
-        fit.ledgers.coin_ledger,
-        *fit.channel_values_cents,
-        currencies=fit.currencies,
+    "cctalk_coin": lambda arguments: CctalkCoinDriver(
+        arguments.device_name,
+        arguments.serial_line,
+        arguments.event_sink,
+        arguments.ledgers.coin_ledger,
+        *arguments.channel_values_cents,
+        currencies=arguments.currencies,
     ),
-    "cctalk_hopper": lambda fit: CctalkHopperDriver(
-        fit.device_name, fit.serial_line, fit.event_sink, fit.ledgers.payout_ledger
+    "cctalk_hopper": lambda arguments: CctalkHopperDriver(
+        arguments.device_name, arguments.serial_line, arguments.event_sink, arguments.ledgers.payout_ledger
     ),
-    "tcl": lambda fit: TclDriver(
-        fit.device_name, fit.serial_line, fit.event_sink, fit.ledgers.print_ledger, _load_resident_templates()
+    "tcl": lambda arguments: TclDriver(
+        arguments.device_name,
+        arguments.serial_line,
+        arguments.event_sink,
+        arguments.ledgers.print_ledger,
+        _load_resident_templates(),
     ),
-    "ithaca": lambda fit: IthacaDriver(
-        fit.device_name, fit.serial_line, fit.event_sink, fit.ledgers.print_ledger, _load_template_lines()
+    "ithaca": lambda arguments: IthacaDriver(
+        arguments.device_name,
+        arguments.serial_line,
+        arguments.event_sink,
+        arguments.ledgers.print_ledger,
+        _load_template_lines(),
     ),
-    "ioboard": lambda fit: IoBoardDriver(fit.device_name, fit.serial_line, fit.event_sink),
-    "wheel": lambda fit: WheelDriver(fit.device_name, fit.serial_line, fit.event_sink),
+    "ioboard": lambda arguments: IoBoardDriver(
+        arguments.device_name, arguments.serial_line, arguments.event_sink
+    ),
+    "wheel": lambda arguments: WheelDriver(
+        arguments.device_name, arguments.serial_line, arguments.event_sink
+    ),
 }
 
 #: Kind of device -> the field of :class:`PositionDevices` for its driver; other kinds only run.
 _DEVICE_FIELD_BY_KIND: Final[Mapping[str, str]] = {
-    "bill_acceptor": "acceptor",
+    "bill_acceptor": "bill_acceptor",
     "io_board": "io_board",
-    "ticket_printer": "printer",
+    "ticket_printer": "ticket_printer",
     "coin_acceptor": "coin_acceptor",
     "hopper": "hopper",
 }
@@ -132,50 +144,58 @@ class PositionDevices:
     """All drivers to run."""
     kind_by_device_name: Mapping[str, str]
     """The kind of each device (such as ``hopper``), by the device's name."""
-    acceptor: BillAcceptor | None = None
+    bill_acceptor: BillAcceptor | None = None
     """The bill acceptor's driver."""
     io_board: IoBoard | None = None
-    printer: TicketPrinter | None = None
+    ticket_printer: TicketPrinter | None = None
     coin_acceptor: CoinAcceptor | None = None
     hopper: Hopper | None = None
 
 
 def create_position_drivers(
     cabinet_file: CabinetFile,
-    folder: StateFolder,
+    state_folder: StateFolder,
     event_sink: EventSink,
     ledgers: DeviceLedgers,
-    opener: PortOpener = open_port,
+    port_opener: PortOpener = open_port,
     position: int = 1,
     *,
     currency: str,
 ) -> PositionDevices:
     """Create the drivers of a position's devices.
 
-    ``opener`` opens the ports. If it is not given, a simulated device is opened as its pseudo-terminal of the
+    ``port_opener`` opens the ports. If it is not given, a simulated device is opened as its pseudo-terminal of the
     bench. ``currency`` is the currency for which the devices must be programmed, ISO 4217.
     :class:`CabinetFile` has checked that a position has at most one device of each kind, and that all
     protocols are known.
     """
-    kinds: dict[str, str] = {}
+    kind_by_device_name: dict[str, str] = {}
     drivers: list[Device] = []
     driver_by_field: dict[str, Any] = {}
-    lines: dict[str, SerialLine] = {}
-    for name, device in cabinet_file.devices.items():
-        if device.position != position:
+    line_by_path: dict[str, SerialLine] = {}
+    for name, device_table in cabinet_file.devices.items():
+        if device_table.position != position:
             continue
-        entry = PROTOCOLS[device.protocol]
-        kinds[name] = entry.device_kind
-        values = (entry.build_channel_value_table(name, device.values_cents),) if device.values_cents else ()
-        path = str(folder.find_device_port(name, device))
-        device_opener = open_bench_line if device.port == "bench" and opener is open_port else opener
+        protocol_definition = PROTOCOLS[device_table.protocol]
+        kind_by_device_name[name] = protocol_definition.device_kind
+        channel_values = (
+            (protocol_definition.build_channel_value_table(name, device_table.values_cents),)
+            if device_table.values_cents
+            else ()
+        )
+        path = str(state_folder.get_device_port_path(name, device_table))
+        device_opener = (
+            open_bench_line if device_table.port == "bench" and port_opener is open_port else port_opener
+        )
         # ccTalk devices may share a line
-        line = lines.setdefault(path, SerialLine(path, entry.line_settings, device_opener))
-        arguments = DriverArguments(name, line, event_sink, ledgers, values, frozenset({currency}))
-        drivers.append(DRIVER_FACTORY_BY_PROTOCOL[device.protocol](arguments))
-        if field_name := _DEVICE_FIELD_BY_KIND.get(entry.device_kind):
+        line = line_by_path.setdefault(
+            path, SerialLine(path, protocol_definition.line_settings, device_opener)
+        )
+        arguments = DriverArguments(name, line, event_sink, ledgers, channel_values, frozenset({currency}))
+        drivers.append(DRIVER_FACTORY_BY_PROTOCOL[device_table.protocol](arguments))
+        if field_name := _DEVICE_FIELD_BY_KIND.get(protocol_definition.device_kind):
             driver_by_field[field_name] = drivers[-1]
-    return PositionDevices(drivers=tuple(drivers), kind_by_device_name=kinds, **driver_by_field)
+    return PositionDevices(drivers=tuple(drivers), kind_by_device_name=kind_by_device_name, **driver_by_field)
 
 
 def create_driver_without_machine(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:

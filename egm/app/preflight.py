@@ -34,7 +34,7 @@ GameCheck: TypeAlias = Callable[[str, GameTable, Game], Iterable[ConfigFault]]
 
 
 def iter_preflight_faults(
-    file: CabinetFile,
+    cabinet_file: CabinetFile,
     on_progress: Callable[[str], None] = lambda _: None,
     check_game: GameCheck = lambda _key, _slot, _game: (),
 ) -> Iterator[ConfigFault]:
@@ -44,18 +44,18 @@ def iter_preflight_faults(
     ``on_progress`` receives each game before it is analysed, which takes some time. ``check_game`` is called
     for each game that can be checked against the jurisdiction's rules.
     """
-    yield from _iter_file_faults(file)
-    yield from find_impossible_folders(file)
-    profile, faults = _load_profile_or_fault(file.machine.profile)
+    yield from _iter_file_faults(cabinet_file)
+    yield from find_impossible_folders(cabinet_file)
+    profile, faults = _load_profile_or_fault(cabinet_file.machine.profile)
     if profile is None:
         yield from faults
-        for i, slot in enumerate(file.games):
-            yield from _load_game_or_fault(slot.game, f"games[{i + 1}].game")[1]
+        for i, game_table in enumerate(cabinet_file.games):
+            yield from _load_game_or_fault(game_table.game, f"games[{i + 1}].game")[1]
         return
-    yield from _iter_venue_data_faults(file, profile)
-    yield from _iter_position_faults(file)
-    games = yield from _iter_game_faults(file, profile, on_progress, check_game)
-    yield from _iter_level_faults(file, games)
+    yield from _iter_venue_data_faults(cabinet_file, profile)
+    yield from _iter_position_faults(cabinet_file)
+    level_names_by_game = yield from _iter_game_faults(cabinet_file, profile, on_progress, check_game)
+    yield from _iter_level_faults(cabinet_file, level_names_by_game)
 
 
 def iter_unknown_profile_and_game_faults(data: Mapping[str, object]) -> Iterator[ConfigFault]:
@@ -66,9 +66,9 @@ def iter_unknown_profile_and_game_faults(data: Mapping[str, object]) -> Iterator
     profile = _get_table_or_empty(data.get("machine")).get("profile")
     if isinstance(profile, str):
         yield from _load_profile_or_fault(profile)[1]
-    slots = data.get("games")
-    for i, slot in enumerate(slots[:GAMES_MAX] if isinstance(slots, list) else ()):
-        if isinstance(name := _get_table_or_empty(slot).get("game"), str):
+    game_tables = data.get("games")
+    for i, game_table in enumerate(game_tables[:GAMES_MAX] if isinstance(game_tables, list) else ()):
+        if isinstance(name := _get_table_or_empty(game_table).get("game"), str):
             yield from _load_game_or_fault(name, f"games[{i + 1}].game")[1]
 
 
@@ -109,45 +109,50 @@ def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[ConfigFa
         return None, [ConfigFault(key, str(error), is_fatal=False)]
 
 
-def _iter_file_faults(file: CabinetFile) -> Iterator[ConfigFault]:
+def _iter_file_faults(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each port and file that the cabinet file names and that does not exist.
 
     If the files of the progressive link exist, they are also checked.
     """
-    yield from find_missing_ports(file)
-    named_files: dict[str, Path | None] = {
-        "software.manifest": None if file.software is None else file.software.manifest,
-        "inventory.photograph": file.inventory.photograph,
-        **{f"games[{i + 1}].certificate": slot.certificate for i, slot in enumerate(file.games)},
+    yield from find_missing_ports(cabinet_file)
+    path_by_key: dict[str, Path | None] = {
+        "software.manifest": None if cabinet_file.software is None else cabinet_file.software.manifest,
+        "inventory.photograph": cabinet_file.inventory.photograph,
+        **{
+            f"games[{i + 1}].certificate": game_table.certificate
+            for i, game_table in enumerate(cabinet_file.games)
+        },
     }
-    if file.progressive_link is not None:
-        link = file.progressive_link
-        named_files |= {
+    if cabinet_file.progressive_link is not None:
+        link = cabinet_file.progressive_link
+        path_by_key |= {
             "progressive_link.authority": link.authority,
             "progressive_link.certificate": link.certificate,
             "progressive_link.key": link.key,
         }
-    missing_files = {key: path for key, path in named_files.items() if path is not None and not path.exists()}
-    for key, path in missing_files.items():
+    missing_path_by_key = {
+        key: path for key, path in path_by_key.items() if path is not None and not path.exists()
+    }
+    for key, path in missing_path_by_key.items():
         yield ConfigFault(key, f"there is no file {path}", is_fatal=False)
-    if file.progressive_link is not None and not any(
-        key.startswith("progressive_link") for key in missing_files
+    if cabinet_file.progressive_link is not None and not any(
+        key.startswith("progressive_link") for key in missing_path_by_key
     ):
         from egm.progressive.connection import check_certificates  # noqa: PLC0415 (it loads the broker's client)
 
         try:
-            check_certificates(file.progressive_link, file.machine.serial)
+            check_certificates(cabinet_file.progressive_link, cabinet_file.machine.serial)
         except OperatorError as error:
             yield ConfigFault("progressive_link.certificate", str(error), is_fatal=False)
 
 
-def _iter_position_faults(file: CabinetFile) -> Iterator[ConfigFault]:
+def _iter_position_faults(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each player position where no key can reset a hand-pay.
 
     A machine with several positions also gets one for each position where no device accepts money.
     """
     positions_by_device_kind: dict[str, set[int]] = {}
-    for device in file.devices.values():
+    for device in cabinet_file.devices.values():
         positions_by_device_kind.setdefault(PROTOCOLS[device.protocol].device_kind, set()).add(
             device.position
         )
@@ -155,106 +160,111 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[ConfigFault]:
         "bill_acceptor", set()
     ) | positions_by_device_kind.get("coin_acceptor", set())
     positions_with_io_board = positions_by_device_kind.get("io_board", set())
-    for number in range(1, file.machine.positions + 1):
-        if file.machine.positions > 1 and number not in positions_taking_money:
+    for number in range(1, cabinet_file.machine.positions + 1):
+        if cabinet_file.machine.positions > 1 and number not in positions_taking_money:
             reason = f"no device of position {number} accepts money: give one of [devices] the key position = {number}"
             yield ConfigFault("machine.positions", reason, is_fatal=False)
-        if file.devices and positions_with_io_board.isdisjoint({1, number}):
+        if cabinet_file.devices and positions_with_io_board.isdisjoint({1, number}):
             reason = f"hand-pays cannot be paid, because no I/O board has a key switch for position {number}"
             yield ConfigFault(
                 "devices", f"{reason}: add a board to it, or to position 1 for all positions", is_fatal=False
             )
 
 
-def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[ConfigFault]:
+def _iter_venue_data_faults(cabinet_file: CabinetFile, profile: Profile) -> Iterator[ConfigFault]:
     """Yield a fault for each item of venue data that the jurisdiction's tickets must print and the file lacks."""
     try:
-        load_template(profile.id).check_venue(file.machine.venue)
+        load_template(profile.id).check_venue(cabinet_file.machine.venue)
     except (LocalError, OperatorError) as error:
         yield ConfigFault("machine.licence_holder", str(error))
 
 
 def _iter_game_faults(
-    file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
+    cabinet_file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
 ) -> Generator[ConfigFault, None, dict[str, set[str]]]:
     """Yield a fault for each game that the machine would not offer or not accept bets on; return the games' levels.
 
     The result maps the id of each game that could be loaded, offered or not, to the ids of its progressive levels.
     """
-    are_certificates_required = bool(file.hardware_port_descriptions) and profile.inventory.certified
-    first_slots: dict[str, int] = {}
-    levels: dict[str, set[str]] = {}
+    are_certificates_required = bool(cabinet_file.hardware_port_descriptions) and profile.inventory.certified
+    first_number_by_game: dict[str, int] = {}
+    level_names_by_game: dict[str, set[str]] = {}
     offered_count = 0
-    for i, slot in enumerate(file.games):
-        on_progress(slot.game)
+    for i, game_table in enumerate(cabinet_file.games):
+        on_progress(game_table.game)
         key = f"games[{i + 1}].game"
-        game, faults = _load_game_or_fault(slot.game, key)
+        game, faults = _load_game_or_fault(game_table.game, key)
         yield from faults
         if game is None:
             continue
-        if game.id in first_slots:
-            reason = f"{game.id} is already listed, as games[{first_slots[game.id]}]: list each game once"
+        if game.id in first_number_by_game:
+            reason = (
+                f"{game.id} is already listed, as games[{first_number_by_game[game.id]}]: list each game once"
+            )
             yield ConfigFault(key, reason, is_fatal=False)
             continue
-        if game.rules.seats_min > file.machine.positions:
+        if game.rules.seats_min > cabinet_file.machine.positions:
             reason = f"{game.id} needs at least {game.rules.seats_min} positions, but machine.positions is"
             yield ConfigFault(
-                key, f"{reason} {file.machine.positions}: its bets are not accepted", is_fatal=False
+                key, f"{reason} {cabinet_file.machine.positions}: its bets are not accepted", is_fatal=False
             )
-        levels[game.id] = {play.level for play in game.list_every_level()}
-        first_slots[game.id] = i + 1
+        level_names_by_game[game.id] = {participation.level for participation in game.list_every_level()}
+        first_number_by_game[game.id] = i + 1
         _, refused_games = admit_games(
-            (slot,),
+            (game_table,),
             profile,
-            file.progressives,
+            cabinet_file.progressives,
             compute_largest_prizes,
-            CertificateRules(file.machine.certifier, are_certificates_required),
-            has_wheel=file.has_wheel,
+            CertificateRules(cabinet_file.machine.certifier, are_certificates_required),
+            has_wheel=cabinet_file.has_wheel,
         )
         offered_count += not refused_games
         for refusal in refused_games:
             yield ConfigFault(key, refusal.reason, is_fatal=False)
-        yield from check_game(key, slot, game)
+        yield from check_game(key, game_table, game)
     if not offered_count:
         yield ConfigFault(
             "games", "none of the listed games can be offered, so the machine would be out of service"
         )
-    return levels
+    return level_names_by_game
 
 
-def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[ConfigFault]:
+def _iter_level_faults(
+    cabinet_file: CabinetFile, level_names_by_game: dict[str, set[str]]
+) -> Iterator[ConfigFault]:
     """Yield a fault for each progressive level in the file whose game is not in the file or has no such level.
 
     Another fault is yielded if a level needs a progressive link and the file has none.
     """
-    for i, slot in enumerate(file.progressives):
+    for i, level_table in enumerate(cabinet_file.progressives):
         key = f"progressives[{i + 1}]"
-        levels = games.get(slot.game)
-        if levels is None:
-            known_names = tuple(sorted(games))
-            message = f"{slot.game!r} is not among the games of this file"
+        level_names = level_names_by_game.get(level_table.game)
+        if level_names is None:
+            known_names = tuple(sorted(level_names_by_game))
+            message = f"{level_table.game!r} is not among the games of this file"
             yield ConfigFault(
                 f"{key}.game",
                 message,
-                suggestion=find_similar_word(slot.game, known_names),
+                suggestion=find_similar_word(level_table.game, known_names),
                 allowed_values=known_names,
                 is_fatal=False,
             )
-        elif slot.level not in levels:
-            known_names = tuple(sorted(levels))
-            message = f"{slot.game} has no level {slot.level!r}"
+        elif level_table.level not in level_names:
+            known_names = tuple(sorted(level_names))
+            message = f"{level_table.game} has no level {level_table.level!r}"
             yield ConfigFault(
                 f"{key}.level",
                 message,
-                suggestion=find_similar_word(slot.level, known_names),
+                suggestion=find_similar_word(level_table.level, known_names),
                 allowed_values=known_names,
                 is_fatal=False,
             )
         if (
-            slot.kind is not LevelScope.STAND_ALONE
-            and slot.carrier == "controller"
-            and file.progressive_link is None
+            level_table.kind is not LevelScope.STAND_ALONE
+            and level_table.carrier == "controller"
+            and cabinet_file.progressive_link is None
         ):
             yield ConfigFault(
-                "progressive_link", f"must be given, because a controller manages {slot.game} {slot.level}"
+                "progressive_link",
+                f"must be given, because a controller manages {level_table.game} {level_table.level}",
             )

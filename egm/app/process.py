@@ -59,7 +59,7 @@ from egm.kernel.running_positions import RunningPositions
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.kernel.states import STATES_FOR_BETTING
 from egm.kernel.timekeeping import create_timekeeper
-from egm.links.screen import starting
+from egm.links.screen import start_up_activity
 from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_ticket_accounted, open_ticket_store
 from egm.people import Roster
@@ -134,26 +134,26 @@ class MachineProcess:
         salts. ``release`` is the software version, which is recorded at each power-up.
         """
         self._features = features
-        self._folder = folder
-        self._file = cabinet_file
+        self._state_folder = folder
+        self._cabinet_file = cabinet_file
         self._clock = clock
-        self._opener = opener
-        self._sources = entropy_sources
+        self._port_opener = opener
+        self._entropy_sources = entropy_sources
         self._print_message = print_message
         self._allows_single_medium = allows_single_medium
-        self._watched = requires_screen
-        self._stick = memory_stick_path
+        self._requires_screen = requires_screen
+        self._memory_stick_path = memory_stick_path
         self._storage = storage or DiskStorage()
         self._release = release
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[PlayerStation, ...] = ()
         self._stop_future: asyncio.Future[None] | None = None
-        self._is_over = False
+        self._has_ended = False
         self._is_journal_new = False
         self._stations_to_update: set[int] = set()
-        self._table = SharedTables()
+        self._shared_tables = SharedTables()
         self._running_positions = RunningPositions()
-        self._attachments: tuple[tuple[PlayerStation, BackgroundService], ...] = ()
+        self._attached_services: tuple[tuple[PlayerStation, BackgroundService], ...] = ()
 
     async def run(self) -> None:
         """Start the machine and run it until cancelled.
@@ -161,41 +161,56 @@ class MachineProcess:
         Raises OperatorError if the cabinet file cannot be used, and JournalError if the memory cannot. A game
         that cannot be used is only refused.
         """
-        require_no_demonstration(self._file, self._folder)
+        require_no_demonstration(self._cabinet_file, self._state_folder)
         with contextlib.ExitStack() as cleanup:
-            cleanup.callback(starting.write_start_up_activity, self._folder.starting, None)
-            starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("memory"))
+            cleanup.callback(
+                start_up_activity.write_start_up_activity, self._state_folder.start_up_file, None
+            )
+            start_up_activity.write_start_up_activity(
+                self._state_folder.start_up_file, start_up_activity.StartUpActivity("memory")
+            )
             journal = cleanup.enter_context(self._open_journal())
-            self._folder.remove_line_links()  # now that no other machine can be running on this folder
-            certified = self._has_real_devices and self._profile.inventory.certified
+            self._state_folder.remove_line_links()  # now that no other machine can be running on this folder
+            are_certificates_required = self._has_real_devices and self._profile.inventory.certified
             with pause_garbage_collector():
-                self._installed, self._refused = admit_games(
-                    self._file.games,
+                self._installed_games, self._refused_games = admit_games(
+                    self._cabinet_file.games,
                     self._profile,
-                    self._file.progressives,
+                    self._cabinet_file.progressives,
                     build_prize_computer_with_cache(journal),
-                    CertificateRules(self._file.machine.certifier, certified),
+                    CertificateRules(self._cabinet_file.machine.certifier, are_certificates_required),
                     self._show_examined_game,
-                    has_wheel=self._file.has_wheel,
+                    has_wheel=self._cabinet_file.has_wheel,
                 )
-            starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("self_test"))
-            self._times = create_timekeeper(journal, self._clock)
-            positions, currency = self._file.machine.positions, self._profile.currency
+            start_up_activity.write_start_up_activity(
+                self._state_folder.start_up_file, start_up_activity.StartUpActivity("self_test")
+            )
+            self._timekeeper = create_timekeeper(journal, self._clock)
+            position_count, currency = self._cabinet_file.machine.positions, self._profile.currency
             refuse_changed_currency(journal, currency)
-            refuse_removed_positions_with_money(journal, positions, self._features.storage_keys, currency)
+            refuse_removed_positions_with_money(
+                journal, position_count, self._features.storage_keys, currency
+            )
             # the first while the second is missing: nothing is written in its place
-            second = journal.media[-1]
-            store, reason = open_ticket_store(journal, self._folder.root, second, self._storage)
-            if store is not None:
-                cleanup.enter_context(store)
-            self._create_machines_and_stations(journal, store, reason)
-            check_cabinet_file_signature(self._machine, self._file, self._folder.root)
-            link = LinkCertificateFolder.for_state_folder(self._folder.root)
+            second_medium = journal.media[-1]
+            ticket_store, ledger_error = open_ticket_store(
+                journal, self._state_folder.root, second_medium, self._storage
+            )
+            if ticket_store is not None:
+                cleanup.enter_context(ticket_store)
+            self._create_machines_and_stations(journal, ticket_store, ledger_error)
+            check_cabinet_file_signature(self._machine, self._cabinet_file, self._state_folder.root)
+            certificate_folder = LinkCertificateFolder.for_state_folder(self._state_folder.root)
             record_certificate_at_start(
-                self._machine, link, EnrolmentStick(self._stick), self._file.progressive_link
+                self._machine,
+                certificate_folder,
+                EnrolmentStick(self._memory_stick_path),
+                self._cabinet_file.progressive_link,
             )
             self._verifier.verify_at_start()
-            identities = IdentityRegister.open(self._folder.root, second, self._storage.random_bytes)
+            identities = IdentityRegister.open(
+                self._state_folder.root, second_medium, self._storage.random_bytes
+            )
             cleanup.enter_context(contextlib.closing(identities))
             for station in self._stations:
                 station.machine.install(identities)
@@ -203,52 +218,59 @@ class MachineProcess:
             try:
                 await self._run_until_stopped()
             finally:
-                self._is_over = True
+                self._has_ended = True
                 if self._machine.random_service is not None:
-                    store_random_output_for_next_start(self._folder.carry_over, self._machine.random_service)
+                    store_random_output_for_next_start(
+                        self._state_folder.carry_over_file, self._machine.random_service
+                    )
 
-    def _show_examined_game(self, game_number: int, game: str) -> None:
+    def _show_examined_game(self, game_number: int, game_name: str) -> None:
         """Show on the screens which game is examined: finding its highest prize may take a while the first time."""
         values: dict[str, str | int] = {
             "number": game_number,
-            "count": len(self._file.games),
-            "game": Path(game).stem,
+            "count": len(self._cabinet_file.games),
+            "game": Path(game_name).stem,
         }
-        starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("game", values))
+        start_up_activity.write_start_up_activity(
+            self._state_folder.start_up_file, start_up_activity.StartUpActivity("game", values)
+        )
 
     @property
     def _has_real_devices(self) -> bool:
         """Return whether any device is real; a machine with only simulated devices is a demonstration."""
-        return bool(self._file.hardware_port_descriptions)
+        return bool(self._cabinet_file.hardware_port_descriptions)
 
     # ------------------------------------------------------------------ coming up
     def _open_journal(self) -> Journal:
         """Open the journal on both storage media, with the profile's rules. Raises OperatorError, JournalError."""
-        rules, memory = self._profile.journal, self._file.memory
-        second = memory.second_copy or self._folder.root / SECOND_FOLDER
-        for fault in find_shared_folders(self._file, self._folder.root):
+        journal_rules, memory_table = self._profile.journal, self._cabinet_file.memory
+        second_medium = memory_table.second_copy or self._state_folder.root / SECOND_FOLDER
+        for fault in find_shared_folders(self._cabinet_file, self._state_folder.root):
             raise OperatorError(str(fault))
-        require_private_files(second / KEY_FILE_NAME, second / self._folder.staff.name)
-        archives = {self._folder.root: memory.archive, second: memory.second_archive}
-        for medium, archive in archives.items():
+        require_private_files(second_medium / KEY_FILE_NAME, second_medium / self._state_folder.staff.name)
+        archive_by_medium = {
+            self._state_folder.root: memory_table.archive,
+            second_medium: memory_table.second_archive,
+        }
+        for medium, archive in archive_by_medium.items():
             link_archive_folder(medium, archive)
         journal = Journal.open(
-            self._folder.root,
+            self._state_folder.root,
             now=self._clock.now,
-            second_folder=second,
+            second_folder=second_medium,
             check_new_journal_allowed=self._check_new_journal_allowed,
-            machine_id=self._file.machine.serial,
+            machine_id=self._cabinet_file.machine.serial,
             policy=JournalPolicy(
-                entries_per_checkpoint=rules.checkpoint_every,
-                increment_max_cents=rules.increment_limits_cents,
-                reserve_bytes=self._file.memory.reserve_mib << 20,
+                entries_per_checkpoint=journal_rules.checkpoint_every,
+                increment_max_cents=journal_rules.increment_limits_cents,
+                reserve_bytes=self._cabinet_file.memory.reserve_mib << 20,
             ),
             allow_missing_second=self._allows_single_medium,
             storage=self._storage,
         )
         try:
             for medium in journal.media:  # created just now if there was none
-                link_archive_folder(medium, archives[medium])
+                link_archive_folder(medium, archive_by_medium[medium])
         except OperatorError:
             journal.close()
             raise
@@ -259,18 +281,18 @@ class MachineProcess:
 
         Otherwise note that this start begins a new journal.
         """
-        files = self._folder.list_journal_files()
-        if files:
+        file_names = self._state_folder.list_journal_files()
+        if file_names:
             raise JournalDamaged(
-                str(self._folder.root),
-                f"the journal is gone, but {', '.join(files)} remain: restore the journal,"
+                str(self._state_folder.root),
+                f"the journal is gone, but {', '.join(file_names)} remain: restore the journal,"
                 " or have the memory cleared (`egm audit inspect`, `egm audit clear`)",
             )
         self._is_journal_new = True
 
     def _count_demonstration_coins(self) -> int:
         """Return the number of coins in the simulated hoppers of a new demonstration."""
-        kinds = (PROTOCOLS[device.protocol].device_kind for device in self._file.devices.values())
+        kinds = (PROTOCOLS[device.protocol].device_kind for device in self._cabinet_file.devices.values())
         return INITIAL_COIN_COUNT * sum(kind == "hopper" for kind in kinds)
 
     def _create_machines_and_stations(
@@ -280,44 +302,51 @@ class MachineProcess:
 
         If ``ticket_store`` is None, ``ledger_error`` says why the ticket ledger cannot be used.
         """
-        cabinet = self._file.machine
-        first = self._create_machine(journal, Position(position_count=cabinet.positions))
-        record_clock_trust(first)  # before anything is recorded with an untrusted time
-        desk = self._open_ticket_desk(first, ticket_store)
-        if desk is not None:
-            first.install(desk)
-        self._machine = first
-        apply_options(first)
-        certificates = {name: game.certificate for name, game in self._installed.items()}
+        machine_table = self._cabinet_file.machine
+        first_machine = self._create_machine(journal, Position(position_count=machine_table.positions))
+        record_clock_trust(first_machine)  # before anything is recorded with an untrusted time
+        ticket_desk = self._open_ticket_desk(first_machine, ticket_store)
+        if ticket_desk is not None:
+            first_machine.install(ticket_desk)
+        self._machine = first_machine
+        apply_options(first_machine)
+        certificate_by_game = {name: game.certificate for name, game in self._installed_games.items()}
         must_be_complete = self._has_real_devices and self._profile.inventory.complete
-        record_inventory_change(first, self._file.inventory, certificates, must_be_complete=must_be_complete)
+        record_inventory_change(
+            first_machine,
+            self._cabinet_file.inventory,
+            certificate_by_game,
+            must_be_complete=must_be_complete,
+        )
         if self._is_journal_new and not self._has_real_devices:
-            record_opening_stock(first, self._count_demonstration_coins())
-        recover_tickets(first, ledger_error)
+            record_opening_stock(first_machine, self._count_demonstration_coins())
+        recover_tickets(first_machine, ledger_error)
         if ticket_store is not None and ticket_store.repair_text:
-            first.post(TICKET_LEDGER_REPAIRED, TicketLedgerRepaired(repair=str(ticket_store.repair_text)))
-        machines = [first]
-        for number in range(2, cabinet.positions + 1):
-            machine = self._create_machine(journal, Position(number, cabinet.positions))
-            if desk is None:
+            first_machine.post(
+                TICKET_LEDGER_REPAIRED, TicketLedgerRepaired(repair=str(ticket_store.repair_text))
+            )
+        machines = [first_machine]
+        for position_number in range(2, machine_table.positions + 1):
+            machine = self._create_machine(journal, Position(position_number, machine_table.positions))
+            if ticket_desk is None:
                 close_printed_ticket(machine)
             else:
-                machine.install(desk)
+                machine.install(ticket_desk)
             apply_options(machine)
             machines.append(machine)
         self._stations = tuple(self._open_station(machine) for machine in machines)
         self._engine, devices = self._stations[0].engine, self._stations[0].devices
         context = MachineContext(
             self._engine,
-            self._file,
-            self._folder,
+            self._cabinet_file,
+            self._state_folder,
             self._clock,
             self._submit_machine_event,
             devices.drivers,
             print_message=self._print_message,
         )
-        self._attachments = tuple(
-            (self._stations[0], attachment) for attachment in self._features.create_services(context)
+        self._attached_services = tuple(
+            (self._stations[0], service) for service in self._features.create_services(context)
         )
         for station in self._stations[1:]:
             position_context = replace(
@@ -326,15 +355,14 @@ class MachineProcess:
                 submit_event=partial(self._submit_position_event, station),
                 devices=station.devices.drivers,
             )
-            self._attachments += tuple(
-                (station, attachment)
-                for attachment in self._features.create_position_services(position_context)
+            self._attached_services += tuple(
+                (station, service) for service in self._features.create_position_services(position_context)
             )
         self._verifier = SoftwareVerifier(context)
         for station in self._stations:
             ready_record = MemoryReady(version=self._release, profile=self._profile.id)
             station.engine.submit(Event(EventType.MEMORY_READY, ready_record))
-            station.settle_removed_devices(list_host_disabling_sources(self._file))
+            station.settle_removed_devices(list_host_disabling_sources(self._cabinet_file))
 
     def _open_ticket_desk(
         self, first_machine: Machine, ticket_store: TicketStore | None
@@ -347,74 +375,78 @@ class MachineProcess:
             first_machine.identity,
             self._profile,
             self._clock,
-            self._times,
+            self._timekeeper,
             lambda: self._machine.random_service,
-            self._file.host.tickets,
+            self._cabinet_file.host.tickets,
             is_known_to_journal=partial(is_ticket_accounted, first_machine),
         )
 
     def _create_machine(self, journal: Journal, position: Position) -> Machine:
         """Return the machine of one player position on the journal, with the installed games."""
-        cabinet = self._file.machine
-        second = journal.media[-1]
+        machine_table = self._cabinet_file.machine
+        second_medium = journal.media[-1]
         machine = Machine(
             identity=MachineIdentity(
-                cabinet.serial,
-                cabinet.operator_number,
-                cabinet.venue,
-                cabinet.day_ends_hour,
+                machine_table.serial,
+                machine_table.operator_number,
+                machine_table.venue,
+                machine_table.day_ends_hour,
             ),
             journal=journal,
             storage_keys=self._features.storage_keys,
             entry_declarations=self._features.entry_declarations,
             profile=self._profile,
-            games={game_id: game.game for game_id, game in self._installed.items()},
+            games={game_id: game.game for game_id, game in self._installed_games.items()},
             denominations_cents={
-                game_id: game.denominations_cents for game_id, game in self._installed.items()
+                game_id: game.denominations_cents for game_id, game in self._installed_games.items()
             },
             clock=self._clock,
-            timekeeper=self._times,
+            timekeeper=self._timekeeper,
             random_service=None,
             screen_outbox=DiscardingOutbox(),
             position=position,
         )
-        returns = {game_id: game.lowest_return for game_id, game in self._installed.items()}
-        machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
+        lowest_return_by_game = {
+            game_id: game.lowest_return for game_id, game in self._installed_games.items()
+        }
+        machine.install(InstalledGames(machine.games, machine.denominations_cents, lowest_return_by_game))
         machine.install(GeneratorFactory(self._test_and_start_generator))
         machine.install(self._features)
         machine.install(build_menu(self._features))
         machine.install(self._create_host_money())
-        machine.install(self._table)
+        machine.install(self._shared_tables)
         machine.install(self._running_positions)
-        machine.install(Roster(self._folder.staff, second_copy_path=second / self._folder.staff.name))
-        machine.install(combine_pools(game.progressive_pools for game in self._installed.values()))
+        machine.install(
+            Roster(self._state_folder.staff, second_copy_path=second_medium / self._state_folder.staff.name)
+        )
+        machine.install(combine_pools(game.progressive_pools for game in self._installed_games.values()))
         return machine
 
     def _open_station(self, machine: Machine) -> PlayerStation:
         """Create the station of one position: drivers, screen server and services."""
         station = PlayerStation(
             machine,
-            self._installed,
-            self._folder,
+            self._installed_games,
+            self._state_folder,
             self._submit_position_event,
             self._notify_attached_services,
         )
         machine.on_entry_recorded = partial(self._schedule_update_after_entry, station)
-        self._table.register_position(
+        self._shared_tables.register_position(
             machine,
             partial(self._submit_position_event, station),
             lambda: station.engine.state in STATES_FOR_BETTING,
-            lambda: not self._watched or station.server.responding_screen_count > 0,
+            lambda: not self._requires_screen or station.server.responding_screen_count > 0,
         )
-        ledgers, number = station.ledgers, machine.position.number
+        ledgers, position_number = station.ledgers, machine.position.number
         station.connect_devices(
             create_position_drivers(
-                self._file,
-                self._folder,
+                self._cabinet_file,
+                self._state_folder,
                 station.handle_device_report,
                 ledgers,
-                self._opener,
-                number,
+                self._port_opener,
+                position_number,
                 currency=self._profile.currency,
             )
         )
@@ -422,13 +454,13 @@ class MachineProcess:
 
     def _create_host_money(self) -> HostMoney:
         """Return the state of the hosts' money functions (such as credit transfers), from the cabinet file."""
-        host = self._file.host
+        host_table = self._cabinet_file.host
         return HostMoney(
-            ticket_validator=host.tickets,
-            can_transfer=host.transfers,
-            can_award_bonuses=host.bonuses,
-            asset_number=host.asset_number,
-            money_line_name=self._file.money_host_line_name,
+            ticket_validator=host_table.tickets,
+            can_transfer=host_table.transfers,
+            can_award_bonuses=host_table.bonuses,
+            asset_number=host_table.asset_number,
+            money_line_name=self._cabinet_file.money_host_line_name,
         )
 
     def _run_self_test(self) -> None:
@@ -443,9 +475,11 @@ class MachineProcess:
             for station in self._stations:
                 station.engine.submit(Event(EventType.SELF_TEST_FAILED, FailureDetail(detail=str(error))))
             return
-        games = {game_id: installed_game.game.digest for game_id, installed_game in self._installed.items()}
+        digest_by_game = {
+            game_id: installed_game.game.digest for game_id, installed_game in self._installed_games.items()
+        }
         for station in self._stations:
-            station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
+            station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=digest_by_game)))
 
     def _test_and_start_generator(self) -> RandomService:
         """Check journal, progressive levels and games, then start a new random number generator and return it.
@@ -454,7 +488,7 @@ class MachineProcess:
         """
         self._machine.journal.self_audit()
         open_levels(self._machine)
-        self._report_games(self._installed, self._refused)
+        self._report_games(self._installed_games, self._refused_games)
         return self._renew_random_service()
 
     def _report_games(
@@ -497,11 +531,11 @@ class MachineProcess:
             profile=self._profile,
             identity=self._machine.identity,
             boot_counter=int(self._machine.memory.get(IntegrityKey.BOOT_COUNT)),
-            carry_over_file=self._folder.carry_over,
+            carry_over_file=self._state_folder.carry_over_file,
             clock=self._clock,
             on_event=partial(record_generator_event, self._machine),
-            sources=self._sources,
-            fresh_input=os.getrandom if self._sources is None else self._storage.random_bytes,  # noqa: TID251 (it feeds the random number generator)
+            sources=self._entropy_sources,
+            fresh_input=os.getrandom if self._entropy_sources is None else self._storage.random_bytes,  # noqa: TID251 (it feeds the random number generator)
         )
 
     # ------------------------------------------------------------------ working
@@ -510,21 +544,21 @@ class MachineProcess:
         self._stop_future = asyncio.get_running_loop().create_future()
         for station in self._stations:
             await station.server.start()
-        starting.write_start_up_activity(self._folder.starting, None)
+        start_up_activity.write_start_up_activity(self._state_folder.start_up_file, None)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._wait_until_stopped(), name="stopped")
                 drivers = [driver for station in self._stations for driver in station.devices.drivers]
                 for driver in drivers:
                     group.create_task(driver.run(), name=driver.name)
-                for _, attachment in self._attachments:
-                    group.create_task(attachment.run(), name=attachment.name)
+                for _, service in self._attached_services:
+                    group.create_task(service.run(), name=service.name)
                 group.create_task(self._run_background_cycling(), name="chance")
-                if self._watched:
-                    watch = ScreenWatch(
+                if self._requires_screen:
+                    screen_watch = ScreenWatch(
                         self._machine, self._submit_machine_event, self._count_connected_screens
                     )
-                    group.create_task(watch.run(), name="screens")
+                    group.create_task(screen_watch.run(), name="screens")
                 group.create_task(send_watchdog_heartbeats(DriverProgressCheck(drivers)), name="heartbeat")
         finally:
             for station in self._stations:
@@ -549,7 +583,7 @@ class MachineProcess:
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
         after the machine has stopped are ignored: its memory is closed.
         """
-        if self._is_over:
+        if self._has_ended:
             return
         with self._stop_on_error():
             station.engine.submit(event)
@@ -601,16 +635,19 @@ class MachineProcess:
     def _send_update(self, station: PlayerStation) -> None:
         """Update a position's station after journal entries that belong to no event."""
         self._stations_to_update.discard(station.machine.position.number)
-        if not self._is_over:
+        if not self._has_ended:
             with self._stop_on_error():
                 station.process_change()
 
     def _notify_attached_services(self) -> None:
         """Notify the services of every position that the machine has changed."""
-        if self._attachments:
-            numbers = {station: station.machine.position.number for station, _ in self._attachments}
-            snapshots = {
-                station: self._running_positions.read_snapshot(number) for station, number in numbers.items()
+        if self._attached_services:
+            number_by_station = {
+                station: station.machine.position.number for station, _ in self._attached_services
             }
-            for station, attachment in self._attachments:
-                attachment.process_change(snapshots[station])
+            snapshot_by_station = {
+                station: self._running_positions.read_snapshot(number)
+                for station, number in number_by_station.items()
+            }
+            for station, service in self._attached_services:
+                service.process_change(snapshot_by_station[station])

@@ -93,12 +93,16 @@ def settle_removed_devices_and_hosts(
         else:
             ledgers.escrow_ledger.close_lost_paper_as_disputed("the acceptor is gone")
     if ordered_payout is not None and "hopper" not in device_kinds:
-        payout = CoinsPaid(paid_coins=ordered_payout.paid_coins, uncertainty="the hopper is gone")
-        submit_event(Event(EventType.COINS_PAID, payout))
+        coins_paid = CoinsPaid(paid_coins=ordered_payout.paid_coins, uncertainty="the hopper is gone")
+        submit_event(Event(EventType.COINS_PAID, coins_paid))
     for code in list(machine.active_faults):
-        kind = code.partition(".")[0]
+        device_kind = code.partition(".")[0]
         is_cleared_here = machine.position.number == 1 or is_position_fault(code)
-        if kind in _DEVICE_KINDS_WHOSE_REMOVAL_CLEARS_FAULTS and kind not in device_kinds and is_cleared_here:
+        if (
+            device_kind in _DEVICE_KINDS_WHOSE_REMOVAL_CLEARS_FAULTS
+            and device_kind not in device_kinds
+            and is_cleared_here
+        ):
             submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
     if machine.position.number == 1:
         _lift_controls_of_removed_hosts(machine, submit_event, configured_host_sources)
@@ -115,7 +119,7 @@ def refuse_changed_currency(journal: JournalView, currency: str) -> None:
 
 
 def refuse_removed_positions_with_money(
-    journal: JournalView, position_count: int, keys: StorageKeys, currency: str
+    journal: JournalView, position_count: int, storage_keys: StorageKeys, currency: str
 ) -> None:
     """Raise :class:`OperatorError` if the cabinet file omits a position that still has credit or an open round.
 
@@ -123,18 +127,21 @@ def refuse_removed_positions_with_money(
     4217.
     """
     for number in range(position_count + 1, POSITIONS_MAX + 1):
-        cents = sum(
+        credit_cents = sum(
             journal.balance_cents(Position(number).name_credit_account(kind)) for kind in CREDIT_KINDS
         )
-        states = journal.states(f"{number}/")
+        state_by_name = journal.states(f"{number}/")
         open_items = [
             _describe_open_item(key, state, name, currency)
-            for name, state in states.items()
-            if (key := keys.find_key(name)) is not None and _is_owed_or_open(key, state, name)
+            for name, state in state_by_name.items()
+            if (key := storage_keys.find_key(name)) is not None and _is_owed_or_open(key, state, name)
         ]
-        if cents or open_items:
+        if credit_cents or open_items:
             amounts = ", ".join(
-                [*([f"{_format_money(cents, currency)} of credit"] if cents else []), *open_items]
+                [
+                    *([f"{_format_money(credit_cents, currency)} of credit"] if credit_cents else []),
+                    *open_items,
+                ]
             )
             raise OperatorError(
                 f"machine.positions: is {position_count}, but position {number} still has {amounts}: "
@@ -153,11 +160,13 @@ def _describe_open_item(key: StorageKey, state: JSON, stored_name: str, currency
     """Return as text what one stored value of a player position still owes, such as bets on a table."""
     if key is not TableKey.TABLE_STATE:
         return _OPEN_ITEM_TEXT_BY_KEY.get(key, str(key))
-    table = from_json(TableRecord, state, stored_name)
-    bets = (
-        f"{_format_money(table.standing_bets_cents, currency)} of bets" if table.standing_stakes else "a seat"
+    table_record = from_json(TableRecord, state, stored_name)
+    bets_text = (
+        f"{_format_money(table_record.standing_bets_cents, currency)} of bets"
+        if table_record.standing_stakes
+        else "a seat"
     )
-    return f"{bets} at the table of {table.game.id}"
+    return f"{bets_text} at the table of {table_record.game.id}"
 
 
 def _format_money(cents: int, currency: str) -> str:
@@ -178,15 +187,20 @@ def _lift_controls_of_removed_hosts(
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(Event(EventType.MACHINE_ENABLED, EnablingRequest(source=source)))
     for key in machine.journal.states(HostKey.FUNCTION_RESTRICTION):
-        control, _, name = key.removeprefix(HostKey.FUNCTION_RESTRICTION).partition(":")
+        restricted_function, _, name = key.removeprefix(HostKey.FUNCTION_RESTRICTION).partition(":")
         if name.startswith(_HOST_SOURCE_PREFIX) and name not in configured_host_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(
-                Event(EventType.HOST_RESTRICTION_CHANGED, HostRestrictionChange(source=name, name=control))
+                Event(
+                    EventType.HOST_RESTRICTION_CHANGED,
+                    HostRestrictionChange(source=name, name=restricted_function),
+                )
             )
 
 
-def list_host_disabling_sources(file: CabinetFile) -> frozenset[str]:
+def list_host_disabling_sources(cabinet_file: CabinetFile) -> frozenset[str]:
     """Return the names under which hosts of a cabinet file may disable the machine."""
-    hosts = {f"{_HOST_SOURCE_PREFIX}{name}" for name in file.sas}
-    return frozenset(hosts | ({PROGRESSIVE_DISABLING_SOURCE} if file.progressive_link is not None else set()))
+    sources = {f"{_HOST_SOURCE_PREFIX}{name}" for name in cabinet_file.sas}
+    return frozenset(
+        sources | ({PROGRESSIVE_DISABLING_SOURCE} if cabinet_file.progressive_link is not None else set())
+    )

@@ -39,7 +39,7 @@ def start_random_service(
     ``sources`` are the entropy sources; all sources of this machine by default. ``fresh_input`` returns the given
     number of random bytes that are mixed into each request. Raises :class:`rng.RngError` if any part fails.
     """
-    start = partial(
+    start_service = partial(
         RandomService.start,
         personalization=Personalization(
             product="open-egm",
@@ -55,10 +55,10 @@ def start_random_service(
         fresh_input=fresh_input,
     )
     try:
-        service = start(carry_over=_take_stored_random_output(carry_over_file))
+        service = start_service(carry_over=_take_stored_random_output(carry_over_file))
     except CarryOverDamaged as error:
         on_event("carry_over_damaged", {"reason": str(error)})
-        service = start()
+        service = start_service()
     store_random_output_for_next_start(carry_over_file, service)
     return service
 

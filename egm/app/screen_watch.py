@@ -43,7 +43,7 @@ class ScreenWatch:
         self._submit_event = submit_event
         self._list_screen_counts = list_screen_counts
         self._all_present_since_s = self._last_check_s = self._read_monotonic_seconds()
-        self._unseen_s = 0.0
+        self._missing_s = 0.0
 
     def _read_monotonic_seconds(self) -> float:
         """Return the monotonic clock's time in seconds."""
@@ -58,16 +58,18 @@ class ScreenWatch:
     def update_fault(self) -> None:
         """Raise the fault if a position has had no screen for too long; clear it once all have had one for a while."""
         now_s = self._read_monotonic_seconds()
-        passed_s, self._last_check_s = now_s - self._last_check_s, now_s
+        elapsed_s, self._last_check_s = now_s - self._last_check_s, now_s
         if not all(self._list_screen_counts()):
             self._all_present_since_s = now_s
         if now_s - self._all_present_since_s < _PRESENT_SECONDS_UNTIL_READY:
-            self._unseen_s += passed_s
+            self._missing_s += elapsed_s
         else:
-            self._unseen_s = max(0.0, self._unseen_s - passed_s / _PRESENT_SECONDS_OFFSETTING_MISSING_SECOND)
+            self._missing_s = max(
+                0.0, self._missing_s - elapsed_s / _PRESENT_SECONDS_OFFSETTING_MISSING_SECOND
+            )
         is_screen_missing = SCREEN_MISSING_FAULT in self._machine.active_faults
         if is_screen_missing and now_s - self._all_present_since_s >= _PRESENT_SECONDS_UNTIL_CLEARED:
-            self._unseen_s = 0.0
+            self._missing_s = 0.0
             self._submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=SCREEN_MISSING_FAULT)))
-        elif not is_screen_missing and self._unseen_s >= _MISSING_SECONDS_UNTIL_FAULT:
+        elif not is_screen_missing and self._missing_s >= _MISSING_SECONDS_UNTIL_FAULT:
             self._submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=SCREEN_MISSING_FAULT)))

@@ -94,9 +94,9 @@ class PlayerStation:
     def __init__(
         self,
         machine: Machine,
-        installed: Mapping[str, InstalledGame],
-        folder: StateFolder,
-        handle: Callable[["PlayerStation", Event], None],
+        installed_games: Mapping[str, InstalledGame],
+        state_folder: StateFolder,
+        submit_event: Callable[["PlayerStation", Event], None],
         on_change: Callable[[], None],
     ) -> None:
         self.machine = machine
@@ -104,8 +104,8 @@ class PlayerStation:
             machine, machine.component(Features).state_table, self.process_change
         )
         self.ledgers = create_ledgers(machine, self.engine.handle)
-        self._installed = installed
-        self._handle = handle
+        self._installed_games = installed_games
+        self._submit_event = submit_event
         self._on_change = on_change
         self._game_end_timer: asyncio.TimerHandle | None = None
         self._shown_play_id = ""
@@ -116,9 +116,9 @@ class PlayerStation:
         self._board_faults: frozenset[FaultCode] = frozenset()
         number = machine.position.number
         self.server = ScreenServer(
-            folder.find_screen_socket(number),
-            write_new_token(folder.get_screen_token_path(number)),
-            greeting=self._build_connection_messages,
+            state_folder.get_screen_socket_path(number),
+            write_new_token(state_folder.get_screen_token_path(number)),
+            build_greeting=self._build_connection_messages,
             on_intent=self._handle_intent,
             on_peer_error=self._record_refused_screen,
             now_s=lambda: machine.clock.monotonic_ns() / 1e9,
@@ -134,14 +134,14 @@ class PlayerStation:
         self.devices = devices
         game = find_open_game(self.machine)
         self._play_id_at_start = "" if game is None else game.play_id
-        self.machine.component(MoneyDevices).acceptor = devices.acceptor
-        self.machine.component(MoneyDevices).printer = devices.printer
+        self.machine.component(MoneyDevices).acceptor = devices.bill_acceptor
+        self.machine.component(MoneyDevices).printer = devices.ticket_printer
         self.machine.component(MoneyDevices).hopper = devices.hopper
         self.machine.component(ServiceDesk).device_page_data.kind_by_device_name = devices.kind_by_device_name
         self.machine.component(RunningPositions).position_by_number[self.machine.position.number] = (
             RunningPosition(
                 engine=self.engine,
-                submit_event=partial(self._handle, self),
+                submit_event=partial(self._submit_event, self),
                 build_snapshot=self.build_snapshot,
                 update_tower_light_and_bell=self._update_tower_light_and_bell,
                 has_own_io_board=devices.io_board is not None,
@@ -154,9 +154,9 @@ class PlayerStation:
 
     def settle_removed_devices(self, configured_host_sources: Collection[str]) -> None:
         """Complete or dispute the unfinished operations of devices and hosts that the cabinet file no longer names."""
-        kinds = frozenset(self.devices.kind_by_device_name.values())
+        device_kinds = frozenset(self.devices.kind_by_device_name.values())
         settle_removed_devices_and_hosts(
-            self.machine, self.ledgers, self.engine.submit, kinds, configured_host_sources
+            self.machine, self.ledgers, self.engine.submit, device_kinds, configured_host_sources
         )
 
     def _find_device_faults(self, device_kind: str) -> frozenset[FaultCode]:
@@ -164,24 +164,26 @@ class PlayerStation:
 
         The faults of a device that serves all positions are returned only at the first position.
         """
-        codes = {f"{device_kind}.{code}": code for code in FaultCode}
+        fault_code_by_stored_code = {f"{device_kind}.{code}": code for code in FaultCode}
         concerns_position = self.machine.position.number == 1 or is_position_fault(device_kind)
         return frozenset(
-            codes[code] for code in self.machine.active_faults if code in codes and concerns_position
+            fault_code_by_stored_code[code]
+            for code in self.machine.active_faults
+            if code in fault_code_by_stored_code and concerns_position
         )
 
     # ------------------------------------------------------------------ devices and people
     def handle_device_report(self, report: DeviceEvent) -> None:
         """Process a report of a device of this player position."""
-        desk = self.machine.component(ServiceDesk)
-        desk.device_page_data.store_report(report)
+        service_desk = self.machine.component(ServiceDesk)
+        service_desk.device_page_data.store_report(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.player_screen_count:
             self.server.send(PlayButtonPress(button="play"))  # its meaning depends on what the screen shows
             return
         process_wheel_report(self.machine, report)
         self._store_reported_doors(report)
         doors_open_elsewhere = self._list_doors_open_at_other_boards()
-        if isinstance(report, DoorChanged) and not report.open and report.door in doors_open_elsewhere:
+        if isinstance(report, DoorChanged) and not report.is_open and report.door in doors_open_elsewhere:
             return
         if self.devices.kind_by_device_name[report.device] == "io_board":
             ended_fault = self._store_board_fault(report)
@@ -194,7 +196,7 @@ class PlayerStation:
         ):
             for position in iter_concerned_positions(running_positions, number, event):
                 position.submit_event(event)
-        if desk.is_open:  # its pages show what devices report
+        if service_desk.is_open:  # its pages show what devices report
             self.process_change()
 
     def _store_reported_doors(self, report: DeviceEvent) -> None:
@@ -205,14 +207,14 @@ class PlayerStation:
             reported_doors = frozenset({report.door})
             self._doors_open_at_board = (
                 self._doors_open_at_board | reported_doors
-                if report.open
+                if report.is_open
                 else self._doors_open_at_board - reported_doors
             )
 
     def _store_board_fault(self, report: DeviceEvent) -> FaultCode | None:
         """Store a fault that this position's I/O board reports; return it if the report says that it has ended."""
         match report:
-            case DeviceFault(code=code, active=is_active):
+            case DeviceFault(code=code, is_active=is_active):
                 pass
             case LineLost() | LineRestored():
                 code, is_active = FaultCode.COMMUNICATION, isinstance(report, LineLost)
@@ -266,7 +268,7 @@ class PlayerStation:
         if event.type is EventType.OUTCOME_SHOWN:
             self._end_shown_game(event.read_payload(OutcomeShown).play_id)
         else:
-            self._handle(self, event)
+            self._submit_event(self, event)
 
     # ------------------------------------------------------------------ the screen
     def send_message(self, message: GameOutcome | DecisionRequest) -> None:
@@ -285,22 +287,23 @@ class PlayerStation:
             return _OUTCOME_SHOWN_SECONDS_MAX
         # After a restart the screen is about to return, and the player has yet to see how their game ended,
         # even if it is decided only now, by a wheel's number or by other seats.
-        is_taken_up = message.resumed or message.play_id == self._play_id_at_start
-        return _SCREEN_RECONNECT_SECONDS_MAX if is_taken_up else self._read_minimum_game_seconds()
+        is_resumed_game = message.is_resumed or message.play_id == self._play_id_at_start
+        return _SCREEN_RECONNECT_SECONDS_MAX if is_resumed_game else self._read_minimum_game_seconds()
 
     def _end_shown_game(self, play_id: str | None) -> None:
         """End the game whose outcome a screen has shown, at once or when its minimum time has passed."""
         if play_id != self._shown_play_id:  # a late report of an earlier game: this one is still being shown
             return
-        elapsed = (self.machine.clock.monotonic_ns() - self._outcome_sent_ns) / 1e9
-        self._schedule_game_end(max(0.0, self._read_minimum_game_seconds() - elapsed), play_id)
+        elapsed_seconds = (self.machine.clock.monotonic_ns() - self._outcome_sent_ns) / 1e9
+        self._schedule_game_end(max(0.0, self._read_minimum_game_seconds() - elapsed_seconds), play_id)
 
     def _schedule_game_end(self, seconds: float, play_id: str | None) -> None:
         """Schedule the end of the game ``play_id`` in ``seconds``, and cancel the previous schedule."""
         if self._game_end_timer is not None:
             self._game_end_timer.cancel()
         self._game_end_timer = asyncio.get_running_loop().call_later(
-            seconds, lambda: self._handle(self, Event(EventType.OUTCOME_SHOWN, OutcomeShown(play_id=play_id)))
+            seconds,
+            lambda: self._submit_event(self, Event(EventType.OUTCOME_SHOWN, OutcomeShown(play_id=play_id))),
         )
 
     def _read_minimum_game_seconds(self) -> float:
@@ -312,22 +315,28 @@ class PlayerStation:
 
         The view of a withdrawn game among them is also stored, until that game ends.
         """
-        denominations_cents, advice = self.machine.denominations_cents, self.machine.profile.play.advice
+        denominations_cents, includes_advice = (
+            self.machine.denominations_cents,
+            self.machine.profile.play.advice,
+        )
         games = tuple(
             build_game_view(
-                replace(self._installed[game_id], denominations_cents=denominations_cents[game_id]),
-                includes_advice=advice,
+                replace(self._installed_games[game_id], denominations_cents=denominations_cents[game_id]),
+                includes_advice=includes_advice,
             )
             for game_id in self.machine.games
         )
         self._withdrawn_game_view = self._build_withdrawn_game_view()
-        views = {
+        view_by_id = {
             view.id: view
             for view in (*games, *(() if self._withdrawn_game_view is None else (self._withdrawn_game_view,)))
         }
         message = game_messages.build_message(self.machine, resumed=True)
         return (
-            Hello(games=tuple(views.values()), words=self.machine.component(Features).texts_by_language),
+            Hello(
+                games=tuple(view_by_id.values()),
+                feature_texts=self.machine.component(Features).texts_by_language,
+            ),
             self.build_snapshot(),
             *([] if message is None else [message]),
         )
@@ -358,9 +367,9 @@ class PlayerStation:
                 self.server.send(message)
         positions = self.machine.component(RunningPositions)
         with positions.share_snapshots():
-            now = positions.read_snapshot(self.machine.position.number)
-            self.server.send(now)
-            self._update_devices(now)
+            snapshot = positions.read_snapshot(self.machine.position.number)
+            self.server.send(snapshot)
+            self._update_devices(snapshot)
             for position in positions.position_by_number.values():
                 position.update_tower_light_and_bell()
             self._on_change()
@@ -368,16 +377,16 @@ class PlayerStation:
     def _update_devices(self, snapshot: Snapshot) -> None:
         """Set each device of the position to what the machine's state requires: accepted money, coin route, lamps."""
         machine, state, devices = self.machine, self.engine.state, self.devices
-        if devices.acceptor is not None:
+        if devices.bill_acceptor is not None:
             is_testing = machine.component(ServiceDesk).device_page_data.is_testing_acceptor
-            value_in = frozenset(machine.profile.value_in.bills_cents)
-            accepted_cents = value_in if is_testing else list_acceptable_bills(machine, state)
+            all_bills_cents = frozenset(machine.profile.value_in.bills_cents)
+            accepted_cents = all_bills_cents if is_testing else list_acceptable_bills(machine, state)
             if accepted_cents:
-                devices.acceptor.enable(
-                    accepted_cents, barcodes=is_testing or should_accept_tickets(machine, state)
+                devices.bill_acceptor.enable(
+                    accepted_cents, accepts_tickets=is_testing or should_accept_tickets(machine, state)
                 )
             else:
-                devices.acceptor.disable()
+                devices.bill_acceptor.disable()
         if devices.coin_acceptor is not None:
             devices.coin_acceptor.route_coins(to_hopper=are_coins_routed_to_hopper(machine))
             devices.coin_acceptor.enable(list_acceptable_coins(machine, state))
@@ -391,8 +400,8 @@ class PlayerStation:
 
     def _update_tower_light_and_bell(self) -> None:
         """Update tower light and bell, for every position that this position's I/O board serves."""
-        board = self.devices.io_board
-        if board is None:
+        io_board = self.devices.io_board
+        if io_board is None:
             return
         test_outputs = self.machine.component(
             ServiceDesk
@@ -402,9 +411,9 @@ class PlayerStation:
         snapshots = [
             positions.read_snapshot(position.engine.machine.position.number) for position in positions_served
         ]
-        board.light_tower(
+        io_board.light_tower(
             list_outputs_under_test(test_outputs, "tower")
             if test_outputs
             else frozenset[str]().union(*map(find_lit_tower_lights, snapshots))
         )
-        board.switch_bell(on="bell" in test_outputs or any(map(is_bell_ringing, snapshots)))
+        io_board.switch_bell(on="bell" in test_outputs or any(map(is_bell_ringing, snapshots)))

@@ -92,15 +92,15 @@ async def serve_tilt_screen(
         }
     )
 
-    def ignore(_: Intent | str) -> None:
+    def ignore_input(_: Intent | str) -> None:
         """Ignore a person's request or a screen's error: without its memory, the machine accepts none."""
 
     server = ScreenServer(
         folder.screen_socket,
         write_new_token(folder.screen_token),
-        greeting=lambda: (Hello(), snapshot),
-        on_intent=ignore,
-        on_peer_error=ignore,
+        build_greeting=lambda: (Hello(), snapshot),
+        on_intent=ignore_input,
+        on_peer_error=ignore_input,
     )
     await server.start()
     try:
@@ -128,8 +128,8 @@ def build_snapshot_without_memory(machine_table: MachineTable, profile: Profile,
         credit_cents=0,
         win_cents=0,
         last_display=None,
-        accepts=(),
-        defect=profile.pay_out.defect,
+        accepted_inputs=(),
+        defect_rule=profile.pay_out.defect,
     )
 
 
@@ -147,7 +147,7 @@ def read_system_fault(file: Path | None) -> tuple[str, str] | None:
 
 async def wait_for_file_change(
     folder: StateFolder,
-    file: Path,
+    cabinet_path: Path,
     clock: Clock,
     reason: str,
     *,
@@ -156,16 +156,16 @@ async def wait_for_file_change(
 ) -> None:
     """Show on the screen, as tilt ``tilt_code``, why the machine cannot start, until its cabinet file is changed.
 
-    ``file`` is the cabinet file. By default the tilt is that of one that cannot be used. If ``watched_file`` is
+    ``cabinet_path`` is the cabinet file. By default the tilt is that of one that cannot be used. If ``watched_file`` is
     given, wait until that file is changed instead.
     """
     screen_task = asyncio.create_task(
-        serve_tilt_screen(folder, _read_identity(file), clock, reason, tilt_code=tilt_code)
+        serve_tilt_screen(folder, _read_identity(cabinet_path), clock, reason, tilt_code=tilt_code)
     )
-    watched = watched_file or file
+    watched_path = watched_file or cabinet_path
     try:
-        stamp_before = _read_modification_stamp(watched)
-        while _read_modification_stamp(watched) == stamp_before:
+        stamp_at_start = _read_modification_stamp(watched_path)
+        while _read_modification_stamp(watched_path) == stamp_at_start:
             await asyncio.wait({screen_task}, timeout=_FILE_CHECK_INTERVAL_S)
             if screen_task.done():
                 return screen_task.result()

@@ -24,17 +24,14 @@ from egm.kernel.messages import (
     Tilt,
 )
 from egm.kernel.positions import Position
-from egm.money import hand_pays
-from egm.money import ticket_for_handpay as ticket_instead
+from egm.money import hand_pays, ticket_for_handpay
 from egm.money.events import CashOut
 from egm.money.host_controls import find_allowed_sound
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.held_money import find_held_cents
 from egm.money.records.money import CashOutRecord, HandpayRecord
-from egm.play import player_protection as protection
-from egm.play import prizes_in_kind as merchandise
-from egm.play import residual_credit as residuals
+from egm.play import player_protection, prizes_in_kind, residual_credit
 from egm.play.events import (
     BetRequest,
     DenominationRequest,
@@ -74,13 +71,16 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     machine = engine.machine
     selection = machine.selection
     in_tournament = is_in_tournament(machine)
-    last_game = find_last_purse_game(machine) if in_tournament else find_last_game(machine)
+    last_game, last_win = (find_last_purse_game(machine) if in_tournament else find_last_game(machine)) or (
+        None,
+        None,
+    )
     current_game = find_open_game(machine)
-    if last_game is not None and last_game[0].game.id != selection.game_id:
-        last_game = None  # the result of another game is not shown
-    standing_bets, shut, table_state = read_table_view(machine)
+    if last_game is not None and last_game.game.id != selection.game_id:
+        last_game, last_win = None, None  # the result of another game is not shown
+    standing_credits_by_spot, closed_spots, felt_state = read_table_view(machine)
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-    paying = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    cash_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return Snapshot(
         journal_sequence=machine.journal.sequence,
         state=engine.state.value,
@@ -96,83 +96,87 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
-        standing=standing_bets,
-        shut=shut,
-        felt=table_state,
+        standing_credits_by_spot=standing_credits_by_spot,
+        closed_spots=closed_spots,
+        felt_state=felt_state,
         staked_cents=0 if current_game is None else current_game.staked_cents,
-        bet_least_cents=machine.profile.play.bet_minimum_cents,
-        bet_most_cents=_find_highest_bet_cents(machine),
-        most_staked_cents=_find_highest_round_stake_cents(machine),
-        bet_needs_cents=_compute_credit_needed_for_bet_cents(machine),
+        bet_min_cents=machine.profile.play.bet_minimum_cents,
+        bet_max_cents=_find_highest_bet_cents(machine),
+        round_stake_max_cents=_find_highest_round_stake_cents(machine),
+        bet_credit_needed_cents=_compute_credit_needed_for_bet_cents(machine),
         credit_cents=read_playable_points(machine) * selection.denomination_cents
         if in_tournament
         else machine.credit_cents,
         restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.read_credit_cents(CreditKind.NONRESTRICTED),
         win_cents=0
-        if last_game is None or (not in_tournament and is_win_cashed_out(machine, last_game[0]))
-        else last_game[1].win_cents,
+        if last_game is None
+        or last_win is None
+        or (not in_tournament and is_win_cashed_out(machine, last_game))
+        else last_win.win_cents,
         last_display=None
-        if last_game is None or last_game[0].outcome is None
-        else dict(last_game[0].outcome.display),
-        results=() if in_tournament else list_last_results(machine),
-        accepts=_list_accepted_inputs(engine),
+        if last_game is None or last_game.outcome is None
+        else dict(last_game.outcome.display),
+        last_results=() if in_tournament else list_last_results(machine),
+        accepted_inputs=_list_accepted_inputs(engine),
         notices=tuple(_iter_notices(machine)),
         tilts=tuple(
             Tilt(
                 code=code,
-                since=entry["since"],
-                cleared_by=entry["cleared_by"],
-                detail=entry["detail"],
+                since=fault["since"],
+                cleared_by=fault["cleared_by"],
+                detail=fault["detail"],
                 held_cents=find_held_cents(machine, code),
             )
-            for code, entry in machine.active_faults.items()
-            if entry["locks"]
+            for code, fault in machine.active_faults.items()
+            if fault["locks"]
         ),
         handpay=None if handpay is None else _build_handpay_view(machine, handpay),
-        paying=None
-        if paying is None
-        else PayoutView(way=paying.payout_method, amount_cents=paying.amount_cents),
-        lock=_find_host_lock(machine),
-        residual=residuals.build_residual_view(machine),
-        doors_open=machine.open_doors,
+        payout=None
+        if cash_out is None
+        else PayoutView(method=cash_out.payout_method, amount_cents=cash_out.amount_cents),
+        host_lock=_find_host_lock(machine),
+        residual_credit=residual_credit.build_residual_view(machine),
+        open_doors=machine.open_doors,
         progressives=level_views.build_level_views(machine),
-        defect=machine.profile.pay_out.defect,
+        defect_rule=machine.profile.pay_out.defect,
         journal_head=machine.journal_head,
-        sound=find_allowed_sound(machine),
+        allowed_sound=find_allowed_sound(machine),
         loudness_percent=machine.profile.sound.loudness_percent,
-        touch=tuple(machine.memory.get(StaffKey.TOUCH_CALIBRATION) or ()),
-        reminder=protection.build_reminder_view(machine),
-        session=protection.build_session_view(machine),
-        protection=protection.build_protection_view(machine),
+        touch_calibration=tuple(machine.memory.get(StaffKey.TOUCH_CALIBRATION) or ()),
+        reminder=player_protection.build_reminder_view(machine),
+        session=player_protection.build_session_view(machine),
+        protection=player_protection.build_protection_view(machine),
         tournament=build_tournament_view(machine),
-        page=machine.component(ServiceDesk).build_page(machine),
+        service_page=machine.component(ServiceDesk).build_page(machine),
     )
 
 
 def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> HandpayView:
     """Return the hand-pay for the screen: the amount, its reason and time, and whether a form must come first."""
-    reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
-    ticket: Literal["", "offered", "asked"] = ""
-    if ticket_instead.ticket_may_replace_handpay(machine, request):
-        ticket = "asked" if ticket_instead.ticket_is_requested(machine, request) else "offered"
+    reservation = machine.journal.get(handpay.id)
+    payment_request = Event(EventType.CASH_OUT, CashOut())  # only evaluated by the guards, not submitted
+    ticket_option: Literal["", "offered", "asked"] = ""
+    if ticket_for_handpay.ticket_may_replace_handpay(machine, payment_request):
+        is_requested = ticket_for_handpay.ticket_is_requested(machine, payment_request)
+        ticket_option = "asked" if is_requested else "offered"
     return HandpayView(
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
-        prizes=merchandise.build_prize_views(handpay.prizes),
-        cash_instead=merchandise.prize_can_be_exchanged_for_money(
+        prizes=prizes_in_kind.build_prize_views(handpay.prizes),
+        can_take_cash=prizes_in_kind.prize_can_be_exchanged_for_money(
             machine, Event(EventType.EXCHANGE_PRIZE, FilledForm())
         ),
-        why=handpay.reason_without_ticket,
+        reason=handpay.reason_without_ticket,
         owed_cents=0 if handpay.coin_payout is None else handpay.coin_payout.owed_cents,
-        coins_cents=0 if handpay.coin_payout is None else handpay.coin_payout.paid_cents,
-        since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
-        number=0
+        paid_in_coins_cents=0 if handpay.coin_payout is None else handpay.coin_payout.paid_cents,
+        since="" if reservation is None else reservation.time_utc.isoformat(timespec="seconds"),
+        slip_number=0
         if _has_other_handpay(machine)
         else int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0) + 1,
         position=machine.position.number if machine.position.position_count > 1 else 0,
-        form_first=not hand_pays.handpay_can_be_settled(machine, request),
-        ticket=ticket,
+        needs_form=not hand_pays.handpay_can_be_settled(machine, payment_request),
+        ticket_option=ticket_option,
     )
 
 
@@ -192,12 +196,12 @@ def _has_other_handpay(machine: Machine) -> bool:
 def _find_host_lock(machine: Machine) -> HostLock | None:
     """Return the host that has locked the machine for a transfer and the latest end of the lock; None if not locked."""
     money = machine.component(HostMoney)
-    lock = money.transfer_lock
-    if lock is None or not lock.is_granted:
+    transfer_lock = money.transfer_lock
+    if transfer_lock is None or not transfer_lock.is_granted:
         return None
-    remaining = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
+    remaining = timedelta(microseconds=max(0, transfer_lock.until_ns - machine.clock.monotonic_ns()) // 1000)
     until = (machine.timekeeper.now() + remaining).isoformat(timespec="seconds")
-    return HostLock(host=money.money_line_name, cash_out=lock.is_cash_out_offer, until_utc=until)
+    return HostLock(host=money.money_line_name, is_cash_out=transfer_lock.is_cash_out_offer, until_utc=until)
 
 
 def build_game_art(game: Game) -> GameArt:
@@ -232,12 +236,14 @@ def build_game_view(installed_game: InstalledGame, *, includes_advice: bool = Tr
         bet_options=tuple(game.bet_options),
         denominations_cents=installed_game.denominations_cents,
         return_percent=installed_game.lowest_return_percent,
-        presentation={key: part for key, part in presentation.items() if key != "chart" or includes_advice},
+        presentation={key: value for key, value in presentation.items() if key != "chart" or includes_advice},
         long_odds=installed_game.long_odds,
         art=build_game_art(game),
         chances=installed_game.bet_chances,
         returns=dict(installed_game.return_percent_by_spot_group),
-        levy_percent="" if game.rules.levy_rate is None else format_percent(game.rules.levy_rate),
+        commission_percent=""
+        if game.rules.commission_rate is None
+        else format_percent(game.rules.commission_rate),
         main_bet=next(iter(installed_game.return_percent_by_spot_group), ""),
     )
 
@@ -247,13 +253,17 @@ def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
     lowest_return = min(bet.rtp for bet in analyse(game, AnalysisDepth.RETURN).bets)
     return build_game_view(
         InstalledGame(game, (denomination_cents,), lowest_return, ProgressivePools())
-    ).model_copy(update={"offered": False})
+    ).model_copy(update={"is_offered": False})
 
 
 def _find_highest_round_stake_cents(machine: Machine) -> int | None:
     """Return the highest stake of one round of the selected game, in minor units, or None if no game is selected."""
-    game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
-    return find_highest_stake_credits(machine, game_id, cents) * cents if game_id in machine.games else None
+    game_id, denomination_cents = machine.selection.game_id, machine.selection.denomination_cents
+    return (
+        find_highest_stake_credits(machine, game_id, denomination_cents) * denomination_cents
+        if game_id in machine.games
+        else None
+    )
 
 
 def _find_highest_bet_cents(machine: Machine) -> int:

@@ -56,14 +56,14 @@ class DriverProgressCheck:
     """A check for systemd's watchdog: calling it returns whether every driver has run since the last call."""
 
     def __init__(self, drivers: Sequence[object]) -> None:
-        self._lines = [driver for driver in drivers if isinstance(driver, LineDriver)]
+        self._drivers = [driver for driver in drivers if isinstance(driver, LineDriver)]
         self._last_cycle_counts: list[int] = []
 
     def __call__(self) -> bool:
         """Return whether every driver has run a cycle since the last call; trying to reopen a lost line counts."""
-        turns = [line.turns for line in self._lines]
+        cycle_counts = [driver.loop_turn_count for driver in self._drivers]
         has_progress = not self._last_cycle_counts or all(
-            a > b for a, b in zip(turns, self._last_cycle_counts, strict=True)
+            a > b for a, b in zip(cycle_counts, self._last_cycle_counts, strict=True)
         )
-        self._last_cycle_counts = turns
+        self._last_cycle_counts = cycle_counts
         return has_progress

@@ -6,7 +6,7 @@ No decisions are made here: a report is only translated into events, or into non
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from egm.devices import interface as device
+from egm.devices import interface
 from egm.integrity.events import DoorChange
 from egm.kernel.events import Event, EventError, EventType, FaultChange, PayloadClasses, State
 from egm.kernel.messages import Intent, Notice, Snapshot
@@ -23,7 +23,7 @@ _EVENT_BY_BUTTON: Final[Mapping[str, Event]] = {
 
 
 def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of report)
-    report: device.DeviceEvent, device_kind: str, doors_known_open: tuple[str, ...]
+    report: interface.DeviceEvent, device_kind: str, doors_known_open: tuple[str, ...]
 ) -> Iterator[Event]:
     """Yield the events into which a device report is translated.
 
@@ -31,37 +31,37 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
     be open, without those that another I/O board reports open.
     """
     match report:
-        case device.PaperInEscrow(escrow=escrow, content=device.Banknote(amount_cents=amount)):
+        case interface.PaperInEscrow(escrow_number=escrow, content=interface.Banknote(amount_cents=amount)):
             yield Event(EventType.BILL_ESCROWED, BillEscrowed(escrow_number=escrow, amount_cents=amount))
-        case device.PaperInEscrow(escrow=escrow, content=device.Barcode(digits=digits)):
+        case interface.PaperInEscrow(escrow_number=escrow, content=interface.Barcode(digits=digits)):
             yield Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow_number=escrow, digits=digits))
-        case device.PaperReturned(content=content, reason=reason):
-            is_ticket = isinstance(content, device.Barcode)
+        case interface.PaperReturned(content=content, reason=reason):
+            is_ticket = isinstance(content, interface.Barcode)
             yield Event(EventType.BILL_RETURNED, PaperNotAccepted(reason=reason.value, is_ticket=is_ticket))
-        case device.PaperRejection(reason=text) if (
+        case interface.PaperRejection(reason=text) if (
             device_kind == "bill_acceptor"
         ):  # a refused coin is in the tray
             yield Event(EventType.BILL_REJECTED, PaperNotAccepted(reason=text))
-        case device.DeviceFault(code=code, active=active, detail=detail):
-            change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
-            yield Event(change, FaultChange(code=f"{device_kind}.{code.value}", detail=detail))
-        case device.LineLost(why=refusal_reason):
-            code = device.FaultCode.COMMUNICATION
+        case interface.DeviceFault(code=code, is_active=active, detail=detail):
+            event_type = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
+            yield Event(event_type, FaultChange(code=f"{device_kind}.{code.value}", detail=detail))
+        case interface.LineLost(reason=reason):
+            code = interface.FaultCode.COMMUNICATION
             yield Event(
-                EventType.FAULT_RAISED, FaultChange(code=f"{device_kind}.{code.value}", detail=refusal_reason)
+                EventType.FAULT_RAISED, FaultChange(code=f"{device_kind}.{code.value}", detail=reason)
             )
-        case device.LineRestored():
-            code = device.FaultCode.COMMUNICATION
+        case interface.LineRestored():
+            code = interface.FaultCode.COMMUNICATION
             yield Event(EventType.FAULT_CLEARED, FaultChange(code=f"{device_kind}.{code.value}"))
-        case device.DoorChanged(door=door, open=is_open, unattended=unattended):
-            change = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
-            yield Event(change, DoorChange(door=door, was_unobserved=unattended))
-        case device.InputsReported(doors_open=doors_open):
+        case interface.DoorChanged(door=door, is_open=is_open, is_unattended=unattended):
+            event_type = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
+            yield Event(event_type, DoorChange(door=door, was_unobserved=unattended))
+        case interface.InputsReported(doors_open=doors_open):
             for door in sorted(doors_open.difference(doors_known_open)):
                 yield Event(EventType.DOOR_OPENED, DoorChange(door=door, was_unobserved=True))
             for door in sorted(set(doors_known_open) - doors_open):
                 yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, was_unobserved=True))
-        case device.KeyTurned(key=key, on=on, unattended=unattended):
+        case interface.KeyTurned(key=key, is_on=on, is_unattended=unattended):
             yield Event(
                 EventType.KEY_SWITCH_CHANGED, KeySwitchChange(key=key, is_on=on, was_unattended=unattended)
             )
@@ -71,7 +71,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
                 yield Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key))
             elif on and not unattended:
                 yield Event(EventType.KEY_TURNED, Authorisation(key=key))
-        case device.ButtonPressed(button=button) if button in _EVENT_BY_BUTTON:
+        case interface.ButtonPressed(button=button) if button in _EVENT_BY_BUTTON:
             yield _EVENT_BY_BUTTON[button]
         case _:
             return
@@ -83,11 +83,13 @@ def build_event_from_intent(intent: Intent, payloads: PayloadClasses) -> Event:
     If the request's value or options are not valid for the event, the event has none, and the state table
     refuses it.
     """
-    event, values = EventType(intent.name), {"value": intent.value, "options": intent.options}
+    event_type, values = EventType(intent.name), {"value": intent.value, "options": intent.options}
     try:
-        return payloads.build_event(event, {key: value for key, value in values.items() if value is not None})
+        return payloads.build_event(
+            event_type, {key: value for key, value in values.items() if value is not None}
+        )
     except EventError:
-        return payloads.build_event(event, {})
+        return payloads.build_event(event_type, {})
 
 
 def list_outputs_under_test(outputs: frozenset[str], group: str) -> frozenset[str]:
@@ -100,18 +102,18 @@ def list_outputs_under_test(outputs: frozenset[str], group: str) -> frozenset[st
 
 def find_lit_lamps(snapshot: Snapshot) -> frozenset[str]:
     """Return the button lamps to light: those of the buttons that the machine accepts now."""
-    return frozenset(snapshot.accepts) & frozenset(_EVENT_BY_BUTTON)
+    return frozenset(snapshot.accepted_inputs) & frozenset(_EVENT_BY_BUTTON)
 
 
 def find_lit_tower_lights(snapshot: Snapshot) -> frozenset[str]:
     """Return the tower lights to light (FR68-11, J-09): a service call, an open door, a hand-pay, a tilt."""
-    conditions = {
+    is_lit_by_light = {
         "service": any(_needs_attendant(notice) for notice in snapshot.notices),
-        "door": bool(snapshot.doors_open),
+        "door": bool(snapshot.open_doors),
         "jackpot": snapshot.handpay is not None,
         "tilt": bool(snapshot.tilts) or snapshot.state == State.OUT_OF_SERVICE,
     }
-    return frozenset(name for name, lit in conditions.items() if lit)
+    return frozenset(name for name, is_lit in is_lit_by_light.items() if is_lit)
 
 
 def _needs_attendant(notice: Notice) -> bool:

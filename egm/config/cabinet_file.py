@@ -25,9 +25,9 @@ from pydantic import (
     model_validator,
 )
 
-from egm.config.documented import DocumentedFieldsMixin
+from egm.config.documented_fields import DocumentedFieldsMixin
 from egm.config.faults import ConfigFault, build_config_fault, build_rule_error, read_toml_file
-from egm.config.keys import KNOWN_ONLY_TO_OWNER_SCHEMA_KEY
+from egm.config.key_documentation import KNOWN_ONLY_TO_OWNER_SCHEMA_KEY
 from egm.config.levels import LevelScope, ProgressiveLevelTable, ProgressiveLinkTable
 from egm.config.sas_line import SasLineTable
 from egm.config.serials import Serial
@@ -323,8 +323,12 @@ class CabinetFile(_CabinetTable):
     @property
     def hardware_port_descriptions(self) -> tuple[str, ...]:
         """Return the devices and host lines with ports of real hardware, each as text: ``table.name: port``."""
-        devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
-        lines = (f"sas.{n}: {line.port}" for n, line in self.sas.items() if line.port != "pty")
+        devices = (
+            f"devices.{name}: {device.port}"
+            for name, device in self.devices.items()
+            if device.port != "bench"
+        )
+        lines = (f"sas.{name}: {line.port}" for name, line in self.sas.items() if line.port != "pty")
         return (*devices, *lines)
 
     @model_validator(mode="after")
@@ -360,24 +364,26 @@ class CabinetFile(_CabinetTable):
         It is an error if a device serves a position that the machine does not have, is the second one of its
         kind at a position, or has coin or bill values that do not fit its channels.
         """
-        names_by_kind: dict[tuple[int, str], str] = {}
+        name_by_position_and_kind: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
             table_key = f"devices.{name}"
-            entry = PROTOCOLS[device.protocol]
+            protocol_definition = PROTOCOLS[device.protocol]
             if device.position > self.machine.positions:
-                number = self.machine.positions
-                reason = f"there is no position {device.position}: machine.positions is {number}"
+                position_count = self.machine.positions
+                reason = f"there is no position {device.position}: machine.positions is {position_count}"
                 yield build_config_fault(f"{table_key}.position", reason)
-            first_name = names_by_kind.setdefault((device.position, entry.device_kind), name)
+            first_name = name_by_position_and_kind.setdefault(
+                (device.position, protocol_definition.device_kind), name
+            )
             if first_name != name:
-                kind = entry.device_kind.replace("_", " ")
+                kind = protocol_definition.device_kind.replace("_", " ")
                 yield build_config_fault(
                     table_key,
                     f"position {device.position} already has a {kind}, devices.{first_name}; it can have one",
                 )
             if device.values_cents:
                 try:
-                    entry.build_channel_value_table(name, device.values_cents)
+                    protocol_definition.build_channel_value_table(name, device.values_cents)
                 except OperatorError as error:
                     key, _, reason = str(error).partition(": ")
                     yield build_config_fault(key, reason)
@@ -387,33 +393,37 @@ class CabinetFile(_CabinetTable):
 
         Devices on one bus may share a port.
         """
-        buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
-        users: dict[str, tuple[str, int | None]] = {}
+        position_by_bus_device = {
+            name: device.position
+            for name, device in self.devices.items()
+            if PROTOCOLS[device.protocol].is_bus
+        }
+        user_by_port: dict[str, tuple[str, int | None]] = {}
         for key, port in self.ports_by_key.items():
             if port in SIMULATED_PORT_NAMES:
                 continue
-            table, _, name = key.removesuffix(".port").partition(".")
-            bus = buses.get(name) if table == "devices" else None
-            first_key, first_bus = users.setdefault(
-                port if "://" in port else os.path.realpath(port), (key, bus)
+            table_name, _, name = key.removesuffix(".port").partition(".")
+            bus_position = position_by_bus_device.get(name) if table_name == "devices" else None
+            first_key, first_bus_position = user_by_port.setdefault(
+                port if "://" in port else os.path.realpath(port), (key, bus_position)
             )
-            if first_key != key and (bus is None or bus != first_bus):
+            if first_key != key and (bus_position is None or bus_position != first_bus_position):
                 yield build_config_fault(key, f"{port} is already used by {first_key.removesuffix('.port')}")
 
     def _find_host_line_faults(self) -> Iterator[ConfigFault]:
         """Yield a fault if a host handles money but its line is not named or does not exist."""
         if not self.host.handles_money:
             return
-        names = tuple(self.sas)
-        if not self.host.line and len(names) != 1:
+        line_names = tuple(self.sas)
+        if not self.host.line and len(line_names) != 1:
             yield build_config_fault(
-                "host.line", "a host handles money, so the name of its SAS line must be given", *names
+                "host.line", "a host handles money, so the name of its SAS line must be given", *line_names
             )
-        if self.host.line and self.host.line not in names:
+        if self.host.line and self.host.line not in line_names:
             yield build_config_fault(
                 "host.line",
                 f"there is no SAS line {self.host.line!r} in this file",
-                *names,
+                *line_names,
                 written_word=self.host.line,
             )
 
@@ -425,10 +435,10 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     cannot be used.
     """
     path = path or DEFAULT_CABINET
-    file, text = read_toml_file(path, "cabinet file", CabinetFile)
-    file = file.with_resolved_paths(path.absolute().parent)
-    file._text = text  # noqa: SLF001 (this function creates the object)
-    return file
+    cabinet_file, text = read_toml_file(path, "cabinet file", CabinetFile)
+    cabinet_file = cabinet_file.with_resolved_paths(path.absolute().parent)
+    cabinet_file._text = text  # noqa: SLF001 (this function creates the object)
+    return cabinet_file
 
 
 def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str, str]) -> dict[str, object]:
@@ -439,27 +449,27 @@ def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str
     resolved_paths: dict[str, object] = {}
     for name, value in table:
         if isinstance(value, BaseModel):
-            resolved: Any = value.model_copy(update=_resolve_table_paths(value, folder, written_paths))
+            resolved_value: Any = value.model_copy(update=_resolve_table_paths(value, folder, written_paths))
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
-            resolved = tuple(
+            resolved_value = tuple(
                 item.model_copy(update=_resolve_table_paths(item, folder, written_paths)) for item in value
             )
         elif isinstance(value, Path):
-            resolved = folder / value
+            resolved_value = folder / value
         elif name in _KEYS_THAT_NAME_LIBRARY_FILES and is_path(value):
-            resolved = os.path.normpath(folder / value)
-            written_paths[resolved] = value
+            resolved_value = os.path.normpath(folder / value)
+            written_paths[resolved_value] = value
         else:
             continue
-        if resolved != value:
-            resolved_paths[name] = resolved
+        if resolved_value != value:
+            resolved_paths[name] = resolved_value
     return resolved_paths
 
 
 def find_default_state_folder() -> Path:
     """Return the default location of a machine's memory: the user's state folder (XDG_STATE_HOME)."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "open-egm"
+    state_home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state_home) / "open-egm"
 
 
 def _format_position_suffix(position: int) -> str:
@@ -476,17 +486,17 @@ class StateFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.run = root / "run"
-        self.screen_socket = self.find_screen_socket(1)
+        self.screen_socket = self.get_screen_socket_path(1)
         self.screen_token = self.get_screen_token_path(1)
         self.bench_socket = self.run / "bench.sock"
         self.bench_token = self.run / "bench.token"
         self.gat_port = self.run / "gat"
-        self.starting = self.run / "starting.json"
-        self.carry_over = root / "carry-over"
+        self.start_up_file = self.run / "starting.json"
+        self.carry_over_file = root / "carry-over"
         self.metrics_token = root / "metrics.token"
         self.staff = root / "people.json"
 
-    def find_screen_socket(self, position: int) -> Path:
+    def get_screen_socket_path(self, position: int) -> Path:
         """Return the path of the socket to which the screens of a player position connect."""
         return self.run / f"screen{_format_position_suffix(position)}.sock"
 
@@ -494,7 +504,7 @@ class StateFolder:
         """Return the path of the token file that authenticates the screens of a player position."""
         return self.run / f"screen{_format_position_suffix(position)}.token"
 
-    def get_address_path(self, position: int | None) -> Path:
+    def get_screen_address_path(self, position: int | None) -> Path:
         """Return the path of the file with the network address of a browser screen.
 
         It is the screen of this player position; without a position, the top screen.
@@ -530,33 +540,33 @@ class StateFolder:
             make_folder_private(self.root, MACHINE_LOCK_FILE_NAME, KEY_FILE_NAME, self.staff.name)
             self.run.mkdir(mode=0o700, exist_ok=True)
             make_folder_private(self.run, self.run.name)
-            probe = self.run / ".probe"
-            probe.unlink(missing_ok=True)
-            write_private_file(probe, b"")
-            probe.unlink()
+            probe_file = self.run / ".probe"
+            probe_file.unlink(missing_ok=True)
+            write_private_file(probe_file, b"")
+            probe_file.unlink()
         except FileExistsError as error:
             raise OperatorError(f"state folder {self.root}: {error.filename} is not a folder") from None
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
         require_private_files(self.root / KEY_FILE_NAME, self.staff, self.metrics_token)
 
-    def find_sas_port(self, line: str) -> Path:
-        """Return the path at which a host on this computer can open the machine's SAS line ``line``."""
-        return self.run / "sas" / line
+    def get_sas_port_path(self, line_name: str) -> Path:
+        """Return the path at which a host on this computer can open the machine's SAS line ``line_name``."""
+        return self.run / "sas" / line_name
 
     def remove_line_links(self) -> None:
         """Remove from the state folder the links to the pseudo-terminals for hosts and verifiers.
 
         After a crash of the machine they may lead to terminals of other processes.
         """
-        for link in (self.gat_port, *self.find_sas_port("x").parent.glob("*")):
+        for link in (self.gat_port, *self.get_sas_port_path("x").parent.glob("*")):
             if link.is_symlink():
                 link.unlink(missing_ok=True)
 
-    def find_device_port(self, name: str, device: DeviceTable) -> Path:
-        """Return the path of the port of the device ``name``.
+    def get_device_port_path(self, device_name: str, device: DeviceTable) -> Path:
+        """Return the path of the port of the device ``device_name``.
 
         A simulated device has a port of the simulation in the state folder; any other device has the port in
         the cabinet file.
         """
-        return self.run / "dev" / name if device.port == "bench" else Path(device.port)
+        return self.run / "dev" / device_name if device.port == "bench" else Path(device.port)

@@ -14,30 +14,30 @@ from egm.config.faults import ConfigFault
 _FILE_ABSENT_ERRNOS: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
-def find_stable_port_name(device: str) -> str:
+def find_stable_port_name(port: str) -> str:
     """Return a name of the serial port that does not change when other devices are unplugged.
 
     It is the name of the USB adapter or, if the adapter has none, of the USB socket it is plugged into. A port without
-    either keeps its name ``device``.
+    either keeps its name ``port``.
     """
-    real = Path(device).resolve()
+    resolved_path = Path(port).resolve()
     for folder in ("by-id", "by-path"):
         for link in sorted(Path("/dev/serial", folder).glob("*")):
-            if link.resolve() == real:
+            if link.resolve() == resolved_path:
                 return str(link)
-    return device
+    return port
 
 
-def find_missing_ports(file: CabinetFile) -> Iterator[ConfigFault]:
+def find_missing_ports(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each port in the cabinet file that does not exist, or is not a serial port.
 
     Neither prevents the start. The device or line on a missing port is used as soon as the port exists.
     """
-    for key, port in file.ports_by_key.items():
+    for key, port in cabinet_file.ports_by_key.items():
         if port in SIMULATED_PORT_NAMES or "://" in port:
             continue
         try:
-            status = Path(port).stat()
+            file_status = Path(port).stat()
         except OSError as error:
             reason = (
                 f"no device is connected at {port}"
@@ -48,49 +48,51 @@ def find_missing_ports(file: CabinetFile) -> Iterator[ConfigFault]:
                 key, f"{reason}; the machine waits for the device", is_fatal=False, is_retried_later=True
             )
         else:
-            if not _is_terminal(status):
+            if not _is_terminal(file_status):
                 yield ConfigFault(key, f"{port} is not a serial port", is_fatal=False)
 
 
-def _is_terminal(status: os.stat_result) -> bool:
+def _is_terminal(file_status: os.stat_result) -> bool:
     """Return whether the file with this status is a terminal device.
 
     The file is not opened, because that would toggle the port's control lines.
     """
-    if not stat.S_ISCHR(status.st_mode):
+    if not stat.S_ISCHR(file_status.st_mode):
         return False
-    subsystem = Path(f"/sys/dev/char/{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}/subsystem")
+    subsystem = Path(
+        f"/sys/dev/char/{os.major(file_status.st_rdev)}:{os.minor(file_status.st_rdev)}/subsystem"
+    )
     # a pseudo-terminal is not listed there
     return not subsystem.exists() or subsystem.resolve().name == "tty"
 
 
-def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
+def _iter_memory_folders(cabinet_file: CabinetFile) -> Iterator[tuple[str, Path]]:
     """Yield (key in the file, folder) for each folder of the machine's memory that the cabinet file states."""
-    for name in ("second_copy", "archive", "second_archive"):
-        folder = getattr(file.memory, name)
+    for key in ("second_copy", "archive", "second_archive"):
+        folder = getattr(cabinet_file.memory, key)
         if folder is not None:
-            yield name, folder
+            yield key, folder
 
 
-def find_impossible_folders(file: CabinetFile) -> Iterator[ConfigFault]:
+def find_impossible_folders(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each folder of the machine's memory that cannot be created; each prevents the start."""
-    for name, folder in _iter_memory_folders(file):
+    for key, folder in _iter_memory_folders(cabinet_file):
         if reason := _find_folder_error(folder):
-            yield ConfigFault(f"memory.{name}", f"{folder} cannot be created: {reason}")
+            yield ConfigFault(f"memory.{key}", f"{folder} cannot be created: {reason}")
 
 
-def find_shared_folders(file: CabinetFile, state_folder: Path) -> Iterator[ConfigFault]:
+def find_shared_folders(cabinet_file: CabinetFile, state_folder: Path) -> Iterator[ConfigFault]:
     """Yield a fault for each folder that the cabinet file states for two parts of the machine's memory.
 
     The parts are the copies and the archives; all must have different folders. ``state_folder`` is the folder of the
     first copy.
     """
-    users = {state_folder.resolve(): "the first copy's"}
-    for name, folder in _iter_memory_folders(file):
-        user = users.setdefault(folder.resolve(), f"memory.{name}'s")
-        if user != f"memory.{name}'s":
+    user_by_folder = {state_folder.resolve(): "the first copy's"}
+    for key, folder in _iter_memory_folders(cabinet_file):
+        user = user_by_folder.setdefault(folder.resolve(), f"memory.{key}'s")
+        if user != f"memory.{key}'s":
             reason = f"{folder} is already {user} folder: name another one, on a medium of its own"
-            yield ConfigFault(f"memory.{name}", reason)
+            yield ConfigFault(f"memory.{key}", reason)
 
 
 def _find_folder_error(folder: Path) -> str | None:

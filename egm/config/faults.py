@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from egm.config.documented import read_field_meanings
+from egm.config.documented_fields import read_field_meanings
 from egm.errors import OperatorError
 from paytables.definition import check_readable
 from paytables.source import describe_toml_error, parse_toml, read_contents
@@ -52,15 +52,14 @@ class ConfigFault:
 
     def __str__(self) -> str:
         """Return the fault as one line for the person who wrote the file."""
-        where = f"line {self.line}: " if self.line else ""
-        key = f"{self.key}: " if self.key else ""
-        suggestion = f"; did you mean {self.suggestion}?" if self.suggestion else ""
+        line_text = f"line {self.line}: " if self.line else ""
+        key_text = f"{self.key}: " if self.key else ""
+        suggestion_text = f"; did you mean {self.suggestion}?" if self.suggestion else ""
         listed_words = ", ".join(self.allowed_values[:_LISTED_ALLOWED_VALUES_MAX]) + (
             " ..." if len(self.allowed_values) > _LISTED_ALLOWED_VALUES_MAX else ""
         )
-        return (
-            f"{where}{key}{self.problem}{suggestion}{f' (allowed: {listed_words})' if listed_words else ''}"
-        )
+        allowed_text = f" (allowed: {listed_words})" if listed_words else ""
+        return f"{line_text}{key_text}{self.problem}{suggestion_text}{allowed_text}"
 
 
 def find_similar_word(word: str, known_words: Iterable[str]) -> str:
@@ -101,14 +100,15 @@ def read_toml(text: str, model: type[_ModelT]) -> tuple[_ModelT | None, list[Con
     try:
         content = model.model_validate(data)
     except ValidationError as error:
-        lines = TomlLineNumbers(text)
-        faults += _iter_faults(error.errors(include_url=False), model, lines)
+        line_numbers = TomlLineNumbers(text)
+        faults += _iter_faults(error.errors(include_url=False), model, line_numbers)
     else:
         if not faults:
             return content, []
-        lines = TomlLineNumbers(text)
+        line_numbers = TomlLineNumbers(text)
     placed_faults = (
-        replace(entry, line=entry.line or lines.find_line(parse_key_path(entry.key))) for entry in faults
+        replace(fault, line=fault.line or line_numbers.find_line(parse_key_path(fault.key)))
+        for fault in faults
     )
     return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
 
@@ -137,11 +137,11 @@ def _find_control_characters(value: object, key_path: KeyPath = ()) -> Iterator[
     ``key_path`` is the location of ``value`` in the file.
     """
     if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _find_control_characters(inner, (*key_path, key))
+        for key, inner_value in value.items():
+            yield from _find_control_characters(inner_value, (*key_path, key))
     elif isinstance(value, list):
-        for i, inner in enumerate(value):
-            yield from _find_control_characters(inner, (*key_path, i))
+        for i, inner_value in enumerate(value):
+            yield from _find_control_characters(inner_value, (*key_path, i))
     elif isinstance(value, str):
         try:
             check_readable(value.replace("\n", "\r"))  # each text here is one line
@@ -163,31 +163,31 @@ def _build_toml_fault(error: tomllib.TOMLDecodeError) -> ConfigFault:
 
 
 def _iter_faults(
-    errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "TomlLineNumbers"
+    errors: Sequence[ErrorDetails], model: type[BaseModel], line_numbers: "TomlLineNumbers"
 ) -> Iterator[ConfigFault]:
     """Yield a fault for each of pydantic's validation errors.
 
     If a key is missing and an unknown key resembles it, both give a single fault, because the key was probably
     misspelt.
     """
-    unknown_keys = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+    unknown_key_paths = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     explained_locations = set()
-    for key_path in unknown_keys:
-        *table, unknown_key = key_path
-        meanings = _find_table_keys(model, table)
+    for key_path in unknown_key_paths:
+        *table_path, unknown_key = key_path
+        meaning_by_key = _find_table_keys(model, table_path)
         missing_keys = [
-            str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table
+            str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table_path
         ]
         similar_word = find_similar_word(str(unknown_key), missing_keys) or find_similar_word(
-            str(unknown_key), meanings
+            str(unknown_key), meaning_by_key
         )
-        explained_locations.add((*table, similar_word))
+        explained_locations.add((*table_path, similar_word))
         yield ConfigFault(
             format_key_path(key_path),
             "there is no such key",
-            lines.find_line(key_path),
+            line_numbers.find_line(key_path),
             similar_word,
-            tuple(meanings),
+            tuple(meaning_by_key),
         )
     for error in errors:
         key_path, context = error["loc"], error.get("ctx", {})
@@ -202,19 +202,21 @@ def _iter_faults(
         if error["type"] == "rule":
             for fault in context["faults"]:
                 key = fault.key or format_key_path(key_path)
-                yield replace(fault, key=key, line=lines.find_line(parse_key_path(key)))
+                yield replace(fault, key=key, line=line_numbers.find_line(parse_key_path(key)))
         elif error["type"] == "missing":
-            meanings = _find_table_keys(model, key_path[:-1])
+            meaning_by_key = _find_table_keys(model, key_path[:-1])
             yield ConfigFault(
                 format_key_path(key_path),
-                f"must be given: {meanings.get(str(key_path[-1]), '')}",
-                lines.find_line(key_path),
+                f"must be given: {meaning_by_key.get(str(key_path[-1]), '')}",
+                line_numbers.find_line(key_path),
             )
         else:
-            yield _build_value_fault(error, model, lines)
+            yield _build_value_fault(error, model, line_numbers)
 
 
-def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "TomlLineNumbers") -> ConfigFault:
+def _build_value_fault(
+    error: ErrorDetails, model: type[BaseModel], line_numbers: "TomlLineNumbers"
+) -> ConfigFault:
     """Return the fault for pydantic's error about a value that its key does not allow."""
     value, context = error["input"], error.get("ctx", {})
     key_path = tuple(part for part in error["loc"] if part != "[key]")
@@ -223,16 +225,16 @@ def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Toml
         return ConfigFault(
             format_key_path(key_path),
             f"{value!r} is not allowed",
-            lines.find_line(key_path),
+            line_numbers.find_line(key_path),
             find_similar_word(str(value), allowed_values),
             allowed_values,
         )
     if error["type"] == "string_pattern_mismatch":
         meaning = _find_table_keys(model, key_path[:-1]).get(str(key_path[-1]), "").rstrip(".")
-        text = f"{value!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
+        problem = f"{value!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
-        text = describe_wrong_value(error["msg"], value)
-    return ConfigFault(format_key_path(key_path), text, lines.find_line(key_path))
+        problem = describe_wrong_value(error["msg"], value)
+    return ConfigFault(format_key_path(key_path), problem, line_numbers.find_line(key_path))
 
 
 def parse_key_path(key: str) -> KeyPath:
@@ -264,9 +266,11 @@ def _find_table_keys(model: type[BaseModel], table_path: Sequence[str | int]) ->
     annotation = _strip_annotation(annotation)
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return {}
-    meanings = read_field_meanings(annotation)
+    meaning_by_field = read_field_meanings(annotation)
     return {
-        name: " ".join((meanings.get(name) or field.description or _describe_table(field.annotation)).split())
+        name: " ".join(
+            (meaning_by_field.get(name) or field.description or _describe_table(field.annotation)).split()
+        )
         for name, field in annotation.model_fields.items()
     }
 
@@ -276,8 +280,10 @@ def _describe_table(annotation: object) -> str:
 
     For a list of tables, it is the description of one table.
     """
-    tables = (_strip_annotation(argument) for argument in (annotation, *get_args(annotation)))
-    return next((t.__doc__ or "" for t in tables if isinstance(t, type) and issubclass(t, BaseModel)), "")
+    candidate_types = (_strip_annotation(argument) for argument in (annotation, *get_args(annotation)))
+    return next(
+        (t.__doc__ or "" for t in candidate_types if isinstance(t, type) and issubclass(t, BaseModel)), ""
+    )
 
 
 def _strip_annotation(annotation: object) -> object:
@@ -304,16 +310,18 @@ class TomlLineNumbers:
 
     def _index_lines(self, text: str) -> None:
         """Store the line on which each table and key of the TOML text first occurs."""
-        table: KeyPath = ()
-        for first_line, statement in _iter_statements(text):
+        table_path: KeyPath = ()
+        for first_line_number, statement in _iter_statements(text):
             parsed_statement = tomllib.loads(statement)
             if statement.lstrip().startswith("["):
-                table = self._find_opened_table(parsed_statement, double=statement.lstrip().startswith("[["))
-                for end in range(1, len(table) + 1):
-                    self._line_by_location.setdefault(table[:end], first_line)
+                table_path = self._find_opened_table(
+                    parsed_statement, is_double=statement.lstrip().startswith("[[")
+                )
+                for end in range(1, len(table_path) + 1):
+                    self._line_by_location.setdefault(table_path[:end], first_line_number)
             else:
                 for path in _iter_key_paths(parsed_statement):
-                    self._line_by_location.setdefault((*table, *path), first_line)
+                    self._line_by_location.setdefault((*table_path, *path), first_line_number)
 
     def find_line(self, key_path: KeyPath) -> int | None:
         """Return the line of the key at this location, or None if it is not known.
@@ -325,10 +333,10 @@ class TomlLineNumbers:
                 return self._line_by_location[key_path[:end]]
         return None
 
-    def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> KeyPath:
+    def _find_opened_table(self, header: Mapping[str, object], *, is_double: bool) -> KeyPath:
         """Return the location of the table that a TOML header opens.
 
-        ``double`` says that the header is in double brackets, which adds a table to a list.
+        ``is_double`` says that the header is in double brackets, which adds a table to a list.
         """
         path: KeyPath = ()
         table: Any = header
@@ -338,9 +346,9 @@ class TomlLineNumbers:
                 continue
             (key,) = table
             path, table = (*path, key), table[key]
-            if path in self._array_table_counts and not (double and not _find_inner_header(table)):
+            if path in self._array_table_counts and not (is_double and not _find_inner_header(table)):
                 path = (*path, self._array_table_counts[path])
-        if double:
+        if is_double:
             self._array_table_counts[path] = self._array_table_counts.get(path, -1) + 1
             path = (*path, self._array_table_counts[path])
         return path
@@ -357,14 +365,14 @@ _TOML_TOKEN_PATTERN: Final = re.compile(
 
 def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield (line, text) for each key or table header of a TOML text; a statement may span several lines."""
-    first_line, line, start, depth = 1, 1, 0, 0
+    first_line_number, line_number, start, depth = 1, 1, 0, 0
     for token in _TOML_TOKEN_PATTERN.finditer(text + "\n"):
         delimiter = token[0]
         depth += (delimiter in "[{") - (delimiter in "]}")
-        line += delimiter.count("\n")
+        line_number += delimiter.count("\n")
         if delimiter == "\n" and not depth:
-            yield first_line, text[start : token.start()]
-            first_line, start = line, token.end()
+            yield first_line_number, text[start : token.start()]
+            first_line_number, start = line_number, token.end()
 
 
 def _find_inner_header(header: object) -> object:

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from egm.config.documented import DocumentedFieldsMixin
+from egm.config.documented_fields import DocumentedFieldsMixin
 from egm.exact import Rational
 
 #: The id of a progressive level: a word that can be part of an account name and of an MQTT topic.

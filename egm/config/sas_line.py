@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from egm.config.documented import DocumentedFieldsMixin
+from egm.config.documented_fields import DocumentedFieldsMixin
 
 
 class SasPollGroup(StrEnum):

@@ -7,7 +7,12 @@ from pydantic.json_schema import JsonSchemaValue
 
 from egm.config.cabinet_file import CabinetFile
 from egm.config.faults import ConfigFault
-from egm.config.keys import KeyDocumentation, build_key_documentation, format_toml, resolve_reference
+from egm.config.key_documentation import (
+    KeyDocumentation,
+    build_key_documentation,
+    format_toml,
+    resolve_reference,
+)
 
 
 def build_schema() -> JsonSchemaValue:
@@ -36,19 +41,21 @@ def iter_cabinet_file_tables() -> Iterator[TableDocumentation]:
 
     ``NAME`` in a header stands for a freely chosen name.
     """
-    document = build_schema()
-    for name, schema_part in document["properties"].items():
-        header, table = f"[{name}]", schema_part
+    file_schema = build_schema()
+    for name, schema_part in file_schema["properties"].items():
+        header, table_schema = f"[{name}]", schema_part
         if "items" in schema_part:
-            header, table = f"[[{name}]]", schema_part["items"]
+            header, table_schema = f"[[{name}]]", schema_part["items"]
         elif "patternProperties" in schema_part:
-            header, table = f"[{name}.NAME]", next(iter(schema_part["patternProperties"].values()))
+            header, table_schema = f"[{name}.NAME]", next(iter(schema_part["patternProperties"].values()))
         elif "anyOf" in schema_part:
-            table = schema_part["anyOf"][0]
-        table = resolve_reference(document, table)
-        meaning = " ".join(table.get("description", "").split())
-        keys = tuple(build_key_documentation(document, table, key) for key in table["properties"])
-        yield TableDocumentation(header, meaning, name in document["required"], keys)
+            table_schema = schema_part["anyOf"][0]
+        table_schema = resolve_reference(file_schema, table_schema)
+        meaning = " ".join(table_schema.get("description", "").split())
+        keys = tuple(
+            build_key_documentation(file_schema, table_schema, key) for key in table_schema["properties"]
+        )
+        yield TableDocumentation(header, meaning, name in file_schema["required"], keys)
 
 
 def find_unchanged_example_values(cabinet_file_data: Mapping[str, object]) -> Iterator[ConfigFault]:
@@ -56,12 +63,14 @@ def find_unchanged_example_values(cabinet_file_data: Mapping[str, object]) -> It
 
     Only those keys are checked whose values nobody but the machine's owner knows, such as the serial number.
     """
-    for part in iter_cabinet_file_tables():
-        name = part.header.strip("[]")
-        table = cabinet_file_data.get(name)
+    for table_documentation in iter_cabinet_file_tables():
+        table_name = table_documentation.header.strip("[]")
+        table = cabinet_file_data.get(table_name)
         if not isinstance(table, Mapping):
             continue
-        for key in part.keys:
+        for key in table_documentation.keys:
             if key.must_be_given_by_owner and format_toml(table.get(key.name)) == key.example:
                 fault_text = "still has the example value of a new file: enter your own"
-                yield ConfigFault(f"{name}.{key.name}", fault_text, is_fatal=False, is_warning_only=True)
+                yield ConfigFault(
+                    f"{table_name}.{key.name}", fault_text, is_fatal=False, is_warning_only=True
+                )

@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import Final
 
 from egm.devices.channel_values import DOLLAR_CURRENCIES, ChannelValueCheck, ReportedValue
-from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, M, OrderTimer
+from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, MessageT, OrderTimer
 from egm.devices.escrow import EscrowRules, EscrowVerdict
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import (
@@ -90,7 +90,7 @@ def parse_ticket_barcode(text: str) -> Barcode | None:
     return Barcode(text) if text.isascii() and text.isdigit() else None
 
 
-class BillDriver(LineDriver[M]):
+class BillDriver(LineDriver[MessageT]):
     """Common base of the bill acceptor drivers: it stacks or returns the item in escrow as the machine decides."""
 
     def __init__(
@@ -99,33 +99,33 @@ class BillDriver(LineDriver[M]):
         line: SerialLine,
         sink: EventSink,
         *,
-        cutter: FrameCutter[M],
+        cutter: FrameCutter[MessageT],
         protocol: str,
         ledger: EscrowLedger,
-        notes: Mapping[int, int],
+        cents_by_note_code: Mapping[int, int],
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
-        """Create the driver. ``notes`` maps the protocol's note codes to minor units of one of ``currencies``."""
+        """Create the driver. ``cents_by_note_code`` has the notes' values in minor units of one of ``currencies``."""
         super().__init__(name, line, sink, cutter, protocol)
         self._escrow = EscrowRules(ledger)
-        self._notes = dict(notes)
+        self._cents_by_note_code = dict(cents_by_note_code)
         self._currencies = currencies
-        self._value_check = ChannelValueCheck(self._notes, currencies)
-        self._denominations: frozenset[int] = frozenset()
-        self._barcodes = False
+        self._value_check = ChannelValueCheck(self._cents_by_note_code, currencies)
+        self._enabled_cents: frozenset[int] = frozenset()
+        self._accepts_tickets = False
         self._escrowed_item: _EscrowedItem | None = None
         self._last_escrowed_item: _EscrowedItem | None = (
             None  # the item in escrow when the last session ended; its result is unknown
         )
-        self._in_escrow = b""  # the code that the device last reported in escrow
-        self._offers = 0
+        self._last_escrowed_code = b""  # the code of the item that the device last reported in escrow
+        self._last_escrow_number = 0
         self._is_ready: bool | None = None
-        self._contradicted = False
-        self._doubted = False
+        self._is_unordered_stacking_recorded = False
+        self._is_first_report_ignored = False
         # whether the last order ended in a disputed amount, and the acceptor may still report its item; None before the
         # first session
-        self._given_up: bool | None = None
-        self._timer = OrderTimer()
+        self._may_report_disputed_item: bool | None = None
+        self._order_timer = OrderTimer()
         # whether this run has recorded the open stack order and has not sent its command: the item cannot be in the box
         self._is_stack_command_unsent = False
 
@@ -133,13 +133,13 @@ class BillDriver(LineDriver[M]):
     @property
     def values_cents(self) -> frozenset[int]:
         """Return the values of the notes that the acceptor can report, in minor units."""
-        return frozenset(self._notes.values())
+        return frozenset(self._cents_by_note_code.values())
 
-    def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept notes of these values, as far as the acceptor has codes for them, and tickets if ``barcodes``."""
-        self._denominations = denominations_cents
-        self._barcodes = barcodes
-        self._wake.set()
+    def enable(self, denominations_cents: frozenset[int], *, accepts_tickets: bool = False) -> None:
+        """Accept notes of these values, as far as the acceptor has codes for them; tickets if ``accepts_tickets``."""
+        self._enabled_cents = denominations_cents
+        self._accepts_tickets = accepts_tickets
+        self._wake_event.set()
 
     def disable(self) -> None:
         """Accept no more bills or tickets. An item already in escrow still waits for the machine's decision."""
@@ -180,7 +180,7 @@ class BillDriver(LineDriver[M]):
             return
         item.machine_decision = decision
         item.return_reason = reason
-        self._wake.set()
+        self._wake_event.set()
 
     # ------------------------------------------------------------ the device's side
     @property
@@ -197,19 +197,19 @@ class BillDriver(LineDriver[M]):
         """
         if self._value_check.has_differences:
             return []
-        return [code for code, cents in self._notes.items() if cents in self._denominations]
+        return [code for code, cents in self._cents_by_note_code.items() if cents in self._enabled_cents]
 
     @property
     def _can_accept_tickets(self) -> bool:
         """Return whether tickets are enabled; False while the acceptor's note values differ from the cabinet file's."""
-        return self._barcodes and not self._value_check.has_differences
+        return self._accepts_tickets and not self._value_check.has_differences
 
-    def _store_reported_value(self, code: int, reported: ReportedValue | None) -> None:
+    def _store_reported_value(self, code: int, reported_value: ReportedValue | None) -> None:
         """Store the value that the acceptor reports for a note code; None means that it gives no reply.
 
         Report the faults that follow from it.
         """
-        self._value_check.store_reported_value(code, reported)
+        self._value_check.store_reported_value(code, reported_value)
         self._report_value_faults(self._value_check)
 
     def _reset_session(self) -> None:
@@ -217,42 +217,46 @@ class BillDriver(LineDriver[M]):
 
         An item that was in escrow before counts only once the acceptor has reported it again.
         """
-        if self._given_up is None:  # the machine has started: the disputed amount may be older
-            self._given_up = self._escrow.has_disputed_paper()
+        if (
+            self._may_report_disputed_item is None
+        ):  # the machine has started: the disputed amount may be older
+            self._may_report_disputed_item = self._escrow.has_disputed_paper()
         self._last_escrowed_item, self._escrowed_item = self._escrowed_item or self._last_escrowed_item, None
         self._is_ready = None
-        self._value_check = ChannelValueCheck(self._notes, self._currencies)
+        self._value_check = ChannelValueCheck(self._cents_by_note_code, self._currencies)
         self._reset_device_state()
 
     @abstractmethod
     def _reset_device_state(self) -> None:
         """Clear the acceptor's status and settings of the last session; implemented per protocol."""
 
-    def _report_readiness(self, *, accepting: bool) -> None:
+    def _report_readiness(self, *, is_accepting: bool) -> None:
         """Emit an event if the acceptor has started or stopped accepting items."""
-        if self._is_ready is not accepting:
-            self._is_ready = accepting
-            self._emit(AcceptorReadiness(device=self.name, accepting=accepting))
+        if self._is_ready is not is_accepting:
+            self._is_ready = is_accepting
+            self._emit(AcceptorReadiness(device=self.name, is_accepting=is_accepting))
 
-    def _handle_escrowed_item(self, content: PaperContent | None, code: bytes) -> None:
+    def _handle_escrowed_item(self, content: PaperContent | None, reported_code: bytes) -> None:
         """Handle the acceptor's report that an item is in escrow; ``content`` is None if its value is unknown.
 
         The machine is informed of an enabled item and decides about it; any other item is returned. Nothing happens
         until the value of every note code has been queried. While a stacking is ordered, the first report of another
         item is ignored, because it may be a late reply from before the order.
         """
-        self._in_escrow = code
+        self._last_escrowed_code = reported_code
         if not self._value_check.are_all_channels_queried:
             return
-        if self._escrowed_item is not None and self._escrowed_item.reported_code == code:
+        if self._escrowed_item is not None and self._escrowed_item.reported_code == reported_code:
             return
-        if self._escrow.is_stacking_ordered() and not self._doubted:
-            self._doubted = True  # possibly a late reply from before the order: accept it the second time
+        if self._escrow.is_stacking_ordered() and not self._is_first_report_ignored:
+            self._is_first_report_ignored = (
+                True  # possibly a late reply from before the order: accept it the second time
+            )
             return
         last_item = self._last_escrowed_item
         if (
             last_item is not None
-            and (last_item.content, last_item.reported_code) == (content, code)
+            and (last_item.content, last_item.reported_code) == (content, reported_code)
             and self._is_decision_valid_after_line_loss(last_item)
         ):
             # the item has stayed in escrow
@@ -265,18 +269,18 @@ class BillDriver(LineDriver[M]):
             "a bill is in escrow",
             is_still_in_escrow=previous_content is not None and content == previous_content,
         )
-        self._offers += 1
+        self._last_escrow_number += 1
         now = asyncio.get_running_loop().time()
-        self._escrowed_item = item = _EscrowedItem(self._offers, content, code, now)
+        self._escrowed_item = item = _EscrowedItem(self._last_escrow_number, content, reported_code, now)
         match content:
             case Banknote(amount_cents=cents):
-                is_accepted = cents in self._denominations and not self._value_check.has_differences
+                is_accepted = cents in self._enabled_cents and not self._value_check.has_differences
             case Barcode():
-                is_accepted = self._barcodes and not self._value_check.has_differences
+                is_accepted = self._accepts_tickets and not self._value_check.has_differences
             case None:
                 is_accepted = False
         if is_accepted and content is not None:
-            self._emit(PaperInEscrow(device=self.name, escrow=item.escrow_number, content=content))
+            self._emit(PaperInEscrow(device=self.name, escrow_number=item.escrow_number, content=content))
         else:
             item.machine_decision = EscrowCommand.RETURN
             item.return_reason = ReturnReason.NOT_ENABLED
@@ -304,7 +308,7 @@ class BillDriver(LineDriver[M]):
         door, a tilt, a hand-pay), or if the acceptor leaves the item in escrow for too long after a stack order.
         """
         item = self._escrowed_item
-        if item is None or item.reported_code != self._in_escrow:
+        if item is None or item.reported_code != self._last_escrowed_code:
             return EscrowCommand.UNDECIDED
         is_overdue = asyncio.get_running_loop().time() - item.escrowed_at > MACHINE_DECISION_SECONDS_MAX
         if item.machine_decision is EscrowCommand.UNDECIDED and is_overdue:
@@ -320,18 +324,18 @@ class BillDriver(LineDriver[M]):
                 return EscrowCommand.RETURN
             self._escrow.record_stack_order(item.content, exchange_progress)
             self._is_stack_command_unsent = True
-            self._wake.set()
+            self._wake_event.set()
             return EscrowCommand.UNDECIDED
         if (
             item.machine_decision is EscrowCommand.STACK
-            and self._timer.seconds > ESCROW_SECONDS_AFTER_STACK_ORDER_MAX
+            and self._order_timer.stalled_seconds > ESCROW_SECONDS_AFTER_STACK_ORDER_MAX
         ):
             return EscrowCommand.RETURN
         if (
             item.machine_decision is EscrowCommand.STACK
             and self._measure_time_since_query() > QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX
         ):
-            self._wake.set()  # this process was not scheduled meanwhile: query once more
+            self._wake_event.set()  # this process was not scheduled meanwhile: query once more
             return EscrowCommand.UNDECIDED
         if item.machine_decision is EscrowCommand.STACK:
             self._is_stack_command_unsent = False
@@ -343,15 +347,15 @@ class BillDriver(LineDriver[M]):
         While a fault that a person must clear is active, the time does not run.
         """
         if not self._escrow.is_stacking_ordered():
-            self._timer.restart()
+            self._order_timer.restart()
         elif self.is_replying and not _FAULTS_THAT_STOP_PAPER.isdisjoint(self._faults_reported_by_device):
-            self._timer.restart()  # a person must clear it; then the acceptor reports where the item is
-        elif self._timer.add_elapsed() > STALLED_MONEY_ORDER_SECONDS_MAX:
+            self._order_timer.restart()  # a person must clear it; then the acceptor reports where the item is
+        elif self._order_timer.add_elapsed() > STALLED_MONEY_ORDER_SECONDS_MAX:
             text = (
                 "the acceptor did not report what it did with a bill or ticket that it was ordered to stack"
             )
             self._escrow.close_unreported_paper_as_disputed(text)
-            self._escrowed_item, self._last_escrowed_item, self._given_up = None, None, True
+            self._escrowed_item, self._last_escrowed_item, self._may_report_disputed_item = None, None, True
             self._emit(PaperDisputed(device=self.name, text=text))
 
     def _handle_stacked_item(self) -> None:
@@ -360,8 +364,8 @@ class BillDriver(LineDriver[M]):
         The report may be acknowledged only after this. If no stacking was ordered, a disputed amount is opened. If the
         item is disputed already, because its report came too late, nothing is credited.
         """
-        if self._given_up and self._escrow.content is None:
-            self._given_up = False
+        if self._may_report_disputed_item and self._escrow.content is None:
+            self._may_report_disputed_item = False
             self._emit(PaperDisputed(device=self.name, text="the disputed bill or ticket is in the box"))
             return
         content = self._escrow.content
@@ -369,10 +373,12 @@ class BillDriver(LineDriver[M]):
         if verdict is EscrowVerdict.CREDITED and content is not None:
             self._escrowed_item = self._last_escrowed_item = None
             self._emit(PaperStacked(device=self.name, content=content))
-        elif verdict is EscrowVerdict.UNORDERED_STACKING and not self._contradicted:
-            self._contradicted = True  # recorded once, although the device repeats itself
+        elif verdict is EscrowVerdict.UNORDERED_STACKING and not self._is_unordered_stacking_recorded:
+            self._is_unordered_stacking_recorded = True  # recorded once, although the device repeats itself
             text = "the device reports a bill as stacked that it was never ordered to stack"
-            self._escrow.open_disputed_amount_of_unordered_paper(text, max(self._notes.values(), default=0))
+            self._escrow.open_disputed_amount_of_unordered_paper(
+                text, max(self._cents_by_note_code.values(), default=0)
+            )
             self._emit(PaperDisputed(device=self.name, text=text))
 
     def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
@@ -382,10 +388,12 @@ class BillDriver(LineDriver[M]):
         and no report says where it went, it is reported as disputed. If ``is_still_in_escrow``, the item has not left
         the acceptor, so nothing is reported. ``reason`` says how the clear path is known.
         """
-        self._contradicted = self._doubted = self._given_up = False
+        self._is_unordered_stacking_recorded = self._is_first_report_ignored = (
+            self._may_report_disputed_item
+        ) = False
         content = self._escrow.content
         verdict = self._escrow.handle_clear_path(
-            reason, in_escrow=is_still_in_escrow, is_command_unsent=self._is_stack_command_unsent
+            reason, is_still_in_escrow=is_still_in_escrow, is_command_unsent=self._is_stack_command_unsent
         )
         item = self._escrowed_item or self._last_escrowed_item
         self._escrowed_item = None

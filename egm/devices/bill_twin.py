@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import FrameCutter
-from egm.devices.twin import ActionError, M, SimulatedPort, SimulatorAction, Twin
+from egm.devices.twin import ActionError, MessageT, SimulatedPort, SimulatorAction, Twin
 
 #: Time in which an item moves into escrow.
 ACCEPT_SECONDS: Final = 0.8
@@ -63,7 +63,7 @@ class SimulatedPaper:
     """Whether the item can no longer be returned to the player."""
 
 
-class BillTwin(Twin[M]):
+class BillTwin(Twin[MessageT]):
     """Base of the simulated bill acceptors, with the mechanics that all protocols share."""
 
     escrow_seconds: float | None = 10.0
@@ -75,18 +75,18 @@ class BillTwin(Twin[M]):
         self,
         name: str,
         port: SimulatedPort,
-        cutter: FrameCutter[M],
-        notes: Mapping[int, int],
+        cutter: FrameCutter[MessageT],
+        cents_by_note_code: Mapping[int, int],
         speed: float = 1.0,
     ) -> None:
-        """Create the simulated acceptor. ``notes`` has the value in minor units of each note code of the protocol."""
+        """Create the simulated acceptor. ``cents_by_note_code`` has the value of each note code, in minor units."""
         super().__init__(name, port, cutter, speed)
-        self._codes = {cents: code for code, cents in notes.items()}
+        self._note_code_by_cents = {cents: code for code, cents in cents_by_note_code.items()}
         self._phase = ItemPhase.STARTING
         self._paper: SimulatedPaper | None = None
         self._phase_at_fault: ItemPhase | None = None
-        self._jam_next = False
-        self._full_next = False
+        self._should_jam_next = False
+        self._should_fill_next = False
         self._worth_cents_by_code: dict[int, int] = {}
         self.inserted_cents = 0
         self.stacked_cents = 0
@@ -163,8 +163,8 @@ class BillTwin(Twin[M]):
         paper = self._paper
         if paper is None:
             return
-        if self._jam_next:
-            self._jam_next = False
+        if self._should_jam_next:
+            self._should_jam_next = False
             self._stop_in_fault(ItemPhase.JAM)
         elif paper.counterfeit or not self._is_enabled(paper):
             self._enter_phase(ItemPhase.REJECTING)
@@ -178,8 +178,8 @@ class BillTwin(Twin[M]):
         """Move the item past the point of no return and into the box; jam on it if a jam was ordered."""
         if self._paper is None:
             return
-        if self._jam_next:
-            self._jam_next = False
+        if self._should_jam_next:
+            self._should_jam_next = False
             self._stop_in_fault(ItemPhase.STACKER_JAM)
             return
         self._paper.is_past_point_of_no_return = True
@@ -211,8 +211,8 @@ class BillTwin(Twin[M]):
 
     def _finish_item(self) -> None:
         """Become ready for the next item, or stop because the note box is full."""
-        if self._full_next:
-            self._full_next = False
+        if self._should_fill_next:
+            self._should_fill_next = False
             self._stop_in_fault(ItemPhase.BOX_FULL)
         else:
             self._enter_phase(ItemPhase.READY)
@@ -234,9 +234,11 @@ class BillTwin(Twin[M]):
             "escrow_limit": self._set_escrow_limit,
         }
 
-    def _find_note_value(self, code: int) -> int:
+    def _find_note_cents(self, code: int) -> int:
         """Return the value programmed for a note code, in minor units; 0 if the code accepts nothing."""
-        cents = next((cents for cents, known in self._codes.items() if known == code), 0)
+        cents = next(
+            (cents for cents, known_code in self._note_code_by_cents.items() if known_code == code), 0
+        )
         return self._worth_cents_by_code.get(code, cents)
 
     def _set_note_worth(self, *, slot: int, amount_cents: int) -> str:
@@ -251,10 +253,10 @@ class BillTwin(Twin[M]):
 
     def _insert_paper(self, paper: SimulatedPaper, description: str) -> str:
         """Insert a bill or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
-        if not self.powered or self._phase is not ItemPhase.READY or not self._is_accepting():
-            state = self.describe_state()["status"] if self.powered else "without power"
+        if not self.is_powered or self._phase is not ItemPhase.READY or not self._is_accepting():
+            status = self.describe_state()["status"] if self.is_powered else "without power"
             raise ActionError(
-                f"{self.name}: the acceptor is {state} and accepts neither bills nor tickets now"
+                f"{self.name}: the acceptor is {status} and accepts neither bills nor tickets now"
             )
         self._paper = paper
         self.inserted_cents += paper.cents
@@ -264,8 +266,8 @@ class BillTwin(Twin[M]):
 
     def _insert_bill(self, *, amount_cents: int, counterfeit: bool = False) -> str:
         """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""
-        if amount_cents not in self._codes:
-            known_values = ", ".join(map(str, sorted(self._codes)))
+        if amount_cents not in self._note_code_by_cents:
+            known_values = ", ".join(map(str, sorted(self._note_code_by_cents)))
             raise ActionError(
                 f"{self.name}: no note is worth {amount_cents} cents; expected one of {known_values}"
             )
@@ -285,13 +287,13 @@ class BillTwin(Twin[M]):
         if self._phase in {ItemPhase.ACCEPTING, ItemPhase.ESCROW, ItemPhase.HELD}:
             self._stop_in_fault(ItemPhase.JAM)
             return "jammed"
-        self._jam_next = True
+        self._should_jam_next = True
         return "the next paper jams"
 
     def _repair_acceptor(self) -> str:
         """Repair the acceptor; an item that can still come out is returned to the player."""
         self._stop_timers()
-        self._jam_next = self._full_next = False
+        self._should_jam_next = self._should_fill_next = False
         self._phase_at_fault = None
         if self._paper is not None and not self._paper.is_past_point_of_no_return:
             self._count_returned(self._paper)
@@ -311,7 +313,7 @@ class BillTwin(Twin[M]):
         if self._paper is None:
             self._stop_in_fault(ItemPhase.BOX_FULL)
         else:
-            self._full_next = True
+            self._should_fill_next = True
         return "box full"
 
     def _pull_back_bill(self) -> str:
@@ -347,9 +349,9 @@ class BillTwin(Twin[M]):
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the bill acceptor's state that :meth:`export_memory` returned."""
         self._stop_timers()
-        paper, stuck = memory["paper"], memory["stuck"]
+        paper, phase_at_fault = memory["paper"], memory["stuck"]
         self._paper = None if paper is None else SimulatedPaper(**paper)
-        self._phase_at_fault = None if stuck is None else ItemPhase(stuck)
+        self._phase_at_fault = None if phase_at_fault is None else ItemPhase(phase_at_fault)
         self.inserted_cents = memory["inserted_cents"]
         self.stacked_cents = memory["stacked_cents"]
         self.returned_cents = memory["returned_cents"]
@@ -372,8 +374,8 @@ class BillTwin(Twin[M]):
         return {
             "status": self._format_status(),
             "stuck": self._phase_at_fault,
-            "jams_next": self._jam_next,
-            "notes_cents": sorted(self._codes),
+            "jams_next": self._should_jam_next,
+            "notes_cents": sorted(self._note_code_by_cents),
             "inside_cents": 0 if self._paper is None else self._paper.cents,
             "inserted_cents": self.inserted_cents,
             "stacked_cents": self.stacked_cents,

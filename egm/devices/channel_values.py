@@ -39,15 +39,17 @@ class ReportedValue:
 class ChannelValueCheck:
     """The comparison of the channel values that an acceptor has reported so far with those in the cabinet file."""
 
-    def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLAR_CURRENCIES) -> None:
+    def __init__(
+        self, cents_by_channel: Mapping[int, int], currencies: frozenset[str] = DOLLAR_CURRENCIES
+    ) -> None:
         """Start without reported values.
 
-        ``channels`` has the configured value of each channel, in minor units. The device may report it in any of
-        ``currencies``.
+        ``cents_by_channel`` has the configured value of each channel, in minor units. The device may report it in any
+        of ``currencies``.
         """
-        self._channels = dict(channels)
+        self._cents_by_channel = dict(cents_by_channel)
         self._currencies = currencies
-        self._unqueried_channels = list(channels)
+        self._unqueried_channels = list(cents_by_channel)
         self._difference_texts: list[str] = []
         self._unreported_channels: list[int] = []
 
@@ -77,26 +79,26 @@ class ChannelValueCheck:
             else {}
         )
 
-    def store_reported_value(self, channel: int, reported: ReportedValue | None) -> None:
-        """Store the value that the device reports for a channel; ``reported`` is None if it gives no reply."""
+    def store_reported_value(self, channel: int, reported_value: ReportedValue | None) -> None:
+        """Store the value that the device reports for a channel; ``reported_value`` is None if it gives no reply."""
         if channel not in self._unqueried_channels:
             return
         self._unqueried_channels.remove(channel)
-        cents = self._channels[channel]
-        if reported is None or reported.amount_cents is None:
+        expected_cents = self._cents_by_channel[channel]
+        if reported_value is None or reported_value.amount_cents is None:
             self._unreported_channels.append(channel)
-        elif reported.amount_cents != cents or (
-            reported.currencies and not reported.currencies & self._currencies
+        elif reported_value.amount_cents != expected_cents or (
+            reported_value.currencies and not reported_value.currencies & self._currencies
         ):
             expected_currencies = "/".join(sorted(self._currencies))
             self._difference_texts.append(
-                f"{channel} takes {reported.text}, not {cents} cents {expected_currencies}"
+                f"{channel} takes {reported_value.text}, not {expected_cents} cents {expected_currencies}"
             )
 
 
-def _format_channels(numbers: list[int]) -> str:
+def _format_channels(channels: list[int]) -> str:
     """Return the channel numbers as text."""
-    return "channel " + ", ".join(map(str, numbers))
+    return "channel " + ", ".join(map(str, channels))
 
 
 @cache
@@ -110,13 +112,13 @@ def list_currencies_of_country(country: str) -> frozenset[str]:
         return frozenset()
 
 
-def compute_minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
-    """Convert an amount in major units, ``base`` times ten to ``exponent``, to minor units of the currency.
+def compute_minor_units(base_value: int, exponent: int, currency: str = "USD") -> int | None:
+    """Convert an amount in major units, ``base_value`` times ten to ``exponent``, to minor units of the currency.
 
     Return None if the result is not a whole number.
     """
     minor_exponent = exponent + get_currency_precision(currency)
     if minor_exponent >= 0:
-        return int(base * 10**minor_exponent)
-    units, remainder = divmod(base, 10**-minor_exponent)
+        return int(base_value * 10**minor_exponent)
+    units, remainder = divmod(base_value, 10**-minor_exponent)
     return None if remainder else units

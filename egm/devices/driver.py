@@ -24,8 +24,8 @@ from egm.devices.interface import (
 )
 from egm.devices.line import LineLostError, SerialLine
 
-M = TypeVar("M")
-T = TypeVar("T")
+MessageT = TypeVar("MessageT")
+DecodedT = TypeVar("DecodedT")
 
 #: Delay before a missing port is tried again: hot-plugging is detected within this time.
 PORT_REOPEN_SECONDS = 0.5
@@ -59,23 +59,23 @@ class OrderTimer:
     """
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.stalled_seconds = 0.0
         self._last_counted_at: float | None = None
 
     def restart(self) -> None:
         """Set the timer to zero, because the order has made progress or there is no order."""
-        self.seconds, self._last_counted_at = 0.0, None
+        self.stalled_seconds, self._last_counted_at = 0.0, None
 
     def add_elapsed(self) -> float:
         """Add the seconds since the last call, at most _LOOP_TURN_SECONDS_MAX, to the timer; return its value."""
         now = asyncio.get_running_loop().time()
         if self._last_counted_at is not None:
-            self.seconds += min(now - self._last_counted_at, _LOOP_TURN_SECONDS_MAX)
+            self.stalled_seconds += min(now - self._last_counted_at, _LOOP_TURN_SECONDS_MAX)
         self._last_counted_at = now
-        return self.seconds
+        return self.stalled_seconds
 
 
-class LineDriver(ABC, Generic[M]):
+class LineDriver(ABC, Generic[MessageT]):
     """Common base of the device drivers: runs cycles on a serial line, and opens it again when it is lost.
 
     It emits ``LineRestored`` and ``LineLost``, device faults, and an event for bytes that are no valid message.
@@ -87,7 +87,7 @@ class LineDriver(ABC, Generic[M]):
     """Seconds to wait for a reply."""
 
     def __init__(
-        self, name: str, line: SerialLine, sink: EventSink, cutter: FrameCutter[M], protocol: str
+        self, name: str, line: SerialLine, sink: EventSink, cutter: FrameCutter[MessageT], protocol: str
     ) -> None:
         self._name = name
         self._line = line
@@ -95,7 +95,7 @@ class LineDriver(ABC, Generic[M]):
         self._protocol = protocol
         self._cutter = cutter
         self._reader = FrameReader(cutter)
-        self._wake = asyncio.Event()
+        self._wake_event = asyncio.Event()
         self._is_replying: bool | None = None
         self._unanswered_query_count = 0
         self._unanswered_seconds = 0.0
@@ -106,8 +106,8 @@ class LineDriver(ABC, Generic[M]):
         self._faults_found_by_driver: dict[FaultCode, str] = {}
         self._undecodable_count = 0
         self._undecodable_since = 0.0
-        self.exchanges = ExchangeCounts()
-        self.turns = 0
+        self.exchange_counts = ExchangeCounts()
+        self.loop_turn_count = 0
         """Number of turns of the driver's loop; it grows while the driver runs, even without replies."""
 
     @property
@@ -140,13 +140,13 @@ class LineDriver(ABC, Generic[M]):
                     self._reader = FrameReader(self._cutter)
                     self._reset_session()
                     while True:
-                        self.turns += 1
+                        self.loop_turn_count += 1
                         await self._run_cycle()
                         self._end_overdue_order()
                 except LineLostError as error:
                     self._handle_lost_line(str(error))
                 self._line.close()
-                self.turns += 1
+                self.loop_turn_count += 1
                 self._handle_missing_line()
                 self._end_overdue_order()
                 await asyncio.sleep(PORT_REOPEN_SECONDS)
@@ -174,7 +174,7 @@ class LineDriver(ABC, Generic[M]):
         """
 
     # ------------------------------------------------------------ the line
-    async def _exchange(self, request: bytes) -> list[M]:
+    async def _exchange(self, request: bytes) -> list[MessageT]:
         """Send ``request``, wait for the device's reply, and return the messages received (usually one).
 
         If no reply comes, return an empty list and count a missing reply. Report bytes that are no valid
@@ -185,10 +185,10 @@ class LineDriver(ABC, Generic[M]):
         self._queried_at = queried_at = loop.time()
         messages = await self._receive_reply()
         if messages:
-            self.exchanges.total_reply_seconds += loop.time() - queried_at
+            self.exchange_counts.total_reply_seconds += loop.time() - queried_at
         return messages
 
-    async def _receive_reply(self) -> list[M]:
+    async def _receive_reply(self) -> list[MessageT]:
         """Wait at most ``reply_seconds`` for a reply, and return the messages received (usually one).
 
         If none comes, return an empty list and count a missing reply. Before that, the line is read once more,
@@ -200,7 +200,7 @@ class LineDriver(ABC, Generic[M]):
         while True:
             messages = self._filter_messages(self._reader.feed(await self._line.read(seconds_left)))
             if messages:
-                self.exchanges.answered_queries += 1
+                self.exchange_counts.answered_queries += 1
                 self._handle_reply()
                 return messages
             if not seconds_left:
@@ -214,29 +214,31 @@ class LineDriver(ABC, Generic[M]):
         """Return the seconds since the last query was sent, an upper limit for the age of its reply."""
         return asyncio.get_running_loop().time() - self._queried_at
 
-    def _filter_messages(self, items: list[M | ProtocolError]) -> list[M]:
-        """Return the messages for this driver among ``items``; count the errors among them and report each."""
-        messages: list[M] = []
-        for item in items:
-            if isinstance(item, ProtocolError):
-                self._report_invalid_bytes(item)
-            elif self._is_reply_to_this_driver(item):
-                messages.append(item)
+    def _filter_messages(self, parsed_frames: list[MessageT | ProtocolError]) -> list[MessageT]:
+        """Return the messages for this driver among ``parsed_frames``; count the errors among them and report each."""
+        messages: list[MessageT] = []
+        for parsed_frame in parsed_frames:
+            if isinstance(parsed_frame, ProtocolError):
+                self._report_invalid_bytes(parsed_frame)
+            elif self._is_reply_to_this_driver(parsed_frame):
+                messages.append(parsed_frame)
         return messages
 
-    def _is_reply_to_this_driver(self, message: M) -> bool:  # noqa: ARG002 (used by drivers on a bus)
+    def _is_reply_to_this_driver(self, message: MessageT) -> bool:  # noqa: ARG002 (used by drivers on a bus)
         """Return whether a message is a reply to this driver: on a bus, every driver receives every message."""
         return True
 
     def _report_invalid_bytes(self, error: ProtocolError) -> None:
         """Count bytes of the device that are no valid message, and report why."""
-        self.exchanges.invalid_messages += 1
+        self.exchange_counts.invalid_messages += 1
         self._emit(InvalidBytesReceived(device=self._name, text=str(error)))
 
-    def _decode_or_count_invalid(self, parse: Callable[[M], T], message: M) -> T | None:
-        """Return ``message`` as ``parse`` decodes it; if it cannot be decoded, count it as invalid and return None."""
+    def _decode_or_count_invalid(
+        self, decode: Callable[[MessageT], DecodedT], message: MessageT
+    ) -> DecodedT | None:
+        """Return ``message`` as ``decode`` decodes it; if it cannot be decoded, count it as invalid and return None."""
         try:
-            report = parse(message)
+            report = decode(message)
         except ProtocolError as error:
             self._count_invalid_message(error)
             return None
@@ -274,10 +276,10 @@ class LineDriver(ABC, Generic[M]):
         """Wait for the next cycle; a new command ends the wait."""
         try:
             async with asyncio.timeout(self.poll_seconds):
-                await self._wake.wait()
+                await self._wake_event.wait()
         except TimeoutError:
             return
-        self._wake.clear()
+        self._wake_event.clear()
 
     # ------------------------------------------------------------ reports
     def _emit(self, event: DeviceEvent) -> None:
@@ -304,7 +306,7 @@ class LineDriver(ABC, Generic[M]):
 
         After several in a row, over some time, report the device as lost and reset the session.
         """
-        self.exchanges.unanswered_queries += 1
+        self.exchange_counts.unanswered_queries += 1
         now = asyncio.get_running_loop().time()
         if self._unanswered_query_count == 0:
             self._unanswered_seconds, self._unanswered_counted_at = 0.0, now - self.reply_seconds
@@ -329,7 +331,7 @@ class LineDriver(ABC, Generic[M]):
         self._faults_found_by_driver.clear()  # these faults stay active until the device replies again
         if self._is_replying is not False:
             self._is_replying = False
-            self._emit(LineLost(device=self._name, why=reason))
+            self._emit(LineLost(device=self._name, reason=reason))
 
     def _set_driver_fault(self, code: FaultCode, detail: str | None) -> None:
         """Raise a fault that the driver itself has detected; if ``detail`` is None, clear it."""
@@ -351,17 +353,17 @@ class LineDriver(ABC, Generic[M]):
             for code in CHANNEL_VALUE_FAULTS:
                 self._set_driver_fault(code, value_check.channel_value_faults.get(code))
 
-    def _update_faults(self, reported: dict[FaultCode, str]) -> None:
-        """Set the device's faults to those in ``reported`` and those that the driver itself has detected.
+    def _update_faults(self, reported_faults: dict[FaultCode, str]) -> None:
+        """Set the device's faults to those in ``reported_faults`` and those that the driver itself has detected.
 
         Raise the new ones, and clear those that are no longer among them.
         """
-        self._faults_reported_by_device = reported
-        active_faults = reported | self._faults_found_by_driver
+        self._faults_reported_by_device = reported_faults
+        active_faults = reported_faults | self._faults_found_by_driver
         for code in [code for code in self._active_faults if code not in active_faults]:
             del self._active_faults[code]
-            self._emit(DeviceFault(device=self._name, code=code, active=False))
+            self._emit(DeviceFault(device=self._name, code=code, is_active=False))
         for code, detail in active_faults.items():
             if code not in self._active_faults:
-                self._emit(DeviceFault(device=self._name, code=code, active=True, detail=detail))
+                self._emit(DeviceFault(device=self._name, code=code, is_active=True, detail=detail))
             self._active_faults[code] = detail

@@ -137,13 +137,13 @@ class EscrowRules:
         self._ledger.close_lost_paper_as_disputed(reason)
 
     def handle_clear_path(
-        self, reason: str, *, in_escrow: bool = False, is_command_unsent: bool = False
+        self, reason: str, *, is_still_in_escrow: bool = False, is_command_unsent: bool = False
     ) -> EscrowVerdict:
         """Handle the report that no paper is moving and that all reports are acknowledged: close the open record.
 
-        ``in_escrow``: the paper whose stacking was ordered still lies in escrow. ``is_command_unsent``: the acceptor
-        was certainly not sent the command to stack it. Any other paper whose stacking was ordered, and that is not
-        reported as returned, becomes a disputed amount.
+        ``is_still_in_escrow``: the paper whose stacking was ordered still lies in escrow. ``is_command_unsent``: the
+        acceptor was certainly not sent the command to stack it. Any other paper whose stacking was ordered, and that is
+        not reported as returned, becomes a disputed amount.
         """
         record = self._ledger.find_open()
         if record is None:
@@ -151,7 +151,7 @@ class EscrowRules:
         if record.phase is EscrowPhase.CREDITED:
             self._ledger.close_confirmed_paper()
             return EscrowVerdict.CREDITED_RECORD_CLOSED
-        if in_escrow or is_command_unsent or record.is_returning:
+        if is_still_in_escrow or is_command_unsent or record.is_returning:
             self._ledger.void_unstacked_paper(reason)
             return EscrowVerdict.NOT_STACKED
         self._ledger.close_lost_paper_as_disputed(reason)

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from egm.errors import PeerError
 
-T = TypeVar("T")
+FrameT = TypeVar("FrameT")
 
 
 class ProtocolError(PeerError):
@@ -29,37 +29,37 @@ class ProtocolError(PeerError):
 
 
 @dataclass(frozen=True, slots=True)
-class FrameCut(Generic[T]):
+class FrameCut(Generic[FrameT]):
     """The first part of the received bytes: ``byte_count`` bytes that are a message or are refused with an error."""
 
     byte_count: int
-    parsed_frame: T | ProtocolError
+    parsed_frame: FrameT | ProtocolError
 
 
 #: Separates the first message from received bytes, or returns None if more bytes are needed.
-FrameCutter = Callable[[bytes], FrameCut[T] | None]
+FrameCutter = Callable[[bytes], FrameCut[FrameT] | None]
 
 
-class FrameReader(Generic[T]):
+class FrameReader(Generic[FrameT]):
     """A reader that collects a line's bytes and returns the messages and errors in them, in the order received."""
 
-    def __init__(self, cutter: FrameCutter[T]) -> None:
+    def __init__(self, cutter: FrameCutter[FrameT]) -> None:
         self._cutter = cutter
         self._buffer = b""
 
-    def feed(self, data: bytes) -> list[T | ProtocolError]:
+    def feed(self, data: bytes) -> list[FrameT | ProtocolError]:
         """Add ``data`` to the bytes received; return the messages and errors that are now complete, in order."""
         self._buffer += data
-        items: list[T | ProtocolError] = []
+        parsed_frames: list[FrameT | ProtocolError] = []
         while self._buffer:
             cut = self._cutter(self._buffer)
             if cut is None:
                 break
             self._buffer = self._buffer[max(cut.byte_count, 1) :]
-            items.append(cut.parsed_frame)
-        return items
+            parsed_frames.append(cut.parsed_frame)
+        return parsed_frames
 
-    def flush(self, protocol: str) -> list[T | ProtocolError]:
+    def flush(self, protocol: str) -> list[FrameT | ProtocolError]:
         """Discard an unfinished message after a pause on the line.
 
         Return one error for its bytes, or an empty list if no bytes were waiting.

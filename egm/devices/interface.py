@@ -86,9 +86,12 @@ class LineRestored(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineLost(DeviceEvent):
-    """The device does not reply, or its line was lost; ``why`` says which. Raises :attr:`FaultCode.COMMUNICATION`."""
+    """The device does not reply, or its line was lost; ``reason`` says which.
 
-    why: str
+    Raises :attr:`FaultCode.COMMUNICATION`.
+    """
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +103,10 @@ class DeviceIdentified(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFault(DeviceEvent):
-    """A fault begins (``active``) or ends. ``detail`` adds the device's own description."""
+    """A fault begins (``is_active``) or ends. ``detail`` adds the device's own description."""
 
     code: FaultCode
-    active: bool
+    is_active: bool
     detail: str = ""
 
 
@@ -117,19 +120,20 @@ class InvalidBytesReceived(DeviceEvent):
 # ---------------------------------------------------------------- bill acceptor
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptorReadiness(DeviceEvent):
-    """The acceptor has started (``accepting``) or stopped accepting items, as the machine requested."""
+    """The acceptor has started (``is_accepting``) or stopped accepting items, as the machine requested."""
 
-    accepting: bool
+    is_accepting: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperInEscrow(DeviceEvent):
     """A bill or ticket waits in escrow.
 
-    The machine replies by calling ``stack``, ``hold`` or ``return_paper`` with ``escrow``, the item's escrow number.
+    The machine replies by calling ``stack``, ``hold`` or ``return_paper`` with ``escrow_number``, the item's escrow
+    number.
     """
 
-    escrow: int
+    escrow_number: int
     content: PaperContent
 
 
@@ -251,25 +255,25 @@ class TicketJob:
 class DoorChanged(DeviceEvent):
     """A door was opened or closed.
 
-    ``unattended``: no machine was connected to the I/O board at that time, for example because the power was off.
+    ``is_unattended``: no machine was connected to the I/O board at that time, for example because the power was off.
     """
 
     door: str
-    open: bool
-    unattended: bool = False
+    is_open: bool
+    is_unattended: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTurned(DeviceEvent):
     """A key switch was turned on or off.
 
-    ``unattended``: no machine was connected to the I/O board at that time, for example because the power was off, or
+    ``is_unattended``: no machine was connected to the I/O board at that time, for example because the power was off, or
     the turn may have been reported before, because it is reported after an interruption of the line.
     """
 
     key: str
-    on: bool
-    unattended: bool = False
+    is_on: bool
+    is_unattended: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,8 +338,8 @@ class Device(Protocol):
 class BillAcceptor(Device, Protocol):
     """A device that accepts bills and tickets into escrow, and stacks or returns them as ordered."""
 
-    def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept notes of these values, as far as the acceptor has codes for them, and tickets if ``barcodes``."""
+    def enable(self, denominations_cents: frozenset[int], *, accepts_tickets: bool = False) -> None:
+        """Accept notes of these values, as far as the acceptor has codes for them; tickets if ``accepts_tickets``."""
 
     def disable(self) -> None:
         """Accept no more bills or tickets. An item already in escrow still waits for the machine's decision."""
@@ -386,10 +390,10 @@ class TicketPrinter(Device, Protocol):
 class IoBoard(Device, Protocol):
     """Interface of the input and output board: doors, key switches, buttons, lamps, tower light and bell."""
 
-    def light_lamps(self, lit: frozenset[str]) -> None:
+    def light_lamps(self, lamp_names: frozenset[str]) -> None:
         """Light exactly these button lamps; all others go out."""
 
-    def light_tower(self, lights: frozenset[str]) -> None:
+    def light_tower(self, light_names: frozenset[str]) -> None:
         """Light exactly these elements of the light tower; all others go out."""
 
     def switch_bell(self, *, on: bool) -> None:

@@ -152,7 +152,7 @@ class PayoutLedger(Protocol):
     def close_unordered_payout(self, payout_id: str) -> None:
         """Close a payout that was requested but never ordered: the hopper paid nothing."""
 
-    def record_uncommanded_coins(self, coins: int, reason: str) -> None:
+    def record_unordered_coins(self, coins: int, reason: str) -> None:
         """Record coins that left the hopper without an order."""
 
 

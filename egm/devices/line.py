@@ -77,12 +77,12 @@ def open_port(path: str, settings: LineSettings) -> SerialHandle:
     request to change them (EINVAL).
     """
     try:
-        pseudo = is_pseudo_terminal(path)
+        is_pseudo = is_pseudo_terminal(path)
         return serial.Serial(
             path,
             baudrate=settings.baud_rate,
-            bytesize=8 if pseudo else settings.data_bits,
-            parity="N" if pseudo else settings.parity,
+            bytesize=8 if is_pseudo else settings.data_bits,
+            parity="N" if is_pseudo else settings.parity,
             stopbits=settings.stop_bits,
             timeout=0,
             exclusive=True,
@@ -94,8 +94,8 @@ def open_port(path: str, settings: LineSettings) -> SerialHandle:
 class SerialLine:
     """A serial line that may be lost and opened again. One driver uses it alone, or several share it as a bus.
 
-    On a bus each driver holds the lock ``turn`` for one query and its reply. The driver that finds the line lost closes
-    it for all; the first one that tries again opens it.
+    On a bus each driver holds the lock ``bus_lock`` for one query and its reply. The driver that finds the line lost
+    closes it for all; the first one that tries again opens it.
     """
 
     def __init__(self, path: str, settings: LineSettings, opener: PortOpener = open_port) -> None:
@@ -103,10 +103,10 @@ class SerialLine:
         self.settings = settings
         self._opener = opener
         self._handle: SerialHandle | None = None
-        self._received = bytearray()
+        self._received_bytes = bytearray()
         self._lost_reason: str | None = None
-        self._arrived = asyncio.Event()
-        self.turn = asyncio.Lock()
+        self._arrival_event = asyncio.Event()
+        self.bus_lock = asyncio.Lock()
         #: Called with each block of bytes on the line, and True if it was sent or False if it was received.
         self.on_bytes: Callable[[bytes, bool], None] = lambda _data, _sent: None
 
@@ -117,9 +117,9 @@ class SerialLine:
         self.close()
         handle = self._opener(self.path, self.settings)
         self._handle = handle
-        self._received.clear()
+        self._received_bytes.clear()
         self._lost_reason = None
-        self._arrived.clear()
+        self._arrival_event.clear()
         asyncio.get_running_loop().add_reader(handle.fileno(), self._read_available)
 
     def close(self) -> None:
@@ -132,10 +132,10 @@ class SerialLine:
     def write(self, data: bytes) -> None:
         """Send all of ``data``. Raises :class:`LineLostError` if the line is gone or accepts no more."""
         try:
-            count = os.write(self._get_fileno(), data)
+            written_count = os.write(self._get_fileno(), data)
         except OSError as error:
             raise LineLostError(self.path, f"cannot be written: {error}") from error
-        if count != len(data):
+        if written_count != len(data):
             raise LineLostError(self.path, "could not send all bytes: its output buffer is full")
         self.on_bytes(data, True)
 
@@ -145,15 +145,15 @@ class SerialLine:
         Raises :class:`LineLostError` if the line is gone.
         """
         self._get_fileno()
-        if not self._received and self._lost_reason is None:
+        if not self._received_bytes and self._lost_reason is None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
-                    await self._arrived.wait()
-        if not self._received and self._lost_reason is not None:
+                    await self._arrival_event.wait()
+        if not self._received_bytes and self._lost_reason is not None:
             raise LineLostError(self.path, self._lost_reason)
-        data = bytes(self._received)
-        self._received.clear()
-        self._arrived.clear()
+        data = bytes(self._received_bytes)
+        self._received_bytes.clear()
+        self._arrival_event.clear()
         return data
 
     def _get_fileno(self) -> int:
@@ -177,5 +177,5 @@ class SerialLine:
             asyncio.get_running_loop().remove_reader(fileno)
         else:
             self.on_bytes(data, False)
-        self._received += data
-        self._arrived.set()
+        self._received_bytes += data
+        self._arrival_event.set()

@@ -20,7 +20,7 @@ import asyncio
 from abc import abstractmethod
 from typing import Final
 
-from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, M, OrderTimer
+from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, MessageT, OrderTimer
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import EventSink, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ledgers import PrintLedger, PrintRecord
@@ -52,7 +52,7 @@ _FAULT_BY_STATUS_FIELD: Final = {
 }
 
 
-class PrinterDriver(LineDriver[M]):
+class PrinterDriver(LineDriver[MessageT]):
     """Common base of the ticket printer drivers, for any protocol that provides a :class:`PrinterStatus`."""
 
     def __init__(
@@ -61,14 +61,14 @@ class PrinterDriver(LineDriver[M]):
         line: SerialLine,
         sink: EventSink,
         *,
-        cutter: FrameCutter[M],
+        cutter: FrameCutter[MessageT],
         protocol: str,
         ledger: PrintLedger,
     ) -> None:
         super().__init__(name, line, sink, cutter, protocol)
         self._ledger = ledger
         # since the open ticket entered its current state, or since this run first saw it
-        self._timer = OrderTimer()
+        self._order_timer = OrderTimer()
         self._last_reply_at: float | None = (
             None  # the last of the uninterrupted replies since the print order
         )
@@ -96,11 +96,11 @@ class PrinterDriver(LineDriver[M]):
             raise ValueError(
                 f"{self.name}: a ticket cannot be printed, because the last ticket is not finished"
             )
-        self._build_print_command(job)
+        self._build_print_command(job)  # only to reject a job that cannot be printed
         self._ledger.open_print_job(job)
-        self._timer.restart()
+        self._order_timer.restart()
         self._emit(PrintProgress(device=self.name, job_id=job.job_id, state=PrintState.PENDING))
-        self._wake.set()
+        self._wake_event.set()
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
@@ -108,12 +108,14 @@ class PrinterDriver(LineDriver[M]):
 
     async def _run_cycle(self) -> None:
         """Run one cycle: query the printer's status twice and, if both agree, advance the open print order."""
-        first = await self._query_status()
-        status = None if first is None else await self._query_status()
+        first_status = await self._query_status()
+        status = None if first_status is None else await self._query_status()
         self._update_uninterrupted_replies(has_replied=status is not None)
-        if status is not None and status == first:
-            present = {code: "" for name, code in _FAULT_BY_STATUS_FIELD.items() if getattr(status, name)}
-            self._update_faults(present)
+        if status is not None and status == first_status:
+            detail_by_fault = {
+                code: "" for name, code in _FAULT_BY_STATUS_FIELD.items() if getattr(status, name)
+            }
+            self._update_faults(detail_by_fault)
         else:
             status = None
         record = self._ledger.find_open()
@@ -131,9 +133,11 @@ class PrinterDriver(LineDriver[M]):
         next print order.
         """
         now = asyncio.get_running_loop().time()
-        last = self._last_reply_at
-        unbroken = has_replied and last is not None and now - last <= _PRINTER_RESTART_SECONDS_MIN
-        self._last_reply_at = now if unbroken else None
+        last_reply_at = self._last_reply_at
+        is_unbroken = (
+            has_replied and last_reply_at is not None and now - last_reply_at <= _PRINTER_RESTART_SECONDS_MIN
+        )
+        self._last_reply_at = now if is_unbroken else None
 
     def _handle_missing_line(self) -> None:
         """Treat the status of the ticket being printed as unknown, because the printer's line cannot be opened."""
@@ -145,7 +149,7 @@ class PrinterDriver(LineDriver[M]):
     def _record_state(self, record: PrintRecord, state: PrintState, detail: str = "") -> None:
         """Record the state of the ticket being printed, and report it."""
         self._ledger.record_print_state(record.job.job_id, state, detail)
-        self._timer.restart()
+        self._order_timer.restart()
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _handle_unknown_status(self, record: PrintRecord) -> None:
@@ -153,14 +157,14 @@ class PrinterDriver(LineDriver[M]):
 
         A ticket in state PRINTING is closed as DISPUTED, because it may have been printed.
         """
-        limits = {
+        limit_and_end_state_by_state = {
             PrintState.PENDING: (PENDING_JOB_SECONDS_MAX, PrintState.FAILED),
             PrintState.PRINTING: (PRINTER_NO_REPLY_SECONDS_MAX, PrintState.DISPUTED),
         }
-        if record.state not in limits:
+        if record.state not in limit_and_end_state_by_state:
             return
-        seconds, state = limits[record.state]
-        if self._timer.add_elapsed() > seconds:
+        seconds_max, state = limit_and_end_state_by_state[record.state]
+        if self._order_timer.add_elapsed() > seconds_max:
             self._record_state(record, state, "the printer does not answer")
 
     async def _advance_order(self, record: PrintRecord, status: PrinterStatus) -> None:
@@ -179,13 +183,13 @@ class PrinterDriver(LineDriver[M]):
 
     async def _handle_pending_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
         """Start printing a pending ticket once the printer is free; fail it if that takes too long."""
-        waited = self._timer.add_elapsed()
+        waited_seconds = self._order_timer.add_elapsed()
         if status.printing_obstacle or status.is_busy or status.ticket_in_path:
-            if waited > PENDING_JOB_SECONDS_MAX:
+            if waited_seconds > PENDING_JOB_SECONDS_MAX:
                 reason = status.printing_obstacle or "the last ticket was not taken"
                 self._record_state(record, PrintState.FAILED, reason)
         elif status.barcode_done:
-            if waited > PENDING_JOB_SECONDS_MAX:
+            if waited_seconds > PENDING_JOB_SECONDS_MAX:
                 self._record_state(record, PrintState.FAILED, "the printer still reports the last ticket")
             else:
                 await self._discard_printer_job()
@@ -203,18 +207,18 @@ class PrinterDriver(LineDriver[M]):
         BARCODE_DONE: the printer reports the bar code. FAILED: certainly nothing came out. DISPUTED: a complete ticket
         may have come out.
         """
-        waited = self._timer.add_elapsed()
+        waited_seconds = self._order_timer.add_elapsed()
         if status.barcode_done:
             self._record_state(record, PrintState.BARCODE_DONE)
-        elif status.printing_obstacle or (not status.is_busy and waited > PRINT_START_SECONDS_MAX):
+        elif status.printing_obstacle or (not status.is_busy and waited_seconds > PRINT_START_SECONDS_MAX):
             await self._discard_printer_job()
             reason = status.printing_obstacle or "nothing was printed"
-            unexplained = status.ticket_in_path and not status.printing_obstacle
-            if self._last_reply_at is not None and not unexplained:
+            is_ticket_unexplained = status.ticket_in_path and not status.printing_obstacle
+            if self._last_reply_at is not None and not is_ticket_unexplained:
                 self._record_state(record, PrintState.FAILED, reason)
             else:
                 self._record_state(
                     record, PrintState.DISPUTED, "a whole ticket may have come out of the printer"
                 )
-        elif waited > STALLED_MONEY_ORDER_SECONDS_MAX:
+        elif waited_seconds > STALLED_MONEY_ORDER_SECONDS_MAX:
             self._record_state(record, PrintState.DISPUTED, "the printer did not finish the ticket")

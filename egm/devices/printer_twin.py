@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from egm.devices.framing import FrameCutter
 from egm.devices.printer_status import PrinterStatus
-from egm.devices.twin import ActionError, M, SimulatedPort, SimulatorAction, Twin
+from egm.devices.twin import ActionError, MessageT, SimulatedPort, SimulatorAction, Twin
 
 #: Time in which a bar code is printed.
 BARCODE_PRINT_SECONDS: Final = 0.7
@@ -21,21 +21,23 @@ _TICKET_TAKEN_SECONDS: Final = 1.0
 _STORED_TICKETS_MAX: Final = 50
 
 
-class PrinterTwin(Twin[M]):
+class PrinterTwin(Twin[MessageT]):
     """Common base of the simulated ticket printers."""
 
-    def __init__(self, name: str, port: SimulatedPort, cutter: FrameCutter[M], speed: float = 1.0) -> None:
+    def __init__(
+        self, name: str, port: SimulatedPort, cutter: FrameCutter[MessageT], speed: float = 1.0
+    ) -> None:
         super().__init__(name, port, cutter, speed)
-        self._busy = False
-        self._in_path = False
-        self._barcode_done = False
-        self._jam = False
-        self._jam_next = False
-        self._head_up = False
-        self._chassis_open = False
-        self._failure = False
-        self._hold = False
-        self._forgets = False
+        self._is_busy = False
+        self._is_ticket_in_path = False
+        self._is_barcode_done = False
+        self._is_jammed = False
+        self._should_jam_next = False
+        self._is_head_up = False
+        self._is_chassis_open = False
+        self._has_failed = False
+        self._should_hold_tickets = False
+        self._should_forget_barcode = False
         #: The ticket being printed, until it is in the list of printed tickets.
         self._unlisted_ticket: dict[str, object] = {}
         self.paper_tickets = 200
@@ -44,15 +46,15 @@ class PrinterTwin(Twin[M]):
     def _build_status(self) -> PrinterStatus:
         """Return the status that the printer reports now."""
         return PrinterStatus(
-            is_busy=self._busy,
-            ticket_in_path=self._in_path,
-            barcode_done=self._barcode_done,
+            is_busy=self._is_busy,
+            ticket_in_path=self._is_ticket_in_path,
+            barcode_done=self._is_barcode_done,
             paper_out=self.paper_tickets == 0,
             paper_low=self.paper_tickets < 20,
-            jam=self._jam,
-            head_up=self._head_up,
-            chassis_open=self._chassis_open,
-            failure=self._failure,
+            jam=self._is_jammed,
+            head_up=self._is_head_up,
+            chassis_open=self._is_chassis_open,
+            failure=self._has_failed,
         )
 
     # ------------------------------------------------------------ the mechanics
@@ -61,10 +63,10 @@ class PrinterTwin(Twin[M]):
 
         ``barcode`` is the digits of its bar code; "" if it has none.
         """
-        if self._busy or self._in_path or self._build_status().printing_obstacle:
+        if self._is_busy or self._is_ticket_in_path or self._build_status().printing_obstacle:
             return
-        self._barcode_done = False
-        self._busy = True
+        self._is_barcode_done = False
+        self._is_busy = True
         self._unlisted_ticket = {"lines": list(lines), "barcode": barcode}
         self.paper_tickets -= 1
         self._schedule_step(BARCODE_PRINT_SECONDS, self._print_barcode)
@@ -72,59 +74,59 @@ class PrinterTwin(Twin[M]):
     def _print_barcode(self) -> None:
         """Print the ticket's bar code completely, or only partly if a jam was ordered, and list the ticket."""
         ticket, self._unlisted_ticket = self._unlisted_ticket, {}
-        if self._jam_next:
-            self._jam_next = False
-            self._jam = True  # and the printer stays busy until the job is discarded
-            self._in_path = True
+        if self._should_jam_next:
+            self._should_jam_next = False
+            self._is_jammed = True  # and the printer stays busy until the job is discarded
+            self._is_ticket_in_path = True
             self.printed_tickets.append({**ticket, "barcode_complete": False})
             return
-        self._barcode_done = not self._forgets
-        self._forgets = False
-        self._in_path = True
+        self._is_barcode_done = not self._should_forget_barcode
+        self._should_forget_barcode = False
+        self._is_ticket_in_path = True
         self.printed_tickets.append({**ticket, "barcode_complete": True})
         self._schedule_step(_PRINT_SECONDS_AFTER_BARCODE, self._finish_printing)
 
     def _finish_printing(self) -> None:
         """Finish printing the ticket; a person takes it a moment later, unless tickets are held."""
-        self._busy = False
-        if not self._hold:
+        self._is_busy = False
+        if not self._should_hold_tickets:
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     def _discard_print_job(self) -> None:
         """Discard the print job, and the report that a bar code was printed."""
         self._stop_timers()
-        self._busy = self._barcode_done = False
-        if self._in_path and not self._hold:
+        self._is_busy = self._is_barcode_done = False
+        if self._is_ticket_in_path and not self._should_hold_tickets:
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     def _take_ticket(self) -> None:
         """Take the ticket out of the paper path."""
-        self._in_path = False
+        self._is_ticket_in_path = False
 
     def handle_power_loss(self) -> None:
         """Discard the print job; half-printed paper stays in the path."""
-        self._in_path = self._in_path or self._busy
-        if self._busy and self._unlisted_ticket:
+        self._is_ticket_in_path = self._is_ticket_in_path or self._is_busy
+        if self._is_busy and self._unlisted_ticket:
             self.printed_tickets.append({**self._unlisted_ticket, "barcode_complete": False})
-        self._busy = self._barcode_done = False
+        self._is_busy = self._is_barcode_done = False
 
     def export_memory(self) -> dict[str, object]:
         """Return what the printer retains without power: the paper, and the last tickets that came out."""
         return {
             "paper_tickets": self.paper_tickets,
-            "in_path": self._in_path or self._busy,
+            "in_path": self._is_ticket_in_path or self._is_busy,
             "printed": self.printed_tickets[-_STORED_TICKETS_MAX:],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the printer's state that :meth:`export_memory` returned."""
-        self.paper_tickets, self._in_path = memory["paper_tickets"], memory["in_path"]
+        self.paper_tickets, self._is_ticket_in_path = memory["paper_tickets"], memory["in_path"]
         self.printed_tickets = list(memory["printed"])
         self.handle_power_return()
 
     def handle_power_return(self) -> None:
         """Schedule that a person takes the ticket left in the paper path, unless tickets are held."""
-        if self._in_path and not self._hold:
+        if self._is_ticket_in_path and not self._should_hold_tickets:
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     # ------------------------------------------------------------ manual actions
@@ -145,26 +147,28 @@ class PrinterTwin(Twin[M]):
 
     def _take_ticket_from_bezel(self) -> str:
         """Take the ticket out of the bezel."""
-        if self._busy:
+        if self._is_busy:
             raise ActionError(f"{self.name}: the ticket cannot be taken while it is being printed")
-        was_in_path, self._in_path = self._in_path, False
+        was_in_path, self._is_ticket_in_path = self._is_ticket_in_path, False
         return "ticket taken" if was_in_path else "no ticket to take"
 
     def _set_tickets_stay_in_bezel(self, *, on: bool = True) -> str:
         """Set whether tickets stay in the bezel (``on``) until the action ``take``."""
-        self._hold = on
-        return "tickets stay in the bezel" if self._hold else "tickets are taken"
+        self._should_hold_tickets = on
+        return "tickets stay in the bezel" if self._should_hold_tickets else "tickets are taken"
 
     def _jam_next_ticket(self) -> str:
         """Jam the next ticket before its bar code is printed."""
-        self._jam_next = True
+        self._should_jam_next = True
         return "the next ticket jams"
 
     def _clear_printer_faults(self) -> str:
         """Remove the paper from the path and repair the printer."""
         self._stop_timers()
-        self._jam = self._jam_next = self._failure = self._head_up = self._chassis_open = False
-        self._busy = self._in_path = False
+        self._is_jammed = self._should_jam_next = self._has_failed = self._is_head_up = (
+            self._is_chassis_open
+        ) = False
+        self._is_busy = self._is_ticket_in_path = False
         return "mended"
 
     def _set_paper(self, *, tickets: int) -> str:
@@ -174,27 +178,27 @@ class PrinterTwin(Twin[M]):
 
     def _set_print_head(self, *, up: bool) -> str:
         """Raise or lower the print head (``up``)."""
-        self._head_up = up
-        return "head up" if self._head_up else "head down"
+        self._is_head_up = up
+        return "head up" if self._is_head_up else "head down"
 
     def _set_chassis(self, *, open_: bool) -> str:
         """Open or close the chassis (``open``)."""
-        self._chassis_open = open_
-        return "chassis open" if self._chassis_open else "chassis closed"
+        self._is_chassis_open = open_
+        return "chassis open" if self._is_chassis_open else "chassis closed"
 
     def _break_electronics(self) -> str:
         """Break the printer's electronics."""
-        self._failure = True
+        self._has_failed = True
         return "failed"
 
     def _report_false_barcode(self) -> str:
         """Simulate a defect: report a bar code that was never printed."""
-        self._barcode_done = True
+        self._is_barcode_done = True
         return "lying"
 
     def _forget_barcode(self) -> str:
         """Simulate a defect: print the next ticket completely without reporting it."""
-        self._forgets = True
+        self._should_forget_barcode = True
         return "the next ticket will be forgotten"
 
     def describe_state(self) -> dict[str, Any]:
@@ -204,8 +208,8 @@ class PrinterTwin(Twin[M]):
         """
         status = self._build_status()
         return {
-            "status": status.printing_obstacle or ("printing" if self._busy else "idle"),
-            "ticket_in_path": self._in_path,
+            "status": status.printing_obstacle or ("printing" if self._is_busy else "idle"),
+            "ticket_in_path": self._is_ticket_in_path,
             "paper_tickets": self.paper_tickets,
             "printed": list(self.printed_tickets),
         }

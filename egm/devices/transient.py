@@ -140,7 +140,7 @@ class TransientPayoutLedger:
         self._record: PayoutRecord | None = None
         self.paid_coins_by_payout: dict[str, int] = {}
         self.disputed_coins_by_payout: dict[str, int] = {}
-        self.stray_coins = 0
+        self.unordered_coins = 0
 
     def find_open(self) -> PayoutRecord | None:
         """Return the open hopper payout, or None."""
@@ -186,9 +186,9 @@ class TransientPayoutLedger:
             )
         self.paid_coins_by_payout[payout_id] = 0
 
-    def record_uncommanded_coins(self, coins: int, reason: str) -> None:  # noqa: ARG002 (real ledgers use it)
-        """Add coins that left the hopper without an order to ``stray_coins``."""
-        self.stray_coins += coins
+    def record_unordered_coins(self, coins: int, reason: str) -> None:  # noqa: ARG002 (real ledgers use it)
+        """Add coins that left the hopper without an order to ``unordered_coins``."""
+        self.unordered_coins += coins
 
 
 class TransientPrintLedger:

@@ -23,7 +23,7 @@ from typing import Final, Generic, TypeVar
 from egm.devices.bench_line import build_owner_lock_path, lock_terminal_link
 from egm.devices.framing import FrameCutter, FrameReader, ProtocolError
 
-M = TypeVar("M")
+MessageT = TypeVar("MessageT")
 
 #: Most bytes read at a time.
 _READ_BYTES_MAX: Final = 4096
@@ -86,21 +86,21 @@ class SimulatedPort:
         ``character_seconds`` is the time of one character in both directions; 0 transmits at once.
         """
         self.link = link
-        self._pace = character_seconds
+        self._character_seconds = character_seconds
         self._master = -1
         self._slave = -1
-        self._owner = -1
+        self._lock_descriptor = -1
         self._listeners: list[Callable[[bytes], None]] = []
-        self._free_at = 0.0
+        self._sending_until = 0.0
         self._receiving_until = 0.0
-        self._inbox: deque[bytes] = deque()
-        self._outbox: deque[tuple[bytes, int]] = deque()
-        self.echoes = False  # single-wire bus: the sender receives its own bytes
-        self.silent = False
-        self.late_seconds = 0.0
-        self.split = False
-        self.corrupt_next = 0
-        self.drop_next = 0
+        self._pending_received_blocks: deque[bytes] = deque()
+        self._pending_sent_blocks: deque[tuple[bytes, int]] = deque()
+        self.is_echoing = False  # single-wire bus: the sender receives its own bytes
+        self.is_silent = False
+        self.reply_delay_seconds = 0.0
+        self.is_split = False
+        self.corrupt_reply_count = 0
+        self.lost_reply_count = 0
 
     @property
     def is_plugged_in(self) -> bool:
@@ -121,9 +121,9 @@ class SimulatedPort:
 
     def _open_both_ends(self) -> tuple[int, int]:
         """Create the pseudo-terminal, lock its link for this process, and return the descriptors of both ends."""
-        pair = create_terminal_pair(self.link)
-        self._owner = lock_terminal_link(self.link, os.ttyname(pair[1]))
-        return pair
+        descriptors = create_terminal_pair(self.link)
+        self._lock_descriptor = lock_terminal_link(self.link, os.ttyname(descriptors[1]))
+        return descriptors
 
     def unplug(self) -> None:
         """Unplug the cable: the machine's port hangs up, and the link by which it opens the port is removed."""
@@ -131,12 +131,12 @@ class SimulatedPort:
             return
         asyncio.get_running_loop().remove_reader(self._master)
         self.link.unlink(missing_ok=True)
-        if self._owner >= 0:
+        if self._lock_descriptor >= 0:
             build_owner_lock_path(self.link).unlink(missing_ok=True)
-            os.close(self._owner)
+            os.close(self._lock_descriptor)
         os.close(self._master)
         os.close(self._slave)
-        self._master = self._slave = self._owner = -1
+        self._master = self._slave = self._lock_descriptor = -1
 
     def _read_available(self) -> None:
         """Read the bytes that the machine has sent; process them at the line's speed."""
@@ -145,53 +145,59 @@ class SimulatedPort:
         except (BlockingIOError, OSError):
             return
         loop = asyncio.get_running_loop()
-        for piece in self._split_data(data):
-            if not self._pace:
-                self.receive(piece)
+        for block in self._split_data(data):
+            if not self._character_seconds:
+                self.receive(block)
                 continue
-            self._receiving_until = max(loop.time(), self._receiving_until) + self._pace * len(piece)
-            self._inbox.append(piece)
+            self._receiving_until = max(loop.time(), self._receiving_until) + self._character_seconds * len(
+                block
+            )
+            self._pending_received_blocks.append(block)
             loop.call_at(self._receiving_until, self._process_received_block)
 
     def _process_received_block(self) -> None:
         """Process the next block of bytes that the simulated device received."""
-        self.receive(self._inbox.popleft())  # as in _put: bytes keep their order
+        self.receive(self._pending_received_blocks.popleft())  # as in _put: bytes keep their order
 
     def receive(self, data: bytes) -> None:
         """Pass the machine's bytes to the simulated devices on this line; on a single-wire bus, echo them first."""
-        if self.silent:
+        if self.is_silent:
             return
-        if self.echoes:
+        if self.is_echoing:
             self.send(data)
         for listener in self._listeners:
             listener(data)
 
     def _split_data(self, data: bytes) -> list[bytes]:
         """Return ``data`` as single bytes if bytes are to be sent one at a time, otherwise as one block."""
-        return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
+        return [data[i : i + 1] for i in range(len(data))] if self.is_split else [data]
 
     def send(self, data: bytes) -> None:
         """Send a reply to the machine, with the simulated faults of the cable."""
-        if self.silent or not self.is_plugged_in:
+        if self.is_silent or not self.is_plugged_in:
             return
-        if self.drop_next:
-            self.drop_next -= 1
+        if self.lost_reply_count:
+            self.lost_reply_count -= 1
             return
-        if self.corrupt_next:
-            self.corrupt_next -= 1
+        if self.corrupt_reply_count:
+            self.corrupt_reply_count -= 1
             middle = len(data) // 2
             data = data[:middle] + bytes((data[middle] ^ 0x15,)) + data[middle + 1 :]
         loop = asyncio.get_running_loop()
-        at = max(loop.time() + self.late_seconds, self._free_at)
-        for piece in self._split_data(data):
-            at += max(self._pace * len(piece), _SECONDS_BETWEEN_SPLIT_BYTES if self.split else 0.0)
-            self._outbox.append((piece, self._master))
-            loop.call_at(at, self._write_next_bytes)
-        self._free_at = at
+        sent_at = max(loop.time() + self.reply_delay_seconds, self._sending_until)
+        for block in self._split_data(data):
+            sent_at += max(
+                self._character_seconds * len(block), _SECONDS_BETWEEN_SPLIT_BYTES if self.is_split else 0.0
+            )
+            self._pending_sent_blocks.append((block, self._master))
+            loop.call_at(sent_at, self._write_next_bytes)
+        self._sending_until = sent_at
 
     def _write_next_bytes(self) -> None:
         """Write the next bytes of a reply to the line; drop them if the cable was replaced or nobody reads."""
-        data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
+        data, master = (
+            self._pending_sent_blocks.popleft()
+        )  # timers of one instant may fire in any order, bytes may not
         if master == self._master:  # not if the cable has been replaced meanwhile
             try:
                 os.write(master, data)
@@ -199,8 +205,8 @@ class SimulatedPort:
                 return  # nobody reads and the buffer is full: lost, as on a wire
 
 
-class Twin(ABC, Generic[M]):
-    """A simulated peripheral that receives messages of type ``M``.
+class Twin(ABC, Generic[MessageT]):
+    """A simulated peripheral that receives messages of type ``MessageT``.
 
     ``kind`` is the name of the kind of device, for display. :meth:`list_actions` returns the possible manual
     actions, such as inserting a bill.
@@ -210,14 +216,16 @@ class Twin(ABC, Generic[M]):
     currency: str = "USD"
     """The currency for which a money device is programmed, ISO 4217."""
 
-    def __init__(self, name: str, port: SimulatedPort, cutter: FrameCutter[M], speed: float = 1.0) -> None:
+    def __init__(
+        self, name: str, port: SimulatedPort, cutter: FrameCutter[MessageT], speed: float = 1.0
+    ) -> None:
         """Create the simulated device.
 
         ``speed`` makes its mechanics this many times faster than real ones; its time limits stay.
         """
         self.name = name
         self.port = port
-        self.powered = True
+        self.is_powered = True
         self._speed = speed
         self._timers: set[asyncio.TimerHandle] = set()
         self._cutter = cutter
@@ -230,7 +238,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the simulated device's class
     @abstractmethod
-    def process_message(self, message: M) -> None:
+    def process_message(self, message: MessageT) -> None:
         """Handle a valid message from the machine. A damaged one gets no reply, as with real devices."""
 
     @abstractmethod
@@ -264,31 +272,31 @@ class Twin(ABC, Generic[M]):
 
         A pause on the line discards an unfinished message.
         """
-        if not self.powered:
+        if not self.is_powered:
             return
         now = asyncio.get_running_loop().time()
         if now - self._last_received_at > _PAUSE_SECONDS_THAT_END_MESSAGE:
             self._reader = FrameReader(self._cutter)  # an interrupted message is discarded
         self._last_received_at = now
         self.log_line(f"received {data.hex(' ')}")
-        for item in self._reader.feed(data):
-            if not isinstance(item, ProtocolError):
-                self.process_message(item)
+        for parsed_frame in self._reader.feed(data):
+            if not isinstance(parsed_frame, ProtocolError):
+                self.process_message(parsed_frame)
         self.on_change()
 
     def _send(self, data: bytes) -> None:
         """Send bytes to the machine, unless the device has no power."""
-        if self.powered:
+        if self.is_powered:
             self.log_line(f"sent     {data.hex(' ')}")
             self.port.send(data)
 
     def log_line(self, text: str) -> None:
         """Write a line with a time stamp in the device's log, unless one of the last lines has the same text."""
-        recent = (
+        recent_texts = (
             line.partition(" ")[2]
             for line in itertools.islice(reversed(self._log), _LOG_LINES_COMPARED_FOR_REPEATS)
         )
-        if text not in recent:
+        if text not in recent_texts:
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
 
     def _schedule_step(self, seconds: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
@@ -324,7 +332,7 @@ class Twin(ABC, Generic[M]):
     # ------------------------------------------------------------ for the bench
     def shut_down(self) -> None:
         """Stop the device finally, in the state in which a power loss would leave it."""
-        self.powered = False
+        self.is_powered = False
         self._stop_timers()
         self.on_change()
         self.on_change = lambda: None
@@ -332,12 +340,12 @@ class Twin(ABC, Generic[M]):
 
     def perform_action(self, action: str, values: SimulatorActionValues) -> str:
         """Perform the manual action ``action``; return a description of the result. Raises :class:`ActionError`."""
-        table = {**self._list_line_actions(), **self.list_actions()}
-        if action not in table:
+        action_by_name = {**self._list_line_actions(), **self.list_actions()}
+        if action not in action_by_name:
             raise ActionError(
-                f"{self.name}: there is no action {action!r}; expected one of {', '.join(sorted(table))}"
+                f"{self.name}: there is no action {action!r}; expected one of {', '.join(sorted(action_by_name))}"
             )
-        result_text = table[action](**_read_action_values(table[action], values))
+        result_text = action_by_name[action](**_read_action_values(action_by_name[action], values))
         if action not in {"state", "log"}:
             self.log_line(f"hand  {action} {dict(values) or ''}: {result_text}")
         self.on_change()
@@ -347,7 +355,7 @@ class Twin(ABC, Generic[M]):
         """Return the device's state for display, and whether it is plugged in and powered."""
         return {
             "kind": self.kind,
-            "powered": self.powered,
+            "powered": self.is_powered,
             "plugged": self.port.is_plugged_in,
             **self.describe_state(),
         }
@@ -371,8 +379,8 @@ class Twin(ABC, Generic[M]):
 
     def _switch_power_off(self) -> str:
         """Cut the power of the simulated device."""
-        if self.powered:
-            self.powered = False
+        if self.is_powered:
+            self.is_powered = False
             self._stop_timers()
             self._reader = FrameReader(self._cutter)
             self.handle_power_loss()
@@ -380,8 +388,8 @@ class Twin(ABC, Generic[M]):
 
     def _switch_power_on(self) -> str:
         """Restore the device's power."""
-        if not self.powered:
-            self.powered = True
+        if not self.is_powered:
+            self.is_powered = True
             self.handle_power_return()
         return "powered"
 
@@ -397,34 +405,34 @@ class Twin(ABC, Generic[M]):
 
     def _set_replies_withheld(self, *, on: bool = True) -> str:
         """Set whether the device sends no replies (``on``)."""
-        self.port.silent = on
-        return "silent" if self.port.silent else "answering"
+        self.port.is_silent = on
+        return "silent" if self.port.is_silent else "answering"
 
     def _set_reply_delay(self, *, milliseconds: int) -> str:
         """Delay every reply by ``milliseconds``."""
-        self.port.late_seconds = milliseconds / 1000
-        return f"answers {self.port.late_seconds:g} s late"
+        self.port.reply_delay_seconds = milliseconds / 1000
+        return f"answers {self.port.reply_delay_seconds:g} s late"
 
     def _corrupt_next_replies(self, *, answers: int = 1) -> str:
         """Damage the next replies (``answers``: how many)."""
-        self.port.corrupt_next = answers
-        return f"the next {self.port.corrupt_next} answers are damaged"
+        self.port.corrupt_reply_count = answers
+        return f"the next {self.port.corrupt_reply_count} answers are damaged"
 
     def _drop_next_replies(self, *, answers: int = 1) -> str:
         """Lose the next replies (``answers``: how many)."""
-        self.port.drop_next = answers
-        return f"the next {self.port.drop_next} answers are lost"
+        self.port.lost_reply_count = answers
+        return f"the next {self.port.lost_reply_count} answers are lost"
 
     def _set_replies_split(self, *, on: bool = True) -> str:
         """Set whether replies are sent one byte at a time (``on``)."""
-        self.port.split = on
-        return "one byte at a time" if self.port.split else "whole answers"
+        self.port.is_split = on
+        return "one byte at a time" if self.port.is_split else "whole answers"
 
     def _clear_line_faults(self) -> str:
         """End all simulated faults of the line."""
-        self.port.silent = self.port.split = False
-        self.port.late_seconds = 0.0
-        self.port.corrupt_next = self.port.drop_next = 0
+        self.port.is_silent = self.port.is_split = False
+        self.port.reply_delay_seconds = 0.0
+        self.port.corrupt_reply_count = self.port.lost_reply_count = 0
         return "the line is good"
 
 

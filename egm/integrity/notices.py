@@ -20,21 +20,21 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",
             values=build_held_money_values(machine, code),
-            lasting=True,
+            is_lasting=True,
         )
     if machine.memory.get(IntegrityKey.SERVICE_CALL) is not None:
-        yield Notice(code="service_called", lasting=True)
+        yield Notice(code="service_called", is_lasting=True)
     outage = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
     if outage is not None:
-        yield Notice(code=f"out_of_service.{outage['cause']}", severity="alarm", lasting=True)
+        yield Notice(code=f"out_of_service.{outage['cause']}", severity="alarm", is_lasting=True)
     for code, entry in faults.items():
         if get_fault_definition(code).puts_out_of_service:
             yield Notice(
                 code=f"out_of_service.{code}",
                 severity="alarm",
                 values={"detail": entry["detail"]},
-                lasting=True,
+                is_lasting=True,
             )
     for source in list_disabling_sources(machine):
         code = f"disabled.{source.partition(':')[0]}"
-        yield Notice(code=code, severity="warning", values={"source": source}, lasting=True)
+        yield Notice(code=code, severity="warning", values={"source": source}, is_lasting=True)

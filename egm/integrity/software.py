@@ -196,9 +196,9 @@ class SoftwareReverification:
 
     def process_change(self, snapshot: Snapshot) -> None:
         """Request a verification of the software if a door has closed."""
-        if set(self._last_open_doors) - set(snapshot.doors_open):
+        if set(self._last_open_doors) - set(snapshot.open_doors):
             self._request_verification("door_closed")
-        self._last_open_doors = snapshot.doors_open
+        self._last_open_doors = snapshot.open_doors
 
     def _request_verification(self, occasion: str) -> None:
         """Request a verification of the software; ``occasion`` names the occasion, such as a closed door."""

@@ -136,11 +136,11 @@ class GameView(_Message):
     """The winning chances of each way to bet."""
     returns: dict[str, str] = {}
     """The return (RTP) of each group of a table game's bets, in percent; ``return_percent`` is the lowest of them."""
-    levy_percent: str = ""
+    commission_percent: str = ""
     """If players play against each other: the share of the pot that the venue retains, shown instead of a return."""
     main_bet: str = ""
     """The group of a table game's main bet (not a side bet), whose figures are shown for the game."""
-    offered: bool = True
+    is_offered: bool = True
     """Whether the game is offered; False if it is shown only because a round of it is still open."""
 
 
@@ -152,7 +152,7 @@ class Notice(_Message):
     severity: Literal["info", "warning", "alarm"] = "info"
     values: dict[str, int | str] = {}
     """The values of the text's placeholders."""
-    lasting: bool = False
+    is_lasting: bool = False
     """Whether the notice describes a lasting condition; the status line then shows it until the condition ends."""
 
 
@@ -161,13 +161,13 @@ class SpotState(_Message):
 
     odds: str
     """The payout odds of the spot now, as text such as ``35:1``."""
-    least: int
+    bet_min_credits: int
     """The lowest bet on the spot, in credits."""
-    most: int
+    bet_max_credits: int
     """The highest bet on the spot, in credits."""
-    step: int
+    bet_step_credits: int
     """The difference in credits between one allowed bet on the spot and the next."""
-    most_times: int | None = None
+    bet_max_multiple: int | None = None
     """The highest bet on the spot as a multiple of the bet on a different spot, or None."""
 
 
@@ -203,7 +203,7 @@ class ProgressiveView(_Message):
     amount_cents: int
     status: Literal["up", "stale", "down"]
     """Whether the amount is current (``up``), too long not reported (``stale``), or has no controller (``down``)."""
-    kind: Literal["stand_alone", "linked", "wide_area"] = "stand_alone"
+    scope: Literal["stand_alone", "linked", "wide_area"] = "stand_alone"
     """Whether wagers on one machine, on the machines of a venue or on those of several venues feed the level."""
     mystery: bool = False
     """Whether the level is awarded independently of the game's outcome."""
@@ -250,23 +250,23 @@ class HandpayView(_Message):
     amount_cents: int
     """The money to pay, minor units; 0 if only merchandise was won."""
     prizes: tuple[PrizeInKind, ...] = ()
-    cash_instead: bool = False
+    can_take_cash: bool = False
     """Whether the player may take the value of the merchandise prizes in money instead."""
-    why: str = ""
+    reason: str = ""
     """Why credits are paid by hand, as a code of the catalogue's ``handpay.why``; empty if ``kind`` already says it."""
     owed_cents: int = 0
     """If a hopper payout stopped: the amount owed when the payout began, in minor units."""
-    coins_cents: int = 0
+    paid_in_coins_cents: int = 0
     """If a hopper payout stopped: the amount that was paid in coins, in minor units."""
     since: str = ""
     """When the amount was reserved, UTC, ISO 8601."""
-    number: int = 0
+    slip_number: int = 0
     """The number that the hand-pay slip will have; 0 while a different position waits for a slip too."""
     position: int = 0
     """The player position, if the machine has several, else 0."""
-    form_first: bool = False
+    needs_form: bool = False
     """Whether the payment form with the player's data must be completed before the payment."""
-    ticket: Literal["", "offered", "asked"] = ""
+    ticket_option: Literal["", "offered", "asked"] = ""
     """Whether a ticket can be printed instead of the hand-pay.
 
     It is either offered to the player (``cash_out``) or already requested by the player.
@@ -278,7 +278,7 @@ class HostLock(_Message):
 
     host: str
     """The name of the communication line of the host."""
-    cash_out: bool
+    is_cash_out: bool
     """Whether the player is cashing out to the host; if False, the host itself has started the transfer."""
     until_utc: str
 
@@ -299,7 +299,7 @@ class ResidualCreditView(_Message):
 class PayoutView(_Message):
     """A payout in progress."""
 
-    way: str
+    method: str
     """How the credit is paid: ``ticket``, ``coins`` or another way, for which the screen has no picture."""
     amount_cents: int
     """The amount being paid, in minor units."""
@@ -350,9 +350,9 @@ class PlayerSessionView(_Message):
 class PlayerProtectionView(_Message):
     """Player-protection information that the jurisdiction requires to be visible at all times."""
 
-    clock: bool = False
+    must_show_clock: bool = False
     """Whether the time of day must be visible at all times (VIC r.19)."""
-    limits: bool = False
+    can_set_limits: bool = False
     """Whether the player may set limits, with an :class:`Intent` ``limit``."""
     help_line: dict[str, str] = {}
     """Contact of the gambling help line, by language."""
@@ -410,24 +410,24 @@ class Snapshot(_Message):
     bet_credits: int
     bet_wager: dict[str, Any] = {}
     """The options of the current bet, as set by :class:`Intent` ``bet``."""
-    standing: dict[str, int] = {}
+    standing_credits_by_spot: dict[str, int] = {}
     """Credits that remain on betting spots from earlier rounds, by spot."""
-    shut: tuple[str, ...] = ()
+    closed_spots: tuple[str, ...] = ()
     """The betting spots that accept no bet at present."""
-    felt: FeltState = FeltState()
+    felt_state: FeltState = FeltState()
     """The current state of a table layout, apart from the bets on it."""
     staked_cents: int = 0
     """Total stake of the open game, including stakes added during it; 0 between games."""
-    bet_least_cents: int = 0
+    bet_min_cents: int = 0
     """The minimum stake per game, in minor units."""
-    bet_most_cents: int | None = None
+    bet_max_cents: int | None = None
     """The maximum stake per game, standing bets included, in minor units; None for no maximum.
 
     It is the jurisdiction's, or a lower one of the operator. In a tournament it is the fixed bet of the tournament.
     """
-    most_staked_cents: int | None = None
+    round_stake_max_cents: int | None = None
     """The highest total stake, with raises, that a round of the selected game can reach here, in minor units."""
-    bet_needs_cents: int = 0
+    bet_credit_needed_cents: int = 0
     """The credit that the current bet requires, in minor units; 0 without a bet.
 
     It is the cost of the bet and what the round may still add to it.
@@ -445,35 +445,35 @@ class Snapshot(_Message):
 
     None if there was no game yet, if it has no outcome, or if the player has selected a different game since.
     """
-    results: tuple[str, ...] = ()
+    last_results: tuple[str, ...] = ()
     """The results of a table's last rounds, newest first.
 
     For a shoe that lasts several rounds, these are the rounds since its shuffle.
     """
-    accepts: tuple[str, ...]
+    accepted_inputs: tuple[str, ...]
     """The names of the requests and inputs that the machine accepts now."""
     notices: tuple[Notice, ...] = ()
     tilts: tuple[Tilt, ...] = ()
     """The active faults that lock the machine."""
     handpay: HandpayView | None = None
-    paying: PayoutView | None = None
+    payout: PayoutView | None = None
     """The payout in progress, or None."""
-    lock: HostLock | None = None
+    host_lock: HostLock | None = None
     """The host's lock of the machine for a transfer, or None."""
-    residual: ResidualCreditView | None = None
-    doors_open: tuple[str, ...] = ()
-    defect: Literal["refund", "keep"] = "refund"
+    residual_credit: ResidualCreditView | None = None
+    open_doors: tuple[str, ...] = ()
+    defect_rule: Literal["refund", "keep"] = "refund"
     """What the jurisdiction prescribes for the bet of a game that fails, refund or retention; shown to the player."""
     journal_head: str = ""
     """The number of the journal's last entry and twelve digits of its hash, for ``egm audit verify --witness``."""
-    sound: str = "on"
+    allowed_sound: str = "on"
     """The sound that the host allows: ``on`` (all), ``no_play`` (no game sounds) or ``off``.
 
     With ``off``, only alarms and test tones sound.
     """
     loudness_percent: int = 100
     """The loudness of the highest volume step, in percent of full scale; alarms and test tones have a minimum."""
-    touch: tuple[int, ...] = ()
+    touch_calibration: tuple[int, ...] = ()
     """The calibration of the touch screen (:mod:`egm.kernel.touch`); empty if it is not calibrated."""
     reminder: Reminder | None = None
     session: PlayerSessionView | None = None
@@ -486,7 +486,7 @@ class Snapshot(_Message):
 
     While it is on, ``credit_cents`` are points: one point per credit, at the denomination.
     """
-    page: ServicePage | None = None
+    service_page: ServicePage | None = None
     """The open page of the service menu, which covers everything else on the screen; None if the menu is closed."""
 
     @property
@@ -509,11 +509,11 @@ class Hello(_Message):
     type: Literal["hello"] = "hello"
     token: str = ""
     games: tuple[GameView, ...] = ()
-    words: dict[str, dict[str, str]] = {}
+    feature_texts: dict[str, dict[str, str]] = {}
     """Texts of the machine's features that the screen's own catalogues lack: by language, then by key."""
-    onlooker: bool = False
+    is_onlooker: bool = False
     """Whether the client only observes, as a top screen does, and no player plays on it."""
-    proves: bool = False
+    sends_heartbeats: bool = False
     """Whether the client sends :class:`ScreenHeartbeat` regularly; missing heartbeats are then treated as a failure."""
 
 
@@ -535,7 +535,7 @@ class GameOutcome(_Message):
     """The progressive levels won, in order; ``win_cents`` includes those with a confirmed amount."""
     prizes: tuple[PrizeInKind, ...] = ()
     """The merchandise prizes won."""
-    resumed: bool = False
+    is_resumed: bool = False
     """Whether the outcome is sent after an interruption: a restart, an open door, a tilt or a new connection."""
     settlements: tuple[dict[str, Any], ...] = ()
     """For a table game: the result of each bet (a :class:`paytables.contract.Settlement` as JSON), in order."""

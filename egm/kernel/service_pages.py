@@ -22,7 +22,7 @@ class PageText(_PageModel):
     """One text of a service page (a label, a table cell or a sentence).
 
     ``kind`` says how ``value`` is shown:
-    * ``say``: a catalogue key; ``values`` replace its placeholders (a value named ``x_cents`` is money, shown
+    * ``text``: a catalogue key; ``values`` replace its placeholders (a value named ``x_cents`` is money, shown
       as ``{x}``, as in notices).
     * ``code``: a code of the machine, translated by the catalogue section that ``of`` in ``values`` names, or
       shown unchanged if the section lacks it.
@@ -34,7 +34,7 @@ class PageText(_PageModel):
     * ``list``: the texts of the catalogue keys in ``values``, separated by ``value``.
     """
 
-    kind: Literal["say", "code", "plain", "money", "number", "moment", "local", "list"] = "say"
+    kind: Literal["text", "code", "plain", "money", "number", "moment", "local", "list"] = "text"
     value: int | str = ""
     values: dict[str, int | str] = {}
 

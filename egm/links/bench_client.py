@@ -29,18 +29,18 @@ class BenchClient:
     Use it as a context manager.
     """
 
-    def __init__(self, run_folder: Path, timeout_s: float = 5.0) -> None:
+    def __init__(self, run_folder: Path, timeout_seconds: float = 5.0) -> None:
         """Connect to the process of the simulated devices, whose socket is in ``run_folder``.
 
-        Raises :class:`BenchUnreachableError` if it does not reply within ``timeout_s`` seconds.
+        Raises :class:`BenchUnreachableError` if it does not reply within ``timeout_seconds`` seconds.
         """
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(timeout_s)
+        self._socket.settimeout(timeout_seconds)
         try:
             token = (run_folder / "bench.token").read_text(encoding="utf-8")
             with open_socket_address(run_folder / "bench.sock") as address:
                 self._socket.connect(address)
-            self._file = self._socket.makefile("rwb")
+            self._stream = self._socket.makefile("rwb")
             reply = self._request(Hello(token=token))
         except (OSError, MessageError) as error:
             self._socket.close()
@@ -60,9 +60,9 @@ class BenchClient:
 
         Raises ConnectionError if it closes the connection.
         """
-        self._file.write(encode_message(message))
-        self._file.flush()
-        line = self._file.readline(LINE_BYTES_MAX)
+        self._stream.write(encode_message(message))
+        self._stream.flush()
+        line = self._stream.readline(LINE_BYTES_MAX)
         if not line:
             raise ConnectionError("the device simulator (bench) closed the connection")
         return decode_message(line)
@@ -84,7 +84,7 @@ class BenchClient:
 
     def close(self) -> None:
         """Close the connection to the process of the simulated devices."""
-        self._file.close()
+        self._stream.close()
         self._socket.close()
 
     def __enter__(self) -> Self:

@@ -13,7 +13,9 @@ _METRIC_LABEL_NAMES = ("device",)
 
 def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
     """Yield the metric families of devices on serial lines: whether each replies, and its reply times."""
-    up = GaugeMetricFamily("egm_device_up", "1 while a device answers.", labels=_METRIC_LABEL_NAMES)
+    replying_gauge = GaugeMetricFamily(
+        "egm_device_up", "1 while a device answers.", labels=_METRIC_LABEL_NAMES
+    )
     reply_times = SummaryMetricFamily(
         "egm_device_answer_seconds", "From a question to a device to its answer.", labels=_METRIC_LABEL_NAMES
     )
@@ -30,11 +32,13 @@ def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
     for device in devices:
         if not isinstance(device, LineDriver):
             continue
-        label, exchanges = (device.name,), device.exchanges
-        up.add_metric(label, int(device.is_replying))
+        label_values, exchange_counts = (device.name,), device.exchange_counts
+        replying_gauge.add_metric(label_values, int(device.is_replying))
         reply_times.add_metric(
-            label, count_value=exchanges.answered_queries, sum_value=exchanges.total_reply_seconds
+            label_values,
+            count_value=exchange_counts.answered_queries,
+            sum_value=exchange_counts.total_reply_seconds,
         )
-        missing_replies.add_metric(label, exchanges.unanswered_queries)
-        refused_counter.add_metric(label, exchanges.invalid_messages)
-    yield from (up, reply_times, missing_replies, refused_counter)
+        missing_replies.add_metric(label_values, exchange_counts.unanswered_queries)
+        refused_counter.add_metric(label_values, exchange_counts.invalid_messages)
+    yield from (replying_gauge, reply_times, missing_replies, refused_counter)

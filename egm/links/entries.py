@@ -16,7 +16,7 @@ from egm.record_fields import Count, IsoTime, PositiveNumber
 class HostLineEvent:
     """The machine has started to wait for a SAS host, or the host has started or stopped polling."""
 
-    host: str
+    host_name: str = field(metadata=stored_as("host"))
     """The name of the host: its table in the cabinet file."""
 
 
@@ -24,7 +24,7 @@ class HostLineEvent:
 class HostTimeRecorded:
     """A SAS host has sent its time."""
 
-    host: str
+    host_name: str = field(metadata=stored_as("host"))
     host_time: IsoTime = field(metadata=stored_as("told"))
     """The time that the host sent."""
     ahead_seconds: int
@@ -35,8 +35,8 @@ class HostTimeRecorded:
 class PollFailed:
     """A poll of a SAS host got no reply, because the machine itself failed; recorded once per poll code and run."""
 
-    host: str
-    poll: str
+    host_name: str = field(metadata=stored_as("host"))
+    poll_code: str = field(metadata=stored_as("poll"))
     """The command code of the poll, two hexadecimal digits."""
     reason: str = field(metadata=stored_as("why"))
     """The reason why the machine could not answer the poll."""
@@ -46,7 +46,7 @@ class PollFailed:
 class RomSignatureFailed:
     """The ROM signature that a SAS host requested could not be computed."""
 
-    host: str
+    host_name: str = field(metadata=stored_as("host"))
     reason: str = field(metadata=stored_as("why"))
     """The reason why the signature could not be computed."""
 
@@ -55,7 +55,7 @@ class RomSignatureFailed:
 class ProgressiveWinsRead:
     """The SAS host that broadcasts the amounts of progressive levels has read wins of these levels."""
 
-    host: str
+    host_name: str = field(metadata=stored_as("host"))
     win_count: PositiveNumber = field(metadata=stored_as("wins"))
     """The number of wins that the host has read."""
 

@@ -8,7 +8,7 @@ from egm.links import entries
 from egm.links.gat.port import create_gat_port
 from egm.links.keys import LinksKey
 from egm.links.monitoring import create_exporter
-from egm.links.sas.attachment import create_sas_lines
+from egm.links.sas.line_service import create_sas_lines
 from egm.record_fields import IsoTime
 
 LINKS_FEATURE: Final = Feature(

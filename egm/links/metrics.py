@@ -64,7 +64,7 @@ _OCCURRENCE_METER_BY_KIND: Final = {
 #: Characters that a Prometheus name may not contain, in the name of a meter.
 _INVALID_METRIC_NAME_CHARACTERS: Final = re.compile(r"[^a-z0-9]+")
 #: Part of the name of a meter that starts again at an event, such as ``games_played.since_power_up``.
-_SINCE_PERIOD_MARK_INFIX: Final = ".since_"
+_PERIOD_METER_INFIX: Final = ".since_"
 #: Meters that are also exported per game.
 _METERS_EXPORTED_PER_GAME: Final = ("coin_in", "coin_out", "games_played")
 
@@ -93,15 +93,17 @@ def build_series(meter: str) -> PrometheusSeries:
         if match := pattern.fullmatch(meter):
             return PrometheusSeries(f"{family}_total", meaning, {label: match[1]})
     meter_row = METER_BY_NAME.get(meter)
-    base = _INVALID_METRIC_NAME_CHARACTERS.sub("_", meter.removesuffix(".value").removesuffix("_total"))
+    name_base = _INVALID_METRIC_NAME_CHARACTERS.sub("_", meter.removesuffix(".value").removesuffix("_total"))
     if meter_row is None:
-        return PrometheusSeries(f"egm_{base}_total", f"Occurrences: {meter}.", {})
+        return PrometheusSeries(f"egm_{name_base}_total", f"Occurrences: {meter}.", {})
     meaning = f"{meter_row.meaning[0].upper()}{meter_row.meaning[1:]}."
     if meter_row.unit is MeterUnit.CENTS:
-        return PrometheusSeries(f"egm_{base}_cents{'' if meter_row.can_decrease else '_total'}", meaning, {})
+        return PrometheusSeries(
+            f"egm_{name_base}_cents{'' if meter_row.can_decrease else '_total'}", meaning, {}
+        )
     if meter.endswith(".count"):
-        base = f"{base.removesuffix('_count')}_items"
-    return PrometheusSeries(f"egm_{base}_total", meaning, {})
+        name_base = f"{name_base.removesuffix('_count')}_items"
+    return PrometheusSeries(f"egm_{name_base}_total", meaning, {})
 
 
 def iter_known_occurrences(declarations: EntryDeclarations) -> Iterator[str]:
@@ -111,11 +113,11 @@ def iter_known_occurrences(declarations: EntryDeclarations) -> Iterator[str]:
     as 1, so an alert on the first occurrence would never fire.
     """
     for subject, _ in declarations.iter_significant():
-        kind, _, about = subject.partition(":")
-        if kind == FAULT_RAISED.kind and about.endswith(".*"):
-            yield from (f"fault.{about[:-1]}{code}" for code in FaultCode)
-        elif "*" not in about and kind in _OCCURRENCE_METER_BY_KIND:
-            yield _OCCURRENCE_METER_BY_KIND[kind].format(about)
+        kind, _, subject_detail = subject.partition(":")
+        if kind == FAULT_RAISED.kind and subject_detail.endswith(".*"):
+            yield from (f"fault.{subject_detail[:-1]}{code}" for code in FaultCode)
+        elif "*" not in subject_detail and kind in _OCCURRENCE_METER_BY_KIND:
+            yield _OCCURRENCE_METER_BY_KIND[kind].format(subject_detail)
 
 
 def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> list[Metric]:
@@ -126,24 +128,24 @@ def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> l
     """
     families: dict[str, _MetricFamily] = {}
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
-        if _SINCE_PERIOD_MARK_INFIX not in meter:
+        if _PERIOD_METER_INFIX not in meter:
             _add_sample(families, build_series(meter), value)
-    parts_by_meter = {meter: reading.split_by(meter, "game") for meter in _METERS_EXPORTED_PER_GAME}
-    for game in sorted(set().union(*parts_by_meter.values())):
-        for meter, parts in parts_by_meter.items():
+    value_by_game_by_meter = {meter: reading.split_by(meter, "game") for meter in _METERS_EXPORTED_PER_GAME}
+    for game in sorted(set().union(*value_by_game_by_meter.values())):
+        for meter, value_by_game in value_by_game_by_meter.items():
             series = build_series(meter)
             name = series.name.replace("egm_", "egm_game_", 1)
-            by_game = PrometheusSeries(name, f"{series.help[:-1]}, by game.", {"game": game})
-            _add_sample(families, by_game, parts.get(game, 0))
+            game_series = PrometheusSeries(name, f"{series.help[:-1]}, by game.", {"game": game})
+            _add_sample(families, game_series, value_by_game.get(game, 0))
     return list(families.values())
 
 
 def _add_sample(families: dict[str, _MetricFamily], series: PrometheusSeries, value: int) -> None:
     """Add ``value`` as a sample of ``series`` to its metric family; create the family if it is missing."""
-    kind: type[_MetricFamily] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
+    family_class: type[_MetricFamily] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
     family = families.get(series.name)
     if family is None:
-        family = families[series.name] = kind(series.name, series.help, labels=tuple(series.labels))
+        family = families[series.name] = family_class(series.name, series.help, labels=tuple(series.labels))
     family.add_metric(tuple(series.labels.values()), value)
 
 
@@ -207,7 +209,7 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
     request_queue_size = 128
 
     def __init__(self, address: tuple[str, int]) -> None:
-        self._slots = BoundedSemaphore(CONNECTIONS_MAX)
+        self._connection_slots = BoundedSemaphore(CONNECTIONS_MAX)
         self._unread_requests: dict[socket, None] = {}
         super().__init__(address, _QuietHandler)
 
@@ -220,10 +222,10 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
 
         Otherwise the new connection is closed.
         """
-        if not self._slots.acquire(blocking=False):
-            if (first := next(iter(tuple(self._unread_requests)), None)) is not None:
-                _shut_down_connection(first)
-            if not self._slots.acquire(timeout=_CLOSED_CONNECTION_SECONDS_MAX):
+        if not self._connection_slots.acquire(blocking=False):
+            if (oldest_request := next(iter(tuple(self._unread_requests)), None)) is not None:
+                _shut_down_connection(oldest_request)
+            if not self._connection_slots.acquire(timeout=_CLOSED_CONNECTION_SECONDS_MAX):
                 self.shutdown_request(request)
                 return
         self._unread_requests[request] = None
@@ -231,15 +233,15 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve one connection; it ends in limited time however slow the client is."""
-        end = Timer(CONNECTION_SECONDS_MAX, _shut_down_connection, (request,))
-        end.daemon = True
-        end.start()
+        end_timer = Timer(CONNECTION_SECONDS_MAX, _shut_down_connection, (request,))
+        end_timer.daemon = True
+        end_timer.start()
         try:
             super().process_request_thread(request, client_address)
         finally:
-            end.cancel()
+            end_timer.cancel()
             self.mark_request_complete(request)
-            self._slots.release()
+            self._connection_slots.release()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore errors of connections that broke or were closed."""

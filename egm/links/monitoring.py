@@ -50,8 +50,8 @@ class MetricsService:
         self._collector = MachineCollector()
         self._last_snapshot: Snapshot | None = None
         self._has_printed_port_error = False
-        self._timer: asyncio.TimerHandle | None = None
-        self._lag = Histogram(
+        self._export_timer: asyncio.TimerHandle | None = None
+        self._loop_lag = Histogram(
             "egm_loop_lag_seconds",
             "How late the machine's event loop runs scheduled callbacks.",
             buckets=_LOOP_LAG_BUCKETS_SECONDS,
@@ -70,7 +70,7 @@ class MetricsService:
             while True:
                 wake_at = loop.time() + _LAG_CHECK_INTERVAL_SECONDS
                 await asyncio.sleep(_LAG_CHECK_INTERVAL_SECONDS)
-                self._lag.observe(max(0.0, loop.time() - wake_at))
+                self._loop_lag.observe(max(0.0, loop.time() - wake_at))
 
     async def _open_metrics_port(self) -> MetricsExporter:
         """Open the metrics port; while another program uses it, record this, raise a fault and try again."""
@@ -103,26 +103,26 @@ class MetricsService:
         self._last_snapshot = snapshot
         self._schedule_export(_METRICS_UPDATE_DELAY_SECONDS)
 
-    def _schedule_export(self, seconds: float) -> None:
-        """Schedule an export of the metrics in ``seconds``, unless an earlier one is already scheduled."""
+    def _schedule_export(self, delay_seconds: float) -> None:
+        """Schedule an export of the metrics in ``delay_seconds``, unless an earlier one is already scheduled."""
         loop = asyncio.get_running_loop()
-        if self._timer is not None:
-            if self._timer.when() <= loop.time() + seconds:
+        if self._export_timer is not None:
+            if self._export_timer.when() <= loop.time() + delay_seconds:
                 return
-            self._timer.cancel()
-        self._timer = loop.call_later(seconds, self._export_metrics)
+            self._export_timer.cancel()
+        self._export_timer = loop.call_later(delay_seconds, self._export_metrics)
 
     def _export_metrics(self) -> None:
         """Read all metrics of the machine and export them; schedule the next export."""
-        self._timer = None
+        self._export_timer = None
         if self._last_snapshot is not None:
             families = [
                 *self._iter_families(self._last_snapshot),
                 *iter_device_metrics(self._context.devices),
-                *self._lag.collect(),
+                *self._loop_lag.collect(),
             ]
-            for source in self._context.metric_sources:
-                families += source()
+            for build_families in self._context.metric_sources:
+                families += build_families()
             self._collector.publish(families, self._build_read_callback())
         self._schedule_export(_IDLE_UPDATE_INTERVAL_SECONDS)
 
@@ -147,7 +147,7 @@ class MetricsService:
 
     def _iter_families(self, snapshot: Snapshot) -> Iterator[Metric]:
         """Yield the machine's metric families, with all meters as of the same journal entry."""
-        installed = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
+        installed_software = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
         yield InfoMetricFamily(
             "egm",
             "Who this machine is and what it runs.",
@@ -156,7 +156,7 @@ class MetricsService:
                 "site": snapshot.site,
                 "version": version("open-egm"),
                 "python": platform.python_version(),
-                "signer": "" if installed is None else installed["signer"],
+                "signer": "" if installed_software is None else installed_software["signer"],
                 "profile": self._machine.profile.id,
                 "currency": snapshot.currency,
             },
@@ -178,7 +178,7 @@ class MetricsService:
         yield _build_flags_metric("egm_fault", "code", faults, faults, "1 for each active fault.")
         tilts = [tilt.code for tilt in snapshot.tilts]
         yield _build_flags_metric("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
-        doors = snapshot.doors_open
+        doors = snapshot.open_doors
         yield _build_flags_metric("egm_door_open", "door", doors, doors, "1 for each open door.")
         sources = list_disabling_sources(self._machine)
         yield _build_flags_metric(
@@ -206,9 +206,9 @@ def _build_flags_metric(
 ) -> Metric:
     """Return a metric with one sample for each known value: 1 if the value is in ``active_values``, else 0."""
     family = GaugeMetricFamily(name, meaning, labels=(label,))
-    present = set(active_values)
+    active_value_set = set(active_values)
     for value in all_values:
-        family.add_metric((str(value),), int(value in present))
+        family.add_metric((str(value),), int(value in active_value_set))
     return family
 
 

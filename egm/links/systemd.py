@@ -16,8 +16,8 @@ WATCHDOG_INTERVAL_PREFIX: Final = "WATCHDOG_USEC="
 MACHINE_START_SECONDS_MAX: Final = 900.0
 
 
-def notify_systemd(state: str) -> None:
-    """Send ``state``, such as :data:`READY_NOTIFICATION`, to systemd if it listens; errors are ignored."""
+def notify_systemd(notification: str) -> None:
+    """Send ``notification``, such as :data:`READY_NOTIFICATION`, to systemd if it listens; errors are ignored."""
     address = os.environ.get(_NOTIFY_SOCKET_VARIABLE, "")
     if not address.startswith(("/", "@")):
         return
@@ -25,6 +25,6 @@ def notify_systemd(state: str) -> None:
         sender.setblocking(False)  # a full queue must not delay the machine
         try:
             sender.connect("\0" + address[1:] if address[0] == "@" else address)
-            sender.send(state.encode())
+            sender.send(notification.encode())
         except OSError:
             return

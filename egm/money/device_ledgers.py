@@ -349,7 +349,7 @@ class JournalPayoutLedger:
                 self._machine.memory.get(MoneyKey.PAY_OUT) is None, "an unpaid payout was not settled"
             )
 
-    def record_uncommanded_coins(self, coin_count: int, reason: str) -> None:
+    def record_unordered_coins(self, coin_count: int, reason: str) -> None:
         """Record coins that left the hopper without an order, and open a disputed amount for them."""
         self._process_event(EventType.UNORDERED_COINS_PAID, coins=coin_count, why=reason)
 

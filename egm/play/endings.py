@@ -11,8 +11,7 @@ from egm.kernel.messages import HandpayKind
 from egm.kernel.rules import refusal_code
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.play import player_protection as protection
-from egm.play import prizes_in_kind
+from egm.play import player_protection, prizes_in_kind
 from egm.play.entries import (
     GAME_DOUBLE_UP,
     GAME_END,
@@ -29,7 +28,7 @@ from egm.play.records.game_record import AccountAndCents, GameRecord, LastGame, 
 from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game, list_stakes
 from egm.play.records.tables import extract_stored_state, read_table
 from egm.play.rounds import require_open_game
-from egm.progressive import game_levels as progressives
+from egm.progressive import game_levels
 from meters import Transfer
 
 
@@ -51,12 +50,12 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     The win is large or taxable, or it includes a progressive level paid by hand or a prize in kind.
     """
     game = require_open_game(machine)
-    won_cents = game.win_cents + progressives.sum_progressive_award_cents(machine, game)
+    won_cents = game.win_cents + game_levels.sum_progressive_award_cents(machine, game)
     tax_cents = machine.profile.by_hand.tax_cents
     return (
         won_cents >= machine.profile.pay_out.large_win_cents
         or (tax_cents is not None and won_cents >= tax_cents)
-        or progressives.must_attendant_pay_award(machine, game)
+        or game_levels.must_attendant_pay_award(machine, game)
         or bool(prizes_in_kind.list_won_prizes(machine, game))
     )
 
@@ -66,12 +65,12 @@ def end_game(machine: Machine, _: Event) -> None:
     """Close the open game and credit its win as cashable credit, even if another kind of credit was wagered."""
     game = require_open_game(machine)
     won_cents = game.win_cents
-    progressives.register_hits(machine, game, "credit")
+    game_levels.register_hits(machine, game, "credit")
     standing_stakes = _return_stakes_and_list_standing(machine, game)
     credit_account = machine.name_credit_account(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
     win_transfers = (Transfer(source, credit_account, won_cents),) if won_cents else ()
-    transfers = (*win_transfers, *progressives.build_payment(machine, game, credit_account))
+    transfers = (*win_transfers, *game_levels.build_payment(machine, game, credit_account))
     machine.post(
         GAME_END,
         GameEnd(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents),
@@ -81,7 +80,7 @@ def end_game(machine: Machine, _: Event) -> None:
         counts={_find_result_meter(game, transfers): 1},
         state={
             **_build_closing_state(machine, game, transfers, standing_stakes),
-            **progressives.build_closing_state(machine, game, "credit"),
+            **game_levels.build_closing_state(machine, game, "credit"),
         },
     )
     machine.component(GameInProgress).stepped_game = None
@@ -92,18 +91,18 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
     game = require_open_game(machine)
     won_cents = game.win_cents
     prizes = prizes_in_kind.list_won_prizes(machine, game)
-    progressives.register_hits(machine, game, "hand")
+    game_levels.register_hits(machine, game, "hand")
     _post_double_up(machine, game)
     standing_stakes = _return_stakes_and_list_standing(machine, game)
     prizes_in_kind.record_prizes_won(machine, game, prizes)
     win_transfers = (
         (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
     )
-    level_transfers = progressives.build_payment(machine, game, "out:handpay_progressive")
+    level_transfers = game_levels.build_payment(machine, game, "out:handpay_progressive")
     reservation_id = f"{game.play_id}.end"
     kind: HandpayKind = "progressive" if level_transfers else "merchandise" if prizes else "jackpot"
     total_cents = sum(transfer.amount_cents for transfer in (*win_transfers, *level_transfers))
-    progressive_pools = progressives.format_paid_pools(machine, game)
+    progressive_pools = game_levels.format_paid_pools(machine, game)
     machine.post(
         GAME_END_BY_HAND,
         GameEndByHand(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents, prizes=prizes),
@@ -112,7 +111,7 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
         dims=game.meter_dimensions,
         state={
             **_build_closing_state(machine, game, (*win_transfers, *level_transfers), standing_stakes),
-            **progressives.build_closing_state(machine, game, "hand"),
+            **game_levels.build_closing_state(machine, game, "hand"),
             MoneyKey.HANDPAY: HandpayRecord(
                 id=reservation_id,
                 kind=kind,
@@ -184,7 +183,7 @@ def _return_stakes_and_list_standing(machine: Machine, game: GameRecord) -> tupl
             entry_id=f"{game.play_id}.push",
             transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed_stakes),
             dims=game.meter_dimensions,
-            state=protection.build_session_change(machine, won_cents=game.push_cents),
+            state=player_protection.build_session_change(machine, won_cents=game.push_cents),
         )
     return standing_stakes
 
@@ -208,7 +207,7 @@ def _build_closing_state(
     return {
         PlayKey.GAME: None,
         PlayKey.LAST_GAME: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
-        **protection.build_session_change(machine, won_cents=total_cents),
+        **player_protection.build_session_change(machine, won_cents=total_cents),
         **_build_table_state(machine, game, standing_stakes),
     }
 

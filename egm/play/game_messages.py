@@ -2,13 +2,13 @@
 
 from egm.kernel import messages
 from egm.kernel.machine import Machine
-from egm.play import prizes_in_kind as merchandise
+from egm.play import prizes_in_kind
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_open_game, find_tournament_game
 from egm.play.records.played_round import read_playable_points
 from egm.play.records.tables import read_table
 from egm.play.stepped_game import SteppedGame, UnreplayableGame
-from egm.progressive import game_levels as progressives
+from egm.progressive import game_levels
 from egm.progressive.keys import ProgressiveKey
 from meters.transaction import JSON
 from paytables import DECISION_OF_WHEEL, Decision, Settlement
@@ -52,11 +52,11 @@ def build_message(
             game_id=game.game.id,
             bet_credits=game.bet_credits,
             win_credits=outcome.win_credits,
-            win_cents=game.returned_cents + progressives.sum_progressive_award_cents(machine, game),
-            progressives=progressives.list_hits_for_screen(machine, game),
-            prizes=merchandise.build_prize_views(merchandise.list_won_prizes(machine, game)),
+            win_cents=game.returned_cents + game_levels.sum_progressive_award_cents(machine, game),
+            progressives=game_levels.list_hits_for_screen(machine, game),
+            prizes=prizes_in_kind.build_prize_views(prizes_in_kind.list_won_prizes(machine, game)),
             display=dict(outcome.display),
-            resumed=resumed,
+            is_resumed=resumed,
             settlements=_encode_settlements(outcome.settlements),
             cues=cues,
         )

@@ -20,8 +20,7 @@ from egm.play import game_messages
 from egm.play.entries import GAME_VOID
 from egm.play.records.game_record import GameRecord, LevelHitRecord, MysteryPrizeWon
 from egm.play.records.games import GameInProgress, find_open_game
-from egm.progressive import game_levels as progressives
-from egm.progressive import unproved
+from egm.progressive import game_levels, unproved
 from egm.progressive.entries import PRIZE_NOT_OF_THIS_MACHINE, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
 from egm.progressive.events import AwardLocked, MysteryPrizeWonReport
 from egm.progressive.keys import ProgressiveKey
@@ -121,7 +120,7 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
     game = find_open_game(machine)
     if game is not None and any(
         hit.claim_id == event.read_payload(AwardLocked).claim_id
-        for hit in progressives.list_game_hits(machine, game)
+        for hit in game_levels.list_game_hits(machine, game)
     ):
         _send_open_game_to_screen(machine)
 
@@ -284,7 +283,7 @@ def _reserve_prize_for_handpay(
         progressive_pools=level_id,
         play_id=game.play_id,
     )
-    progressives.register_hit(
+    game_levels.register_hit(
         machine,
         game,
         f"{prize.claim}.hit",

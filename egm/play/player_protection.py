@@ -357,5 +357,5 @@ def build_protection_view(machine: Machine) -> messages.PlayerProtectionView:
     """Return what the screen must always show for player protection: clock, limits and help line."""
     rules = machine.profile.protection
     return messages.PlayerProtectionView(
-        clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line
+        must_show_clock=rules.clock, can_set_limits=rules.own_limits, help_line=rules.help_line
     )

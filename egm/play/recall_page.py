@@ -176,7 +176,7 @@ class RecallPlayPage(MenuPage):
             bet_wager=dict(record.wager.options),
             credit_before_cents=record.credit_before_cents,
             win_credits=win_credits,
-            win_cents=self.play.win_cents,
+            win_cents=self.play.payout_cents,
             step=self.step_index + 1,
             steps=len(self.steps),
             decision_kind=step.decision_kind,
@@ -242,7 +242,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
             *((build_number_text(play.position),) if machine.position.position_count > 1 else ()),
             _find_game_title(machine, _read_first_record(play).game),
             build_money_text(play.bet_cents),
-            build_plain_text("") if play.win_cents is None else build_money_text(play.win_cents),
+            build_plain_text("") if play.payout_cents is None else build_money_text(play.payout_cents),
             build_text(f"service.recall.{_describe_play_state(play)}"),
         ),
         action=play.play_id,
@@ -277,7 +277,7 @@ def _build_play_tables(
     """Return all recorded data of a play as tables (E-01, E-04)."""
     record = _read_complete_record(play)
     game, unit_cents = _find_definition(machine, record.game), record.denomination_cents
-    paid_cents, after_cents = play.win_cents or 0, play.credit_after_cents
+    paid_cents, after_cents = play.payout_cents or 0, play.credit_after_cents
     rows: list[tuple[str | PageText, PageText]] = [
         ("column.time", build_time_text(play.start_entry.time_utc.isoformat())),
         *(
@@ -289,7 +289,7 @@ def _build_play_tables(
         ("recall.version", build_plain_text(f"{record.game.version}  {record.game.digest[:16]}")),
         ("recall.credit_before", build_money_text(record.credit_before_cents)),
         ("column.bet", build_money_text(play.bet_cents)),
-        ("column.win", build_plain_text("") if play.win_cents is None else build_money_text(paid_cents)),
+        ("column.win", build_plain_text("") if play.payout_cents is None else build_money_text(paid_cents)),
         (
             "recall.credit_after",
             build_plain_text("") if after_cents is None else build_money_text(after_cents),

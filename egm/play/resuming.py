@@ -4,7 +4,7 @@ from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.play import prizes_in_kind as merchandise
+from egm.play import prizes_in_kind
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_REPLAY_DIFFERS, ReplayDifference
 from egm.play.game_messages import send_screen_update
@@ -60,7 +60,7 @@ def _rebuild_open_game(machine: Machine, game: GameRecord) -> "SteppedGame | Unr
         if game.outcome is None:
             raise
         # Raises if the definition is lost: only it has the value of a won prize in kind.
-        merchandise.list_won_prizes(machine, game)
+        prizes_in_kind.list_won_prizes(machine, game)
         _record_replay_difference(machine, game, error)
         return UnreplayableGame()
 

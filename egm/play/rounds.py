@@ -18,7 +18,7 @@ from egm.kernel.events import Event, EventReplacement, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.play import player_protection as protection
+from egm.play import player_protection
 from egm.play.definitions import GameDefectiveError, build_definition_state, find_definition
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.events import ChoiceRequest
@@ -38,7 +38,7 @@ from egm.play.stepped_game import (
     list_answers_without_draw,
 )
 from egm.play.time_charge import collect_time_charge
-from egm.progressive import game_levels as progressives
+from egm.progressive import game_levels
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import ProgressiveRound
 from meters.transaction import JSON
@@ -215,7 +215,7 @@ def start_game(machine: Machine, _: Event) -> None:
     if shared_round is not None:
         wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat_number, shared_round.wagers)
     stepped_game, play_id = SteppedGame(definition, wager, bet.table_state), machine.fresh_id("play")
-    progressive_round = progressives.begin_round(machine, bet, play_id)
+    progressive_round = game_levels.begin_round(machine, bet, play_id)
     step = play_step(
         machine,
         stepped_game,
@@ -249,8 +249,8 @@ def start_game(machine: Machine, _: Event) -> None:
             PlayKey.GAME: GamePointer(play_id=play_id),
             **build_definition_state(machine, definition),
             **build_shared_state_change(machine, definition.rules, game),
-            **progressives.build_step_state(machine, game, progressive_round),
-            **protection.build_session_change(machine, wagered_cents=bet.bet_cents),
+            **game_levels.build_step_state(machine, game, progressive_round),
+            **player_protection.build_session_change(machine, wagered_cents=bet.bet_cents),
         },
     )
     machine.component(GameInProgress).stepped_game = stepped_game
@@ -275,7 +275,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         check_invariant(
             shared_round is not None, f"{game.play_id}: the steps of its shared round are missing"
         )
-    progressive_round = progressives.continue_round(machine, game)
+    progressive_round = game_levels.continue_round(machine, game)
     stepped_game = machine.component(GameInProgress).stepped_game
     is_answered_for = answer.answering_seat is not None and _has_pending_decision(machine)
     if answer.answering_seat is not None:
@@ -315,9 +315,9 @@ def continue_game(machine: Machine, event: Event) -> None:
         dims=game.meter_dimensions if transfers else {},
         state={
             **build_shared_state_change(machine, stepped_game.game.rules, continued_game),
-            **progressives.build_step_state(machine, game, progressive_round),
+            **game_levels.build_step_state(machine, game, progressive_round),
             **(
-                protection.build_session_change(machine, wagered_cents=staked_cents)
+                player_protection.build_session_change(machine, wagered_cents=staked_cents)
                 if stake_transfers
                 else {}
             ),

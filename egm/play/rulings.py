@@ -7,7 +7,7 @@ from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
-from egm.play import player_protection as protection
+from egm.play import player_protection
 from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord, are_stakes_between_players
@@ -17,7 +17,7 @@ from egm.play.rounds import can_collect_win_without_draw, generator_is_in_servic
 from egm.play.shared_round import is_next_step_recorded, is_round_void
 from egm.play.stepped_game import list_decided_bets, try_replay_game
 from egm.play.void_rule import OpenGameState, Ruling, reason_void_is_refused
-from egm.progressive import game_levels as progressives
+from egm.progressive import game_levels
 from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
 from meters import Transfer
@@ -137,11 +137,11 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
     refunds = undecided_transfers if is_refunded else ()
     refund_cents = sum(transfer.amount_cents for transfer in refunds)
     settled_cents = sum(transfer.amount_cents for transfer in settling_transfers)
-    level_transfers, levels = progressives.build_hit_reversal(machine, game)
+    level_transfers, levels = game_levels.build_hit_reversal(machine, game)
     outcome = VoidedOutcome(
         is_decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
         win_cents=None if game.outcome is None else game.returned_cents,
-        progressive_win_cents=progressives.sum_progressive_award_cents(machine, game),
+        progressive_win_cents=game_levels.sum_progressive_award_cents(machine, game),
     )
     machine.post(
         GAME_VOID,
@@ -159,7 +159,7 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
             PlayKey.GAME: None,
             f"{KernelKey.FAULT}game_defective": None,
             **levels,
-            **protection.build_session_change(machine, won_cents=refund_cents + settled_cents),
+            **player_protection.build_session_change(machine, won_cents=refund_cents + settled_cents),
         },
     )
     machine.component(GameInProgress).stepped_game = None

@@ -17,7 +17,7 @@ from egm.kernel.messages import FeltState, Notice, SpotState
 from egm.kernel.rules import refusal_code
 from egm.money.events import CashOut
 from egm.money.host_controls import is_game_allowed
-from egm.play import player_protection as protection
+from egm.play import player_protection
 from egm.play.entries import TABLE_BETS_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableBetsReturned, TableRecord
@@ -86,10 +86,10 @@ def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotState:
     """Return a spot's current odds and limits for the screen; ``highest_bets`` are limits in credits by spot."""
     return SpotState(
         odds=spot.odds,
-        least=spot.bet_min,
-        most=min(spot.bet_max, highest_bets.get(spot.id, spot.bet_max)),
-        step=spot.bet_step,
-        most_times=spot.required_multiple_max,
+        bet_min_credits=spot.bet_min,
+        bet_max_credits=min(spot.bet_max, highest_bets.get(spot.id, spot.bet_max)),
+        bet_step_credits=spot.bet_step,
+        bet_max_multiple=spot.required_multiple_max,
     )
 
 
@@ -198,7 +198,7 @@ def _is_table_playable(machine: Machine, table: TableRecord) -> bool:
     return (
         table.denomination_cents in offered_cents
         and is_game_allowed(machine, game_id)
-        and not protection.play_is_paused(machine)
+        and not player_protection.play_is_paused(machine)
     )
 
 
@@ -278,6 +278,6 @@ def _post_returned_bets(
         },
         state={
             f"{TableKey.TABLE_STATE}{table.game.digest}": table_after,
-            **protection.build_session_change(machine, won_cents=returned_cents),
+            **player_protection.build_session_change(machine, won_cents=returned_cents),
         },
     )

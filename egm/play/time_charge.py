@@ -16,7 +16,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.play import player_protection as protection
+from egm.play import player_protection
 from egm.play.entries import TIME_CHARGED, TimeCharged
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord
@@ -78,7 +78,7 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
         transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASHABLE_CREDIT_KINDS),
         state={
             PlayKey.PAID_PLAYING_TIME: PaidPlayingTime(digest=game.game.digest, paid_until=paid_until),
-            **protection.build_session_change(machine, wagered_cents=amount_cents),
+            **player_protection.build_session_change(machine, wagered_cents=amount_cents),
         },
     )
     machine.notice = Notice(
@@ -94,4 +94,4 @@ def iter_time_charge_notices(machine: Machine) -> Iterator[Notice]:
             "amount_cents": charge.credits * machine.selection.denomination_cents,
             "minutes": charge.minutes,
         }
-        yield Notice(code="time_charge_due", values=values, lasting=True)
+        yield Notice(code="time_charge_due", values=values, is_lasting=True)

@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from egm.config.documented import DocumentedFieldsMixin
+from egm.config.documented_fields import DocumentedFieldsMixin
 from egm.config.faults import read_toml
 from egm.errors import OperatorError
 from egm.people import Permission
@@ -44,7 +44,7 @@ def _parse_fraction(value: object) -> Fraction:
     if isinstance(value, str):
         with contextlib.suppress(ZeroDivisionError):
             return Fraction(value)
-    raise ValueError('write odds as a string, such as "0.83" or "5/6": a float is not exact')
+    raise ValueError('write a fraction as a string, such as "0.83" or "5/6": a float is not exact')
 
 
 def _parse_reseed_policy(value: object) -> ReseedPolicy:
@@ -76,7 +76,7 @@ def _build_reseed_policy_schema() -> dict[str, object]:
 
     The schema checks each value; rules between values are checked by the class itself.
     """
-    kinds: dict[type, dict[str, object]] = {
+    schema_by_type: dict[type, dict[str, object]] = {
         bool: {"type": "boolean"},
         int: {"type": "integer", "minimum": 0},
         frozenset: {"type": "array", "items": {"type": "string"}},
@@ -87,7 +87,11 @@ def _build_reseed_policy_schema() -> dict[str, object]:
         "properties": {
             setting.name: {"description": _RESEED_POLICY_MEANINGS[setting.name]}
             | next(
-                (schema for kind, schema in kinds.items() if isinstance(setting.default, kind)),
+                (
+                    schema
+                    for value_type, schema in schema_by_type.items()
+                    if isinstance(setting.default, value_type)
+                ),
                 {"type": "string"},
             )
             | {
@@ -100,11 +104,11 @@ def _build_reseed_policy_schema() -> dict[str, object]:
     }
 
 
-#: The JSON Schema of odds.
-_ODDS_SCHEMA: Final = {"type": "string", "pattern": r"^(0|1|0?\.\d+|\d+/\d+)$"}
+#: The JSON Schema of a fraction from 0 to 1.
+_FRACTION_SCHEMA: Final = {"type": "string", "pattern": r"^(0|1|0?\.\d+|\d+/\d+)$"}
 #: A probability or a return, from 0 to 1, read as an exact fraction.
 UnitFraction = Annotated[
-    Fraction, BeforeValidator(_parse_fraction), Field(ge=0, le=1), WithJsonSchema(_ODDS_SCHEMA)
+    Fraction, BeforeValidator(_parse_fraction), Field(ge=0, le=1), WithJsonSchema(_FRACTION_SCHEMA)
 ]
 #: An amount of money in minor units, zero or more.
 NonNegativeCents = Annotated[int, Field(ge=0, strict=True)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic.json_schema import JsonSchemaValue
 
-from egm.config.keys import KeyDocumentation, build_key_documentation, resolve_reference
+from egm.config.key_documentation import KeyDocumentation, build_key_documentation, resolve_reference
 from egm.profiles.profile import Profile
 
 
@@ -22,20 +22,20 @@ def build_schema() -> dict[str, object]:
 
 def iter_keys() -> Iterator[KeyDocumentation]:
     """Yield the documentation of every key of a jurisdiction profile, table by table."""
-    root = build_schema()
-    yield from _iter_table_keys(root, root, "")
+    profile_schema = build_schema()
+    yield from _iter_table_keys(profile_schema, profile_schema, "")
 
 
 def _iter_table_keys(
-    root: JsonSchemaValue, table: JsonSchemaValue, prefix: str
+    profile_schema: JsonSchemaValue, table_schema: JsonSchemaValue, prefix: str
 ) -> Iterator[KeyDocumentation]:
     """Yield the documentation of every key in a table of the profile's schema, and of the tables in it.
 
     ``prefix`` is the name of the table with a dot, put before each key.
     """
-    for name, schema_part in table["properties"].items():
-        described = resolve_reference(root, schema_part)
-        if "properties" in described:
-            yield from _iter_table_keys(root, described, f"{prefix}{name}.")
+    for name, schema_part in table_schema["properties"].items():
+        resolved_schema = resolve_reference(profile_schema, schema_part)
+        if "properties" in resolved_schema:
+            yield from _iter_table_keys(profile_schema, resolved_schema, f"{prefix}{name}.")
             continue
-        yield build_key_documentation(root, table, name, prefix)
+        yield build_key_documentation(profile_schema, table_schema, name, prefix)

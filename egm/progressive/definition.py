@@ -260,7 +260,7 @@ def _find_hit_rate_by_share(level_table: _LevelTable, location: str) -> Mapping[
 
 def _find_hit_rate_in_game(level_table: _LevelTable, location: str) -> Fraction:
     """Return the mean number of hits per wager that the definition of the table's game gives at the table's stake."""
-    return _find_participation(level_table, location).odds
+    return _find_participation(level_table, location).hit_rate
 
 
 def _find_participation(level_table: _LevelTable, location: str) -> LevelParticipation:

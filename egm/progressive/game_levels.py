@@ -602,5 +602,5 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
         game = find_open_game(machine)
         has_hits = game is not None and list_game_hits(machine, game)
         yield Notice(
-            code="award_awaited" if has_hits else "mystery_awaited", severity="warning", lasting=True
+            code="award_awaited" if has_hits else "mystery_awaited", severity="warning", is_lasting=True
         )

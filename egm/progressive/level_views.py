@@ -88,6 +88,6 @@ def _build_view(machine: Machine, pool: ProgressivePool) -> ProgressiveView:
         names=dict(pool.definition.names),
         amount_cents=amount.amount_cents,
         status=amount.status.value,
-        kind=pool.definition.scope.value,
+        scope=pool.definition.scope.value,
         mystery=pool.definition.terms.is_mystery,
     )

@@ -17,8 +17,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress
-from egm.progressive import game_levels as progressives
-from egm.progressive import unproved
+from egm.progressive import game_levels, unproved
 from egm.progressive.carrier import LinkCarrier
 from egm.progressive.display import ContributionStatus, DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.progressive.entries import (
@@ -353,7 +352,7 @@ class ProgressiveLinkService:
                     )
                 )
             case ControllerCountAhead():
-                progress = progressives.find_link_progress(self._machine, notification.level_id)
+                progress = game_levels.find_link_progress(self._machine, notification.level_id)
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
                     ContributionsCounted(

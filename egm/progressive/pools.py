@@ -107,7 +107,7 @@ class ProgressivePools:
             raise LevelConfigurationError(
                 f"{game.id}: this machine has no level {participation.level!r} for a stake of {stake_cents}"
             )
-        if pool.definition.stake_and_hit_rate.hit_rate != participation.odds:
+        if pool.definition.stake_and_hit_rate.hit_rate != participation.hit_rate:
             raise LevelConfigurationError(
                 f"{game.id}: two bets of {stake_cents} win level {participation.level!r} with different odds; they "
                 "must be equal"
@@ -280,7 +280,7 @@ def _create_pool(
             ),
             stake_and_hit_rate=LevelStakeAndHitRate(
                 stake_cents=stake_cents,
-                hit_rate=participation.odds,
+                hit_rate=participation.hit_rate,
                 hit_rate_by_share=participation.partial_hit_rates,
             ),
         ),

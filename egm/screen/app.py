@@ -11,7 +11,7 @@ import pygame
 from egm.kernel.messages import BenchCommand, BenchReply, Intent, PlayButtonPress, ScreenHeartbeat
 from egm.kernel.touch import COORDINATE_UNIT, calibrate_touch
 from egm.links.screen.client import ScreenClient
-from egm.links.screen.starting import read_start_up_activity
+from egm.links.screen.start_up_activity import read_start_up_activity
 from egm.links.systemd import READY_NOTIFICATION, WATCHDOG_NOTIFICATION, notify_systemd
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.input_reducer import REPEATED_MENU_KEY_ACTION, apply_action
@@ -200,24 +200,28 @@ class ScreenApp:
 
     def apply_action(self, action: Action) -> None:
         """Apply an action to the view, and send the messages that it causes to the machine and device simulator."""
-        choices = self.surface.picture.list_choices(self.view)
-        self.view, messages = apply_action(self.view, action, self.theme, choices)
+        selectable_actions = self.surface.picture.list_selectable_actions(self.view)
+        self.view, messages = apply_action(self.view, action, self.theme, selectable_actions)
         self._send(messages)
 
-    def _find_touch_action(self, tap: TouchFraction) -> Action | None:
+    def _find_touch_action(self, touch: TouchFraction) -> Action | None:
         """Return the action of the target at a touch, or None; the position is corrected by the touch calibration.
 
         During a calibration, return an action with the uncorrected position.
         """
         snapshot = self.view.snapshot
-        position = (round(tap.x * COORDINATE_UNIT), round(tap.y * COORDINATE_UNIT))
-        if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
-            return Action("felt", position)
-        if snapshot is not None and snapshot.touch:
-            x, y = calibrate_touch(snapshot.touch, *position)
-            tap = TouchFraction(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
+        position = (round(touch.x * COORDINATE_UNIT), round(touch.y * COORDINATE_UNIT))
+        if (
+            snapshot is not None
+            and snapshot.service_page is not None
+            and snapshot.service_page.pattern == "calibrate"
+        ):
+            return Action("calibration_touch", position)
+        if snapshot is not None and snapshot.touch_calibration:
+            x, y = calibrate_touch(snapshot.touch_calibration, *position)
+            touch = TouchFraction(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
         width, height = self.surface.picture.layout.size
-        return self.surface.picture.find_touched_action(self.view, tap.x * width, tap.y * height)
+        return self.surface.picture.find_touched_action(self.view, touch.x * width, touch.y * height)
 
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
         """Send requests to the machine and commands to the device simulator.
@@ -270,9 +274,9 @@ class ScreenApp:
         received = bench.poll(now)
         for message in received.messages:
             if isinstance(message, BenchReply):
-                states_before = self.view.device_states
+                states_before = self.view.state_by_device
                 self.view = apply_bench_reply(self.view, message, self._devices)
-                if self.view.is_key_turn_pending and self.view.device_states is not states_before:
+                if self.view.is_key_turn_pending and self.view.state_by_device is not states_before:
                     self.view = replace(self.view, is_key_turn_pending=False)
                     self.apply_action(REPEATED_MENU_KEY_ACTION)
         if received.has_link_opened or received.has_link_been_lost:
@@ -285,10 +289,10 @@ class ScreenApp:
 
     def run(self, frames_per_second: int = FRAMES_PER_SECOND) -> None:
         """Run frames until the surface is closed."""
-        pace = pygame.time.Clock()
+        frame_clock = pygame.time.Clock()
         try:
             while self.run_frame():
-                pace.tick(frames_per_second)
+                frame_clock.tick(frames_per_second)
         finally:
             self.surface.close()
             self.machine.close()

@@ -150,13 +150,17 @@ class DrmCard:
 
         Raises DisplayError if the call fails.
         """
-        number, layout = call.value
-        data = bytearray(struct.pack(layout, *values))
+        number, structure_format = call.value
+        structure_bytes = bytearray(struct.pack(structure_format, *values))
         try:
-            fcntl.ioctl(self.descriptor, 3 << 30 | len(data) << 16 | ord("d") << 8 | number, data)
+            fcntl.ioctl(
+                self.descriptor,
+                3 << 30 | len(structure_bytes) << 16 | ord("d") << 8 | number,
+                structure_bytes,
+            )
         except OSError as error:
             raise DisplayError(error.errno, error.strerror, f"graphics card: {call.name}") from error
-        return struct.unpack(layout, data)
+        return struct.unpack(structure_format, structure_bytes)
 
     def read_resources(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the ids of the card's CRTCs and of its connectors, in the kernel's order.
@@ -164,18 +168,18 @@ class DrmCard:
         A CRTC is the part of the card that sends the contents of a buffer to a display.
         """
         counts = self.execute_ioctl(IoctlCall.GETRESOURCES, *(0,) * 12)[4:8]
-        _, crtcs, connectors, _ = lists = [array("I", bytes(4 * count)) for count in counts]
+        _, crtc_ids, connector_ids, _ = lists = [array("I", bytes(4 * count)) for count in counts]
         structure = self.execute_ioctl(
             IoctlCall.GETRESOURCES,
             0,
-            _find_memory_address(crtcs),
-            _find_memory_address(connectors),
+            _get_memory_address(crtc_ids),
+            _get_memory_address(connector_ids),
             0,
             0,
             *map(len, lists[1:3]),
             *(0,) * 5,
         )
-        return tuple(crtcs[: structure[5]]), tuple(connectors[: structure[6]])
+        return tuple(crtc_ids[: structure[5]]), tuple(connector_ids[: structure[6]])
 
     def list_connected(self) -> list[DisplayConnector]:
         """Return the connectors to which a display is connected, in the kernel's order.
@@ -189,39 +193,42 @@ class DrmCard:
     def _read_connector(self, connector_id: int) -> DisplayConnector:
         """Return the connector with the id ``connector_id``, with its encoders and modes. This queries its display."""
         counts = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, connector_id, *(0,) * 7)
-        modes, encoders = array("B", bytes(_MODE_STRUCT.size * counts[4])), array("I", bytes(4 * counts[6]))
+        modes_bytes, encoder_ids = (
+            array("B", bytes(_MODE_STRUCT.size * counts[4])),
+            array("I", bytes(4 * counts[6])),
+        )
         counts_and_id = (counts[4], 0, counts[6], 0, connector_id)
         if counts[4]:
             self.execute_ioctl(
                 IoctlCall.GETCONNECTOR,
-                _find_memory_address(encoders),
-                _find_memory_address(modes),
+                _get_memory_address(encoder_ids),
+                _get_memory_address(modes_bytes),
                 0,
                 0,
                 *counts_and_id,
                 *(0,) * 7,
             )
         has_display = counts[11] == _CONNECTED_STATUS
-        mode_offsets = range(0, len(modes) if has_display else 0, _MODE_STRUCT.size)
+        mode_offsets = range(0, len(modes_bytes) if has_display else 0, _MODE_STRUCT.size)
         return DisplayConnector(
             connector_id,
-            tuple(encoders),
-            tuple(modes[i : i + _MODE_STRUCT.size].tobytes() for i in mode_offsets),
+            tuple(encoder_ids),
+            tuple(modes_bytes[i : i + _MODE_STRUCT.size].tobytes() for i in mode_offsets),
         )
 
-    def find_crtc(self, connector: DisplayConnector, taken_crtcs: Sequence[int] = ()) -> int:
-        """Return the id of a CRTC that can serve the connector and is not in ``taken_crtcs``.
+    def find_crtc(self, connector: DisplayConnector, taken_crtc_ids: Sequence[int] = ()) -> int:
+        """Return the id of a CRTC that can serve the connector and is not in ``taken_crtc_ids``.
 
         A CRTC is the part of the card that sends the contents of a buffer to a display.
 
         Raises DisplayError if there is no such CRTC.
         """
-        crtcs, _ = self.read_resources()
-        for encoder in connector.encoder_ids:
-            *_, crtc_mask, _ = self.execute_ioctl(IoctlCall.GETENCODER, encoder, 0, 0, 0, 0)
-            for i, crtc in enumerate(crtcs):
-                if crtc_mask & 1 << i and crtc not in taken_crtcs:
-                    return crtc
+        crtc_ids, _ = self.read_resources()
+        for encoder_id in connector.encoder_ids:
+            *_, crtc_mask, _ = self.execute_ioctl(IoctlCall.GETENCODER, encoder_id, 0, 0, 0, 0)
+            for crtc_index, crtc_id in enumerate(crtc_ids):
+                if crtc_mask & 1 << crtc_index and crtc_id not in taken_crtc_ids:
+                    return crtc_id
         raise DisplayError(f"connector {connector.connector_id}: the card can drive no more displays at once")
 
     def lease_display(self, connector_id: int, crtc_id: int) -> int:
@@ -229,9 +236,9 @@ class DrmCard:
 
         Raises OSError.
         """
-        objects = array("I", (connector_id, crtc_id))
+        object_ids = array("I", (connector_id, crtc_id))
         return self.execute_ioctl(
-            IoctlCall.CREATE_LEASE, _find_memory_address(objects), len(objects), os.O_CLOEXEC, 0, 0
+            IoctlCall.CREATE_LEASE, _get_memory_address(object_ids), len(object_ids), os.O_CLOEXEC, 0, 0
         )[4]
 
 
@@ -244,17 +251,17 @@ class DisplayOutput:
         ``display`` is its index among the connected displays, in the kernel's order. If fewer displays are connected,
         the last one is chosen. Raises DisplayError if none is connected.
         """
-        self.card, self._display = card, display
+        self.card, self._display_index = card, display
         connectors = card.list_connected()
         if not connectors:
             raise DisplayError("no display answers")
         connector = self._choose_connector(connectors)
         self.connector_id, self._mode = connector.connector_id, connector.mode
-        self.crtc = card.find_crtc(connector)
+        self.crtc_id = card.find_crtc(connector)
         self.other_connectors = [other for other in connectors if other is not connector]
         """The other connectors with a display."""
-        mode = _MODE_STRUCT.unpack(self._mode)
-        self.size: tuple[int, int] = (mode[1], mode[6])
+        _, width, _, _, _, _, height, *_ = _MODE_STRUCT.unpack(self._mode)
+        self.size: tuple[int, int] = (width, height)
         self._buffers = [self._create_buffer() for _ in range(2)]
         #: Whether the display is connected and its mode is set; None before the first frame.
         self._is_on: bool | None = None
@@ -262,26 +269,28 @@ class DisplayOutput:
 
     def _choose_connector(self, connectors: list[DisplayConnector]) -> DisplayConnector:
         """Return the connector of the display with the configured index; of the last display if there are fewer."""
-        return connectors[min(self._display, len(connectors) - 1)]
+        return connectors[min(self._display_index, len(connectors) - 1)]
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:
         """Create a frame buffer on the card. Return its id, and a surface that draws into its memory."""
-        (width, height), call = self.size, self.card.execute_ioctl
-        *_, handle, stride, length = call(IoctlCall.CREATE_DUMB, height, width, 32, 0, 0, 0, 0)
-        buffer_id = call(IoctlCall.ADDFB, 0, width, height, stride, 32, 24, handle)[0]
-        memory = mmap.mmap(self.card.descriptor, length, offset=call(IoctlCall.MAP_DUMB, handle, 0, 0)[2])
-        lines = memoryview(memory)[: stride * height]  # The buffer is padded to whole memory pages.
-        return buffer_id, pygame.image.frombuffer(lines, self.size, "BGRA", stride)
+        (width, height), execute_ioctl = self.size, self.card.execute_ioctl
+        *_, handle, stride, length = execute_ioctl(IoctlCall.CREATE_DUMB, height, width, 32, 0, 0, 0, 0)
+        buffer_id = execute_ioctl(IoctlCall.ADDFB, 0, width, height, stride, 32, 24, handle)[0]
+        memory = mmap.mmap(
+            self.card.descriptor, length, offset=execute_ioctl(IoctlCall.MAP_DUMB, handle, 0, 0)[2]
+        )
+        visible_memory = memoryview(memory)[: stride * height]  # The buffer is padded to whole memory pages.
+        return buffer_id, pygame.image.frombuffer(visible_memory, self.size, "BGRA", stride)
 
     def _turn_on(self) -> None:
         """Set the display's mode. This turns the display on and shows the current buffer."""
-        connectors = array("I", (self.connector_id,))
+        connector_ids = array("I", (self.connector_id,))
         buffer_id = self._buffers[0][0]
         self.card.execute_ioctl(
             IoctlCall.SETCRTC,
-            _find_memory_address(connectors),
+            _get_memory_address(connector_ids),
             1,
-            self.crtc,
+            self.crtc_id,
             buffer_id,
             0,
             0,
@@ -308,7 +317,7 @@ class DisplayOutput:
         if self.card.have_displays_changed() or self._is_on is None:
             self._update_connected_displays()
         try:
-            self.card.execute_ioctl(IoctlCall.PAGE_FLIP, self.crtc, buffer_id, _PAGE_FLIP_EVENT_FLAG, 0, 0)
+            self.card.execute_ioctl(IoctlCall.PAGE_FLIP, self.crtc_id, buffer_id, _PAGE_FLIP_EVENT_FLAG, 0, 0)
             self._is_flip_pending = True
         except DisplayError as error:
             self._is_flip_pending = False
@@ -342,17 +351,17 @@ class TopScreenProcess:
     def __init__(
         self,
         output: DisplayOutput,
-        command: Callable[[int], Sequence[str]],
+        build_command: Callable[[int], Sequence[str]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare the process without starting it.
 
-        ``command`` returns the command line that starts the process, for the file descriptor of a DRM lease. The lease
-        gives the process the use of its display.
+        ``build_command`` returns the command line that starts the process, for the file descriptor of a DRM lease. The
+        lease gives the process the use of its display.
         """
         self._output = output
         self._clock = clock
-        self._command = command
+        self._build_command = build_command
         self._process_id: int | None = None
         self._next_start_at = clock()
 
@@ -371,19 +380,19 @@ class TopScreenProcess:
         card, connector = self._output.card, self._output.other_connectors[0]
         # Only the player's screen sends the watchdog notices to systemd.
         environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
-        lease = None
+        lease_descriptor = None
         try:
-            lease = card.lease_display(
-                connector.connector_id, card.find_crtc(connector, (self._output.crtc,))
+            lease_descriptor = card.lease_display(
+                connector.connector_id, card.find_crtc(connector, (self._output.crtc_id,))
             )
-            os.set_inheritable(lease, True)
-            command = tuple(self._command(lease))
+            os.set_inheritable(lease_descriptor, True)
+            command = tuple(self._build_command(lease_descriptor))
             self._process_id = os.posix_spawn(command[0], command, environment)
         except OSError as error:  # The player's screen runs without a top screen.
             echo(f"screen: no top screen: {error}", err=True)
         finally:
-            if lease is not None:
-                os.close(lease)
+            if lease_descriptor is not None:
+                os.close(lease_descriptor)
 
     def stop(self) -> None:
         """Stop the process of the top screen, if it is running."""
@@ -399,6 +408,6 @@ class TopScreenProcess:
         return self._process_id is not None
 
 
-def _find_memory_address(items: "array[int]") -> int:
+def _get_memory_address(items: "array[int]") -> int:
     """Return the memory address of an array's data, to be passed in a kernel call."""
     return items.buffer_info()[0]

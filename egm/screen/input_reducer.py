@@ -15,7 +15,7 @@ from egm.screen.service_input import apply_page_action
 from egm.screen.steps import KenoStep
 from egm.screen.table import (
     CHIP_CHANGING_ACTIONS,
-    NEIGHBOUR_COUNT_CHOICES,
+    NEIGHBOUR_COUNTS,
     TABLE_ACTIONS,
     build_bet_limits,
     clear_chips,
@@ -39,7 +39,7 @@ from egm.screen.view import (
     is_decision_by_marking,
     is_decision_due,
     is_dismissible_reminder_shown,
-    is_marked_answer_permitted,
+    is_marked_option_permitted,
     is_presentation_running,
     is_selecting_targets,
     is_text_field_open,
@@ -59,19 +59,20 @@ REPEATED_MENU_KEY_ACTION: Final = Action("menu", "known")
 _SKIPPABLE_CELEBRATION_LEVEL: Final = 3
 #: How long a requested game waits for the previous one to end, in seconds.
 _REQUESTED_GAME_WAIT_SECONDS: Final = 4.0
-#: Keys that leave a service page, with the answer that each sends: one page back, or out of the menu.
-_ANSWER_BY_LEAVING_KEY: Final = {"close": "back", "menu": "leave"}
+#: Keys that leave a service page, with the reply that each sends: one page back, or out of the menu.
+_REPLY_BY_LEAVING_KEY: Final = {"close": "back", "menu": "leave"}
 #: A keyboard's arrows as keys of the deck: for changing a bet, and for moving the focus.
 _DECK_KEYS_BY_ARROW: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more", "bet_less")}
 
 
 def apply_action(
-    view: View, action: Action, theme: Theme, choices: Sequence[Action] = ()
+    view: View, action: Action, theme: Theme, selectable_actions: Sequence[Action] = ()
 ) -> tuple[View, OutgoingMessages]:
     """Return the view after a player's or attendant's action, and the messages that it causes.
 
-    The messages are requests to the machine and commands to the device simulator. ``choices`` are the actions of the
-    touch targets among which the deck's keys select, if they do now (:func:`egm.screen.view.is_selecting_targets`).
+    The messages are requests to the machine and commands to the device simulator. ``selectable_actions`` are the
+    actions of the touch targets among which the deck's keys select, if they do now
+    (:func:`egm.screen.view.is_selecting_targets`).
     """
     if action.typed_character:
         action = (
@@ -83,7 +84,9 @@ def apply_action(
             # The next Enter confirms the typed text, not the focused target.
             view = replace(view, is_focus_shown=False)
     if action.name in _DECK_KEYS_BY_ARROW:
-        action = Action(_DECK_KEYS_BY_ARROW[action.name][bool(choices) and is_selecting_targets(view, theme)])
+        action = Action(
+            _DECK_KEYS_BY_ARROW[action.name][bool(selectable_actions) and is_selecting_targets(view, theme)]
+        )
     # A key that only types a character does not cancel the requested game.
     next_game_at = None if action.name else view.next_play_pressed_at
     view = replace(
@@ -94,12 +97,12 @@ def apply_action(
         next_play_pressed_at=next_game_at,
     )
     if action.name == "play" and view.scene is Scene.GAME and not is_decision_due(view, theme):
-        if view.page is not PlayerPage.NONE and not view.is_focus_shown:
+        if view.player_page is not PlayerPage.NONE and not view.is_focus_shown:
             # PLAY stakes nothing on a game that is covered by a page.
-            return replace(view, page=PlayerPage.NONE), ()
+            return replace(view, player_page=PlayerPage.NONE), ()
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _shorten_presentation(view, theme), ()
-    should_turn_key = action.name == "menu" and not _has_unconfirmed_entries(view)
+    should_turn_key = action.name == "menu" and not _has_unconfirmed_input(view)
     # Query the key's position first, because it may also have been turned with the device simulator's own commands.
     should_query_first = should_turn_key and action == MENU_KEY_ACTION and view.is_simulator_connected
     key_commands = _list_operator_key_commands(view) if should_turn_key and not should_query_first else ()
@@ -107,7 +110,7 @@ def apply_action(
         return replace(view, is_key_turn_pending=should_query_first), key_commands or (
             BenchCommand(device="bench", action="state"),
         )
-    view_or_action = _move_focus(view, action, theme, choices)
+    view_or_action = _move_focus(view, action, theme, selectable_actions)
     if isinstance(view_or_action, View):
         return view_or_action, ()
     action = view_or_action
@@ -116,7 +119,7 @@ def apply_action(
     return _apply_player_action(view, action, theme)
 
 
-def _has_unconfirmed_entries(view: View) -> bool:
+def _has_unconfirmed_input(view: View) -> bool:
     """Return whether the open service page has entries that would be lost if the page were closed.
 
     The machine then warns instead of closing the page; a second turn of the key closes it.
@@ -136,14 +139,14 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     if presentation is None or timeline is None:
         return view
     elapsed_seconds = view.now - presentation.began_at
-    if keno_slip.find_minimum_wheel_turns(view.game) and elapsed_seconds < timeline.last_stop:
+    if keno_slip.find_wheel_turns_min(view.game) and elapsed_seconds < timeline.last_stop_seconds:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
     should_request_next_game = (
         presentation.is_complete
-        and elapsed_seconds >= timeline.last_stop
+        and elapsed_seconds >= timeline.last_stop_seconds
         and (
             timeline.celebration_level < _SKIPPABLE_CELEBRATION_LEVEL
-            or elapsed_seconds >= timeline.roll_up_end
+            or elapsed_seconds >= timeline.roll_up_end_seconds
         )
     )
     return replace(
@@ -162,7 +165,7 @@ def request_next_game(view: View) -> tuple[View, OutgoingMessages]:
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
     is_play_blocked = (
-        view.scene is not Scene.GAME or view.page is not PlayerPage.NONE or view.decision is not None
+        view.scene is not Scene.GAME or view.player_page is not PlayerPage.NONE or view.decision is not None
     )
     if (
         is_play_blocked
@@ -189,26 +192,28 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
         would_cover_game = action.name in {"help", "games"} and is_presentation_running(view, theme)
         return view if would_cover_game else _apply_screen_action(view, action.name), ()
     should_keep_page_open = action.name in {"language", "denomination", "limit"}
-    return view if should_keep_page_open else replace(view, page=PlayerPage.NONE), requests
+    return view if should_keep_page_open else replace(view, player_page=PlayerPage.NONE), requests
 
 
-def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
+def _move_focus(
+    view: View, action: Action, theme: Theme, selectable_actions: Sequence[Action]
+) -> View | Action:
     """Handle a key that moves the focus or activates the focused target.
 
     If it moves the focus, return the new view; if it activates the target, return the target's action. Return any other
     key's ``action`` unchanged.
     """
-    if not choices or not is_selecting_targets(view, theme):
+    if not selectable_actions or not is_selecting_targets(view, theme):
         return action
     is_marking = is_decision_by_marking(view)
     if action.name in {"bet_less", "bet_more"}:
         step = 1 if action.name == "bet_more" else -1
         target_index = view.focused_target_index + step if view.is_focus_shown else 0
-        return replace(view, focused_target_index=target_index % len(choices), is_focus_shown=True)
+        return replace(view, focused_target_index=target_index % len(selectable_actions), is_focus_shown=True)
     has_play_own_effect = is_marking or can_place_chips(view, theme)
     is_activation_key = action.name == "bet_max" or (action.name == "play" and not has_play_own_effect)
     if is_activation_key and view.is_focus_shown:
-        return choices[view.focused_target_index % len(choices)]
+        return selectable_actions[view.focused_target_index % len(selectable_actions)]
     return replace(view, is_focus_shown=True) if action.name == "bet_max" and not is_marking else action
 
 
@@ -225,7 +230,7 @@ def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
     }
     return tuple(
         BenchCommand(device=board, action="key", values={"name": "operator", "on": on})
-        for board, state in view.device_states.items()
+        for board, state in view.state_by_device.items()
         if "keys_on" in state
         for on in turns_by_key_and_menu.get(("operator" in state["keys_on"], view.scene is Scene.SERVICE), ())
     )
@@ -243,8 +248,8 @@ def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMes
         name, value = "answer", confirm.id
     elif name == "next" or (name == "back" and value is None):
         name, value = "rows", 1 if name == "next" else -1
-    elif name in _ANSWER_BY_LEAVING_KEY:
-        name, value = "answer", _ANSWER_BY_LEAVING_KEY[name]
+    elif name in _REPLY_BY_LEAVING_KEY:
+        name, value = "answer", _REPLY_BY_LEAVING_KEY[name]
     page_input, requests = apply_page_action(view.page_input, page, name, value, view.now)
     return replace(view, page_input=page_input), requests
 
@@ -252,7 +257,7 @@ def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMes
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, OutgoingMessages] | None:
     """Apply a touch of the game field, of a decision or of the simulated devices' drawer.
 
-    Return None for other actions. PLAY is such an action, unless it answers a decision or a bet is not sent yet.
+    Return None for other actions. PLAY is such an action, unless it makes a decision or a bet is not sent yet.
     """
     name, value = action.name, action.value
     if name == "bench":
@@ -263,33 +268,33 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
         return _apply_action_on_table(view, name, value)
     if name in {"area", "part"}:
         return (
-            _request_area_stake(view, str(value))
+            _apply_area_touch(view, str(value))
             if name == "area"
             else (replace(view, sheet_index=int(value)), ())
         )
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
-        return _apply_choice(view, action) if is_decision_due(view, theme) else (view, ())
+        return _apply_decision_action(view, action) if is_decision_due(view, theme) else (view, ())
     # PLAY has no effect then: the status line says what still has to be marked.
     return (view, ()) if name == "play" and has_unsent_bet(view) else None
 
 
-def _apply_choice(view: View, action: Action) -> tuple[View, OutgoingMessages]:
-    """Apply a touch on a pending decision: mark a reel or card, or send the player's answer to the machine."""
+def _apply_decision_action(view: View, action: Action) -> tuple[View, OutgoingMessages]:
+    """Apply a touch on a pending decision: mark a reel or card, or send the player's choice to the machine."""
     if action.name == "hold":
-        return replace(view, held_items_mask=view.held_items_mask ^ (1 << int(action.value))), ()
+        return replace(view, marked_items_mask=view.marked_items_mask ^ (1 << int(action.value))), ()
     if action.name == "set_as":
-        return replace(view, held_items_mask=int(action.value)), ()
+        return replace(view, marked_items_mask=int(action.value)), ()
     if action.name == "choose":
-        return view, _build_answer(view, action.value)
-    is_answer = is_decision_by_marking(view) and is_marked_answer_permitted(view)
-    return view, _build_answer(view, view.held_items_mask) if is_answer else ()
+        return view, _build_choice_request(view, action.value)
+    is_choice_complete = is_decision_by_marking(view) and is_marked_option_permitted(view)
+    return view, _build_choice_request(view, view.marked_items_mask) if is_choice_complete else ()
 
 
-def _build_answer(view: View, answer: int | str) -> tuple[Intent, ...]:
-    """Return the request with the player's answer to the decision that the screen shows."""
+def _build_choice_request(view: View, option: int | str) -> tuple[Intent, ...]:
+    """Return the request with the player's choice in the decision that the screen shows."""
     decision = view.decision
     decision_id = None if decision is None else {"play_id": decision.play_id, "step": decision.step}
-    return (Intent(name="choose", value=answer, options=decision_id),)
+    return (Intent(name="choose", value=option, options=decision_id),)
 
 
 # ---------------------------------------------------------------------- bets
@@ -304,7 +309,7 @@ def _apply_keno_action(view: View, action_name: str, action_value: Any) -> tuple
     ):
         return view, ()
     if action_name == "form":
-        request = keno_slip.request_preset_ticket_choice(
+        request = keno_slip.build_preset_ticket_choice_requests(
             game, snapshot, None if action_value is None else str(action_value)
         )
         return replace(view, marked_keno_slip=keno_slip.KenoSlip(), bet_touched_at=view.now), request
@@ -332,7 +337,9 @@ def _apply_keno_action(view: View, action_name: str, action_value: Any) -> tuple
         and action_name != "quick_pick"
     ):
         return changed_view, ()
-    return changed_view, keno_slip.request_slip_bet(game, slip, keno_slip.find_current_stake(snapshot, game))
+    return changed_view, keno_slip.build_slip_bet_requests(
+        game, slip, keno_slip.find_current_stake(snapshot, game)
+    )
 
 
 def _build_quick_pick_slip(view: View) -> keno_slip.KenoSlip | None:
@@ -353,7 +360,7 @@ def _build_quick_pick_slip(view: View) -> keno_slip.KenoSlip | None:
 
 
 def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> tuple[View, OutgoingMessages]:
-    """Apply a touch at a table game: place or remove chips, select a tool, or open another part of the layout."""
+    """Apply a touch at a table game: place or remove chips, select a tool, or open another part of the felt."""
     table, snapshot, chips = view.table, view.snapshot, view.chips
     if table is None or snapshot is None:
         return view, ()
@@ -391,7 +398,7 @@ def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> t
 
 
 def _change_table_display(view: View, action_name: str, action_value: Any) -> View:
-    """Apply a touch at a table game that changes no bet, such as the choice of a tool or of a part of the layout."""
+    """Apply a touch at a table game that changes no bet, such as the choice of a tool or of a part of the felt."""
     chips = view.chips
     if action_name == "suits":
         return replace(view, has_four_suit_colours=not view.has_four_suit_colours)
@@ -400,10 +407,8 @@ def _change_table_display(view: View, action_name: str, action_value: Any) -> Vi
             view, is_scoreboard_wanted=not should_show_scoreboard(view), scoreboard_chosen_at=view.now
         )
     if action_name == "neighbours":
-        index = NEIGHBOUR_COUNT_CHOICES.index(chips.neighbour_count)
-        changed_chips = replace(
-            chips, neighbour_count=NEIGHBOUR_COUNT_CHOICES[(index + 1) % len(NEIGHBOUR_COUNT_CHOICES)]
-        )
+        index = NEIGHBOUR_COUNTS.index(chips.neighbour_count)
+        changed_chips = replace(chips, neighbour_count=NEIGHBOUR_COUNTS[(index + 1) % len(NEIGHBOUR_COUNTS)])
     elif action_name == "chip":
         changed_chips = replace(chips, chip_value=int(action_value), selected_tool="chip")
     elif action_name == "tool":
@@ -413,13 +418,13 @@ def _change_table_display(view: View, action_name: str, action_value: Any) -> Vi
     else:
         changed_chips = (
             replace(chips, open_part=str(action_value))
-            if action_name == "cloth"
+            if action_name == "felt_part"
             else replace(chips, sheet_index=int(action_value))
         )
     return replace(view, chips=changed_chips)
 
 
-def _request_area_stake(view: View, area: str) -> tuple[View, OutgoingMessages]:
+def _apply_area_touch(view: View, area_id: str) -> tuple[View, OutgoingMessages]:
     """Request the next higher stake on a betting area of the wheel."""
     game, snapshot = view.game, view.snapshot
     if (
@@ -429,10 +434,10 @@ def _request_area_stake(view: View, area: str) -> tuple[View, OutgoingMessages]:
         or not view.is_request_accepted("bet")
     ):
         return view, ()
-    return view, keno_slip.request_next_area_stake(game, snapshot, area)
+    return view, keno_slip.build_next_area_stake_requests(game, snapshot, area_id)
 
 
-def _request_bet_change(view: View, level_change: int) -> tuple[Intent, ...]:
+def _build_bet_change_requests(view: View, level_change: int) -> tuple[Intent, ...]:
     """Return the request to change the bet by ``level_change`` bet levels; 0 requests the maximum bet.
 
     Return nothing at a table whose bets are chips on spots. While Keno cards are marked, the stake of the current card
@@ -454,12 +459,12 @@ def _request_bet_change(view: View, level_change: int) -> tuple[Intent, ...]:
     index = options.index(current_bet) if current_bet in options else 0
     index = len(options) - 1 if level_change == 0 else max(0, min(len(options) - 1, index + level_change))
     if has_marks and game is not None:
-        return keno_slip.request_slip_bet(
+        return keno_slip.build_slip_bet_requests(
             game, view.marked_keno_slip.with_stake(options[index], default_stake), options[index]
         )
     if game is not None:
         return (
-            keno_slip.request_preset_ticket(
+            keno_slip.build_preset_ticket_request(
                 keno_slip.find_current_preset_ticket(game, view.snapshot), options[index]
             ),
         )
@@ -479,15 +484,15 @@ def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | No
         "menu": (Intent(name="menu"),),
         "acknowledge": (Intent(name="acknowledge"),),
         "residual": (Intent(name="residual"),),
-        "limit": _request_player_limit(action.value),
-        "bet_less": _request_bet_change(view, -1),
-        "bet_more": _request_bet_change(view, 1),
-        "bet_max": _request_bet_change(view, 0),
-        "language": _request_next_language(view),
+        "limit": _build_player_limit_requests(action.value),
+        "bet_less": _build_bet_change_requests(view, -1),
+        "bet_more": _build_bet_change_requests(view, 1),
+        "bet_max": _build_bet_change_requests(view, 0),
+        "language": _build_next_language_requests(view),
     }.get(action.name)
 
 
-def _request_player_limit(chosen_limit: object) -> tuple[Intent, ...]:
+def _build_player_limit_requests(chosen_limit: object) -> tuple[Intent, ...]:
     """Return the request to set a limit that the player chose for themselves.
 
     ``chosen_limit`` is a pair: the kind of limit and its value. Return nothing for any other ``chosen_limit``.
@@ -498,7 +503,7 @@ def _request_player_limit(chosen_limit: object) -> tuple[Intent, ...]:
     return (Intent(name="limit", value=int(value), options={"of": str(kind)}),)
 
 
-def _request_next_language(view: View) -> tuple[Intent, ...]:
+def _build_next_language_requests(view: View) -> tuple[Intent, ...]:
     """Return the request for the jurisdiction's next language; nothing if there is only one."""
     if view.snapshot is None or len(view.snapshot.languages) < 2:
         return ()
@@ -513,7 +518,7 @@ def _apply_screen_action(view: View, action_name: str) -> View:
         "help": lambda: _toggle_page(view, PlayerPage.HELP),
         "games": lambda: _toggle_page(view, PlayerPage.GAME_MENU),
         "slip": lambda: _toggle_page(view, PlayerPage.KENO_SLIP),
-        "close": lambda: replace(view, page=PlayerPage.NONE),
+        "close": lambda: replace(view, player_page=PlayerPage.NONE),
         "next": lambda: replace(view, sheet_index=view.sheet_index + 1),
         "back": lambda: replace(view, sheet_index=view.sheet_index - 1),
         "volume": lambda: replace(view, volume_step=(view.volume_step + 1) % 4),
@@ -523,8 +528,8 @@ def _apply_screen_action(view: View, action_name: str) -> View:
 
 def _toggle_page(view: View, page: PlayerPage) -> View:
     """Open the given page at its first sheet; if it is open already, close it."""
-    new_page = PlayerPage.NONE if view.page is page else page
-    return replace(view, page=new_page, sheet_index=0, focused_target_index=0, is_focus_shown=False)
+    new_page = PlayerPage.NONE if view.player_page is page else page
+    return replace(view, player_page=new_page, sheet_index=0, focused_target_index=0, is_focus_shown=False)
 
 
 def _toggle_drawer(view: View) -> View:

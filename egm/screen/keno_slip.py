@@ -111,11 +111,13 @@ def count_ways_by_spot_count(card: KenoCardMarks) -> dict[int, int]:
 
     A way is a combination of the card's groups; its spots are the numbers in these groups.
     """
-    counts = {0: 1}
+    way_count_by_spot_count = {0: 1}
     for group in card:
-        for count, ways in list(counts.items()):
-            counts[count + len(group)] = counts.get(count + len(group), 0) + ways
-    return counts
+        for spot_count, way_count in list(way_count_by_spot_count.items()):
+            way_count_by_spot_count[spot_count + len(group)] = (
+                way_count_by_spot_count.get(spot_count + len(group), 0) + way_count
+            )
+    return way_count_by_spot_count
 
 
 def count_paid_ways_by_spot_count(game: GameView, card: KenoCardMarks) -> dict[int, int]:
@@ -125,14 +127,16 @@ def count_paid_ways_by_spot_count(game: GameView, card: KenoCardMarks) -> dict[i
     """
     if not all(card):
         return {}
-    counts = {
-        count: ways
-        for count, ways in count_ways_by_spot_count(card).items()
-        if count in list_permitted_spot_counts(game)
+    way_count_by_spot_count = {
+        spot_count: way_count
+        for spot_count, way_count in count_ways_by_spot_count(card).items()
+        if spot_count in list_permitted_spot_counts(game)
     }
     smallest, largest = min(map(len, card)), sum(map(len, card))
-    is_valid = any(count >= smallest for count in counts) and largest >= min(list_permitted_spot_counts(game))
-    return counts if is_valid else {}
+    is_valid = any(spot_count >= smallest for spot_count in way_count_by_spot_count) and largest >= min(
+        list_permitted_spot_counts(game)
+    )
+    return way_count_by_spot_count if is_valid else {}
 
 
 def is_valid_slip(game: GameView, slip: KenoSlip) -> bool:
@@ -181,7 +185,12 @@ def add_card(game: GameView, slip: KenoSlip) -> KenoSlip:
 def list_draw_counts_on_offer(game: GameView) -> tuple[int, ...]:
     """Return, ascending, the counts of draws for which a Keno ticket can be bought (M-05)."""
     draw_count_max = find_maximum_per_ticket(game, "draws")
-    return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < draw_count_max} | {draw_count_max}))
+    return tuple(
+        sorted(
+            {draw_count for draw_count in (1, 2, 3, 4, 5, 10, 20) if draw_count < draw_count_max}
+            | {draw_count_max}
+        )
+    )
 
 
 def choose_next_draw_count(game: GameView, slip: KenoSlip) -> KenoSlip:
@@ -196,10 +205,12 @@ def list_bonuses_with_fee(game: GameView) -> dict[str, Mapping[str, Any]]:
     return {str(bonus["id"]): bonus for bonus in game.presentation["bonuses"] if bonus["fee"]}
 
 
-def toggle_bonus(game: GameView, slip: KenoSlip, bonus: str) -> KenoSlip:
+def toggle_bonus(game: GameView, slip: KenoSlip, bonus_id: str) -> KenoSlip:
     """Return the slip with a paid bonus added or removed. Its bonuses stay in the game's order."""
-    chosen_ids = set(slip.bonus_ids) ^ {bonus}
-    return replace(slip, bonus_ids=tuple(b for b in list_bonuses_with_fee(game) if b in chosen_ids))
+    chosen_ids = set(slip.bonus_ids) ^ {bonus_id}
+    return replace(
+        slip, bonus_ids=tuple(bonus_id for bonus_id in list_bonuses_with_fee(game) if bonus_id in chosen_ids)
+    )
 
 
 def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draw_count: int) -> int:
@@ -267,7 +278,7 @@ def compute_current_preset_ticket_price(
     )
 
 
-def request_preset_ticket_choice(
+def build_preset_ticket_choice_requests(
     game: GameView, snapshot: Snapshot, ticket_id: str | None = None
 ) -> tuple[Intent, ...]:
     """Return the request to bet on the preset ticket ``ticket_id`` at the current stake.
@@ -278,10 +289,10 @@ def request_preset_ticket_choice(
     start_id = find_current_preset_ticket(game, snapshot)["id"] if ticket_id is None else ticket_id
     index = next((n for n, ticket in enumerate(tickets) if ticket["id"] == start_id), -1)
     ticket = tickets[(index + (1 if ticket_id is None else 0)) % len(tickets)]
-    return (request_preset_ticket(ticket, compute_current_preset_ticket_price(game, ticket, snapshot)),)
+    return (build_preset_ticket_request(ticket, compute_current_preset_ticket_price(game, ticket, snapshot)),)
 
 
-def request_preset_ticket(preset_ticket: Mapping[str, object], cost_credits: int) -> Intent:
+def build_preset_ticket_request(preset_ticket: Mapping[str, object], cost_credits: int) -> Intent:
     """Return the request to bet ``cost_credits`` on a preset ticket."""
     return Intent(name="bet", value=cost_credits, options={"form": preset_ticket["id"]})
 
@@ -298,7 +309,7 @@ def compute_slip_cost(game: GameView, slip: KenoSlip, stake_credits: int) -> int
     return ways_cost * _compute_cost_factor(game, slip.bonus_ids, slip.draw_count)
 
 
-def request_slip_bet(game: GameView, slip: KenoSlip, stake_credits: int) -> tuple[Intent, ...]:
+def build_slip_bet_requests(game: GameView, slip: KenoSlip, stake_credits: int) -> tuple[Intent, ...]:
     """Return the request to the machine for a Keno ticket with the player's marks.
 
     Without marks, it requests the game's first preset ticket, a quick pick, at its lowest price. If the marks make no
@@ -306,7 +317,7 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake_credits: int) -> tupl
     """
     if not slip.has_marks:
         ticket = game.presentation["forms"][0]
-        return (request_preset_ticket(ticket, min(list_preset_ticket_prices(game, ticket))),)
+        return (build_preset_ticket_request(ticket, min(list_preset_ticket_prices(game, ticket))),)
     if not is_valid_slip(game, slip):
         return ()
     options: dict[str, object] = {
@@ -314,7 +325,8 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake_credits: int) -> tupl
             {
                 "groups": [sorted(group) for group in card],
                 "stakes": {
-                    str(count): card_stake for count in sorted(count_paid_ways_by_spot_count(game, card))
+                    str(spot_count): card_stake
+                    for spot_count in sorted(count_paid_ways_by_spot_count(game, card))
                 },
             }
             for card, card_stake in zip(slip.cards, slip.list_card_stakes(stake_credits), strict=True)
@@ -365,7 +377,7 @@ def is_wheel_game(game: GameView | None) -> bool:
     return game is not None and "areas" in game.presentation
 
 
-def find_minimum_wheel_turns(game: GameView | None) -> int:
+def find_wheel_turns_min(game: GameView | None) -> int:
     """Return how many turns a spin of this game's wheel needs to be valid, or 0 without a minimum."""
     return int(game.presentation.get("revolutions") or 0) if game is not None else 0
 
@@ -378,29 +390,29 @@ def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
     stake_by_area = snapshot.bet_wager.get("bets")
     if isinstance(stake_by_area, Mapping):
         return {str(area): int(stake) for area, stake in stake_by_area.items()}
-    for form in game.presentation.get("forms", ()):
+    for preset_bet in game.presentation.get("forms", ()):
         for stake in game.presentation["layout"]["stakes"]:
-            if stake * len(form["areas"]) == snapshot.bet_credits:
-                return dict.fromkeys(form["areas"], stake)
+            if stake * len(preset_bet["areas"]) == snapshot.bet_credits:
+                return dict.fromkeys(preset_bet["areas"], stake)
     return {}
 
 
-def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
+def build_next_area_stake_requests(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
     """Return the request for the next higher stake on a betting area of the wheel; after the highest, for no stake.
 
     Stakes with which the bet would cost too much or have too many areas are skipped. If no other area has a stake,
     the stake on this area is not removed: the lowest stake follows the highest one.
     """
-    layout, current_stakes = game.presentation["layout"], read_area_stakes(game, snapshot)
-    possible_stakes = [0, *layout["stakes"]]
+    area_rules, current_stakes = game.presentation["layout"], read_area_stakes(game, snapshot)
+    possible_stakes = [0, *area_rules["stakes"]]
     other_stakes = {name: stake for name, stake in current_stakes.items() if name != area}
     current_stake = current_stakes.get(area, 0)
     index = possible_stakes.index(current_stake) if current_stake in possible_stakes else 0
     for step in range(1, len(possible_stakes) + 1):
         stake = possible_stakes[(index + step) % len(possible_stakes)]
         new_stakes = {**other_stakes, area: stake} if stake else other_stakes
-        exceeds_cost = layout.get("cost") is not None and sum(new_stakes.values()) > layout["cost"]
-        has_too_many_areas = layout.get("areas") is not None and len(new_stakes) > layout["areas"]
+        exceeds_cost = area_rules.get("cost") is not None and sum(new_stakes.values()) > area_rules["cost"]
+        has_too_many_areas = area_rules.get("areas") is not None and len(new_stakes) > area_rules["areas"]
         if new_stakes and not exceeds_cost and not has_too_many_areas:
             return (Intent(name="bet", value=sum(new_stakes.values()), options={"bets": new_stakes}),)
     return ()

@@ -160,7 +160,7 @@ class Layout:
         )
 
     @property
-    def page(self) -> Rect:
+    def service_page(self) -> Rect:
         """Return the rectangle of a service page: the area above the meters, without the open drawer."""
         margin = 10.0 if self.is_telephone else 24.0 if self.is_portrait else 40.0
         return (margin, 8.0, self.size[0] - self.drawer_width - 2 * margin, self.meter_bar[1] - 10.0)

@@ -15,7 +15,7 @@ from egm.kernel.messages import (
     Snapshot,
 )
 from egm.kernel.service_pages import Replay
-from egm.links.screen.starting import StartUpActivity
+from egm.links.screen.start_up_activity import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.input_reducer import OutgoingMessages, request_next_game
 from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_data
@@ -25,7 +25,7 @@ from egm.screen.service_input import update_input_for_page
 from egm.screen.steps import DisplayStep, PickStep, TableStep, read_steps
 from egm.screen.table import (
     ChipsOnTable,
-    apply_machine_answer,
+    apply_machine_reply,
     is_table_game,
     read_registered_bets,
     read_table,
@@ -34,9 +34,9 @@ from egm.screen.table import (
 from egm.screen.theme import Theme
 from egm.screen.view import PlayerPage, View, build_view_timeline, find_shown_reel_spin
 
-#: The longest wait, in seconds, for the machine's answer to a touch. A refusal within this time of a touch is shown as
-#: the answer to it, even if its text is unchanged. A bet request without an answer by then counts as lost.
-MACHINE_ANSWER_SECONDS_MAX: Final = 1.0
+#: The longest wait, in seconds, for the machine's reply to a touch. A refusal within this time of a touch is shown as
+#: the reply to it, even if its text is unchanged. A bet request without a reply by then counts as lost.
+MACHINE_REPLY_SECONDS_MAX: Final = 1.0
 
 
 def apply_message(view: View, message: Message) -> View:
@@ -50,14 +50,14 @@ def apply_message(view: View, message: Message) -> View:
             for game in message.games
         }
         games = {game.id: game for game in message.games}
-        tables = {game.id: read_table(game) for game in message.games if is_table_game(game)}
+        table_by_game = {game.id: read_table(game) for game in message.games if is_table_game(game)}
         return replace(
             view,
             games=games,
             reel_data_by_game=reel_data_by_game,
-            tables=tables,
+            table_by_game=table_by_game,
             is_machine_connected=True,
-            machine_texts=message.words,
+            machine_texts_by_language=message.feature_texts,
             start_up_activity=None,
         )
     if isinstance(message, GameOutcome):
@@ -76,7 +76,7 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
     """
     if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
         return replace(
-            view, device_states={n: d for n, d in reply.state.items() if not devices or n in devices}
+            view, state_by_device={n: d for n, d in reply.state.items() if not devices or n in devices}
         )
     return replace(view, bench_reply=reply, bench_reply_at=view.now)
 
@@ -105,7 +105,7 @@ def _start_presentation(view: View, outcome: GameOutcome) -> View:
     presentation = replace(_build_continued_presentation(view, outcome, steps), round_result=result)
     view = _prepare_chips_after_round(view, outcome)
     return replace(
-        view, presentation=presentation, decision=None, page=PlayerPage.NONE, last_activity_at=view.now
+        view, presentation=presentation, decision=None, player_page=PlayerPage.NONE, last_activity_at=view.now
     )
 
 
@@ -115,7 +115,7 @@ def _prepare_chips_after_round(view: View, outcome: GameOutcome) -> View:
     The bets of the round are stored, so that the player can repeat them. At tables where bets may stay for the next
     round, the new bets are removed from the chips: bets that are not decided are then the machine's standing bets.
     """
-    table = view.tables.get(outcome.game_id)
+    table = view.table_by_game.get(outcome.game_id)
     if table is None or (view.game is not None and view.game.id != outcome.game_id):
         return view
     chips = view.chips
@@ -140,10 +140,10 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
     changed_view = replace(
         view,
         decision=decision,
-        held_items_mask=advised_marks,
+        marked_items_mask=advised_marks,
         focused_target_index=0,
         is_focus_shown=False,
-        page=PlayerPage.NONE,
+        player_page=PlayerPage.NONE,
         last_activity_at=view.now,
     )
     game_id = view.snapshot.game_id or ""
@@ -174,18 +174,18 @@ def _list_steps_before_decision(
 
     Empty as long as no bet was made, except at a table.
     """
-    details: Mapping[str, Any] = decision.display
-    if game_id in view.tables:
+    decision_data: Mapping[str, Any] = decision.display
+    if game_id in view.table_by_game:
         is_continued = _was_presented_up_to_decision(view, decision.play_id)
-        display = {"kind": "table", **details}
+        display = {"kind": "table", **decision_data}
         return read_steps({}, display, decision.cues, decision.settlements, is_continued=is_continued)
-    steps = list(details.get("steps", ()))
+    steps = list(decision_data.get("steps", ()))
     if decision.kind == "hold":
-        steps.append(details)
+        steps.append(decision_data)
     elif decision.kind == "pick":
-        box_count = len(decision.options) + len(details.get("opened", ()))
-        steps.append({**details, "boxes": box_count})
-    display = {"steps": steps, "double_up": details.get("rounds", ())}
+        box_count = len(decision.options) + len(decision_data.get("opened", ()))
+        steps.append({**decision_data, "boxes": box_count})
+    display = {"steps": steps, "double_up": decision_data.get("rounds", ())}
     return read_steps(view.reel_data_by_game.get(game_id, {}), display) if steps else ()
 
 
@@ -268,7 +268,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     ):
         changed_view = replace(changed_view, last_display_step=_read_last_display_step(view, snapshot))
     changed_view = _update_credit_bet_and_levels(changed_view, old_snapshot, snapshot)
-    if old_snapshot is None or old_snapshot.page != snapshot.page:
+    if old_snapshot is None or old_snapshot.service_page != snapshot.service_page:
         changed_view = _update_page(changed_view, snapshot)
     if old_snapshot is None or old_snapshot.state != snapshot.state:
         changed_view = replace(changed_view, scene_began_at=view.now)
@@ -282,7 +282,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     if snapshot.state != "playing" and view.decision is not None:
         changed_view = replace(changed_view, decision=None)
     if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service", "locked"}:
-        changed_view = replace(changed_view, page=PlayerPage.NONE)
+        changed_view = replace(changed_view, player_page=PlayerPage.NONE)
     return changed_view
 
 
@@ -295,9 +295,9 @@ def _update_notice(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot
     new_notices = [
         notice for notice in snapshot.notices if old_snapshot is None or notice not in old_snapshot.notices
     ]
-    may_answer_touch = view.now - view.pressed_at < MACHINE_ANSWER_SECONDS_MAX
+    may_reply_to_touch = view.now - view.pressed_at < MACHINE_REPLY_SECONDS_MAX
     refusals = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
-    notices = new_notices or (refusals if may_answer_touch else [])
+    notices = new_notices or (refusals if may_reply_to_touch else [])
     if notices:
         return replace(view, latest_notice=notices[0], notice_received_at=view.now)
     has_state_changed = old_snapshot is not None and old_snapshot.state != snapshot.state
@@ -341,9 +341,11 @@ def _update_credit_bet_and_levels(view: View, old_snapshot: Snapshot | None, sna
             last_activity_at=view.now,
         )
     if old_snapshot is not None and old_snapshot.progressives != snapshot.progressives:
-        amounts_before = {level.id: level.amount_cents for level in old_snapshot.progressives}
-        view = replace(view, previous_level_cents=amounts_before, levels_changed_at=view.now)
-    return replace(view, level_cents_before_win=_find_level_amounts_before_win(view, old_snapshot, snapshot))
+        cents_before_by_level = {level.id: level.amount_cents for level in old_snapshot.progressives}
+        view = replace(view, previous_cents_by_level=cents_before_by_level, levels_changed_at=view.now)
+    return replace(
+        view, cents_before_win_by_level=_find_level_amounts_before_win(view, old_snapshot, snapshot)
+    )
 
 
 def _find_level_amounts_before_win(
@@ -355,28 +357,28 @@ def _find_level_amounts_before_win(
     """
     if old_snapshot is None or snapshot.state != "playing":
         return {}
-    amounts = {level.id: level.amount_cents for level in snapshot.progressives}
-    amounts_before_fall = {
+    cents_by_level = {level.id: level.amount_cents for level in snapshot.progressives}
+    cents_before_fall_by_level = {
         level.id: level.amount_cents
         for level in old_snapshot.progressives
-        if amounts.get(level.id, level.amount_cents) < level.amount_cents
+        if cents_by_level.get(level.id, level.amount_cents) < level.amount_cents
     }
-    return {**amounts_before_fall, **view.level_cents_before_win}
+    return {**cents_before_fall_by_level, **view.cents_before_win_by_level}
 
 
 def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the chips on the table from the machine's bet.
 
-    The chips stay unchanged while the machine can still answer the player's last bet request.
+    The chips stay unchanged while the machine can still reply to the player's last bet request.
     """
-    table = view.tables.get(snapshot.game_id or "")
+    table = view.table_by_game.get(snapshot.game_id or "")
     if table is None:
         return view
     if old_snapshot is None or old_snapshot.game_id != snapshot.game_id:
         return replace(view, chips=ChipsOnTable(bets=read_registered_bets(table, snapshot)))
-    is_pending = view.now - view.chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
+    is_pending = view.now - view.chips.requested_at <= MACHINE_REPLY_SECONDS_MAX
     return replace(
-        view, chips=apply_machine_answer(table, view.chips, snapshot, is_request_in_transit=is_pending)
+        view, chips=apply_machine_reply(table, view.chips, snapshot, is_request_in_transit=is_pending)
     )
 
 
@@ -385,12 +387,12 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
 
     A page with a prompt opens without a focused target, so that Enter confirms the typed text.
     """
-    replay = snapshot.page.replay if snapshot.page is not None else None
-    page_input = update_input_for_page(view.page_input, snapshot.page)
+    replay = snapshot.service_page.replay if snapshot.service_page is not None else None
+    page_input = update_input_for_page(view.page_input, snapshot.service_page)
     recalled_view = None if replay is None else build_recall_view(view, snapshot, replay)
     if page_input.page_id == view.page_input.page_id:
         return replace(view, page_input=page_input, recalled_view=recalled_view)
-    has_no_prompt = snapshot.page is not None and snapshot.page.prompt is None
+    has_no_prompt = snapshot.service_page is not None and snapshot.service_page.prompt is None
     return replace(
         view,
         page_input=page_input,
@@ -414,24 +416,24 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
             "credit_cents": replay.credit_before_cents,
             "win_cents": 0,
             "last_display": None,
-            "standing": {},
-            "shut": (),
-            "felt": FeltState(point=replay.display.get("point")),
+            "standing_credits_by_spot": {},
+            "closed_spots": (),
+            "felt_state": FeltState(point=replay.display.get("point")),
             "state": "playing",
-            "page": None,
-            "accepts": (),
+            "service_page": None,
+            "accepted_inputs": (),
             "notices": (),
             "time_utc": replay.time_utc,
         }
     )
     if replay.game_id not in view.games:
         return None
-    start = View(
+    empty_view = View(
         now=view.now,
         is_machine_connected=True,
         games=view.games,
         reel_data_by_game=view.reel_data_by_game,
-        tables=view.tables,
+        table_by_game=view.table_by_game,
     )
     message: DecisionRequest | GameOutcome
     if replay.decision_kind:
@@ -449,10 +451,10 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
         )
     try:
         recall_view = apply_message(
-            replace(apply_message(start, recalled_snapshot), reduced_motion=view.reduced_motion), message
+            replace(apply_message(empty_view, recalled_snapshot), reduced_motion=view.reduced_motion), message
         )
         return (
-            replace(recall_view, held_items_mask=replay.answer)
+            replace(recall_view, marked_items_mask=replay.answer)
             if isinstance(replay.answer, int)
             else recall_view
         )
@@ -498,7 +500,7 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMe
         or timeline is None
         or presentation.is_end_reported
         or not presentation.is_complete
-        or now - presentation.began_at < timeline.end
+        or now - presentation.began_at < timeline.end_seconds
     ):
         return request_next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
@@ -511,13 +513,15 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMe
 def _advance_chips(view: View) -> tuple[View, OutgoingMessages]:
     """Update the chips of a table after time has passed, and return the messages that this causes.
 
-    Request the removal of the last round's chips. If a bet request was not answered in time, show the chips of the
+    Request the removal of the last round's chips. If a bet request got no reply in time, show the chips of the
     machine's bet again.
     """
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
         return view, ()
-    is_waiting = chips.is_clearing_unanswered and view.now - chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
+    is_waiting = (
+        chips.is_clearing_reply_pending and view.now - chips.requested_at <= MACHINE_REPLY_SECONDS_MAX
+    )
     if (
         chips.must_report_clearing
         and not is_waiting
@@ -526,8 +530,8 @@ def _advance_chips(view: View) -> tuple[View, OutgoingMessages]:
     ):
         chips, chip_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), chip_requests
-    if chips.requested_bets is not None and view.now - chips.requested_at > MACHINE_ANSWER_SECONDS_MAX:
+    if chips.requested_bets is not None and view.now - chips.requested_at > MACHINE_REPLY_SECONDS_MAX:
         return replace(
-            view, chips=apply_machine_answer(table, chips, snapshot, is_request_in_transit=False)
+            view, chips=apply_machine_reply(table, chips, snapshot, is_request_in_transit=False)
         ), ()
     return view, ()

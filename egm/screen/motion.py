@@ -55,13 +55,13 @@ class ReelTravel:
         The number of whole turns of the strip is chosen so that the speed is as near as possible to the theme's full
         speed.
         """
-        full_speed_cells = motion.reel_cells_per_second * max(
+        cells_at_full_speed = motion.reel_cells_per_second * max(
             0.1, self.stop_at - motion.reel_draw_back_seconds - _REEL_RUN_UP_SECONDS / 2
         )
         direct_cells = (self.start_position - self.target_position) % self.strip_length
         return (
             direct_cells
-            + max(0, round((full_speed_cells - direct_cells) / self.strip_length)) * self.strip_length
+            + max(0, round((cells_at_full_speed - direct_cells) / self.strip_length)) * self.strip_length
             or self.strip_length
         )
 
@@ -74,16 +74,16 @@ class ReelTravel:
                 elapsed_seconds / motion.reel_draw_back_seconds * math.pi / 2
             )
         running_seconds = self.stop_at - motion.reel_draw_back_seconds
-        total = self.count_cells(motion) + _DRAW_BACK_CELLS
-        speed = total / (running_seconds - _REEL_RUN_UP_SECONDS / 2)
-        t = elapsed_seconds - motion.reel_draw_back_seconds
-        if t < running_seconds:
-            travelled = (
-                speed * t * t / (2 * _REEL_RUN_UP_SECONDS)
-                if t < _REEL_RUN_UP_SECONDS
-                else speed * (t - _REEL_RUN_UP_SECONDS / 2)
+        total_cells = self.count_cells(motion) + _DRAW_BACK_CELLS
+        speed = total_cells / (running_seconds - _REEL_RUN_UP_SECONDS / 2)
+        running_elapsed_seconds = elapsed_seconds - motion.reel_draw_back_seconds
+        if running_elapsed_seconds < running_seconds:
+            travelled_cells = (
+                speed * running_elapsed_seconds * running_elapsed_seconds / (2 * _REEL_RUN_UP_SECONDS)
+                if running_elapsed_seconds < _REEL_RUN_UP_SECONDS
+                else speed * (running_elapsed_seconds - _REEL_RUN_UP_SECONDS / 2)
             )
-            return self.start_position + _DRAW_BACK_CELLS - travelled
+            return self.start_position + _DRAW_BACK_CELLS - travelled_cells
         return self.target_position - self._compute_overshoot(
             (elapsed_seconds - self.stop_at) / motion.reel_settle_seconds
         )

@@ -80,7 +80,7 @@ class ReelData:
     """The scatter symbols that trigger a feature anywhere in the window, each with the number of symbols needed."""
     stop_weights: tuple[tuple[int, ...] | None, ...] = ()
     """The weights of each reel's stops; None for a reel whose stops are equally likely."""
-    rest_stops: tuple[int, ...] = ()
+    initial_stops: tuple[int, ...] = ()
     """The stops that the reels show before the first game."""
 
     def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class ReelData:
         if prize.symbol:
             return (prize.symbol,) * (prize.symbol_count if prize.symbol_count <= _PRIZE_ICONS_MAX else 1)
         number, _, remainder = prize.name.partition(" ")
-        members = next(
+        group_symbols = next(
             (
                 self.symbol_groups[g]
                 for g in (remainder, remainder.partition("-")[2])
@@ -102,8 +102,8 @@ class ReelData:
             (),
         )
         return (
-            tuple(members[i % len(members)] for i in range(int(number)))
-            if members and number.isdigit()
+            tuple(group_symbols[i % len(group_symbols)] for i in range(int(number)))
+            if group_symbols and number.isdigit()
             else ()
         )
 
@@ -141,7 +141,7 @@ class ReelSpin:
     credits: int
     stage: str = BASE_STAGE
     multiplier: int = 1
-    first_stops: tuple[int, ...] = ()
+    stops_before_hold: tuple[int, ...] = ()
     """The stops of the first spin, before the player chose reels to hold; empty without a first spin."""
     cascade_windows: tuple[CascadeWindow, ...] = ()
     """The windows of a cascade; the first is the window of the spin itself. Empty without a cascade."""
@@ -158,12 +158,12 @@ class ReelSpin:
         """
         if not self.cascade_windows:
             return ((self.last_window, self.wins),)
-        won = tuple(
+        winning_windows = tuple(
             (cascade_window.window, cascade_window.wins)
             for cascade_window in self.cascade_windows
             if cascade_window.wins
         )
-        return won or ((self.last_window, ()),)
+        return winning_windows or ((self.last_window, ()),)
 
     @property
     def last_window(self) -> ReelWindow:
@@ -179,10 +179,12 @@ def _read_names(name_or_names: object, default_name: str) -> dict[str, str]:
     ``name_or_names`` is a mapping by language, a plain text, or a mapping with either under ``name``. A plain text is
     taken as English. For None, return ``default_name`` as English.
     """
-    inner = name_or_names.get("name", name_or_names) if isinstance(name_or_names, Mapping) else name_or_names
-    if isinstance(inner, Mapping):
-        return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}
-    return {"en": default_name if inner is None else str(inner)}
+    text_or_translations = (
+        name_or_names.get("name", name_or_names) if isinstance(name_or_names, Mapping) else name_or_names
+    )
+    if isinstance(text_or_translations, Mapping):
+        return {str(code): str(text) for code, text in text_or_translations.items() if isinstance(text, str)}
+    return {"en": default_name if text_or_translations is None else str(text_or_translations)}
 
 
 def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
@@ -209,8 +211,8 @@ def _list_prize_table_rows(game_data: Mapping[str, Any]) -> list[Mapping[str, An
     A prize that only a more expensive bet can win has the value 0 credits.
     """
     pays_by_name = {str(pay["name"]): pay for pay in game_data.get("pays", ()) if isinstance(pay, Mapping)}
-    for entry in game_data.get("bets", ()):
-        for pay in entry.get("pays", ()):
+    for bet_data in game_data.get("bets", ()):
+        for pay in bet_data.get("pays", ()):
             pays_by_name.setdefault(str(pay["name"]), {**pay, "credits": 0})
     return list(pays_by_name.values())
 
@@ -221,7 +223,7 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
     try:
         stage_data = data.get("stages", {}).get(stage, data)
         strips = tuple(tuple(str(s) for s in strip) for strip in stage_data["strips"])
-        rest_stops = tuple(int(stop) for stop in stage_data.get("rest") or [0] * len(strips))
+        initial_stops = tuple(int(stop) for stop in stage_data.get("rest") or [0] * len(strips))
         heights = tuple(int(h) for h in stage_data.get("heights") or [3] * len(strips))
         symbols = data.get("symbols", {})
         groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
@@ -239,8 +241,8 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
             )
             for pay in _list_prize_table_rows(data)
         )
-        triggers = _find_trigger_counts(prizes, data.get("anywhere", ()), data.get("stages", ()))
-        weights = tuple(
+        trigger_counts = _find_trigger_counts(prizes, data.get("anywhere", ()), data.get("stages", ()))
+        weights_by_reel = tuple(
             None if stop_weights is None else tuple(map(int, stop_weights))
             for stop_weights in stage_data.get("weights") or ()
         )
@@ -248,10 +250,12 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
     if not strips or len(strips) != len(heights) or any(not strip for strip in strips):
         raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
-    ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
-    symbol_names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
-    if len(rest_stops) != len(strips):
-        raise OutcomeError(f"game {game.id}: presentation: {len(rest_stops)} stops for {len(strips)} reels")
+    symbol_ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
+    symbol_names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(symbol_ids)}
+    if len(initial_stops) != len(strips):
+        raise OutcomeError(
+            f"game {game.id}: presentation: {len(initial_stops)} stops for {len(strips)} reels"
+        )
     return ReelData(
         reel_strips=strips,
         reel_heights=heights,
@@ -260,9 +264,9 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
         prizes=prizes,
         symbol_groups=groups,
         prize_names=prize_names,
-        trigger_counts=triggers,
-        stop_weights=weights,
-        rest_stops=rest_stops,
+        trigger_counts=trigger_counts,
+        stop_weights=weights_by_reel,
+        initial_stops=initial_stops,
     )
 
 
@@ -271,8 +275,8 @@ def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
 
     Prizes are stated for the lowest bet of each kind. The factor is the bet divided by the lowest bet of its kind.
     """
-    bets = [entry for entry in game.presentation.get("bets", ()) if isinstance(entry, Mapping)]
-    costs = [int(entry.get("cost", 0)) for entry in bets]
+    bets = [bet_data for bet_data in game.presentation.get("bets", ()) if isinstance(bet_data, Mapping)]
+    costs = [int(bet_data.get("cost", 0)) for bet_data in bets]
     levels = game.presentation.get("levels", ())
     multiples = [bet_credits // c for c in costs if c and bet_credits % c == 0 and bet_credits // c in levels]
     return max(1, multiples[0] if multiples else bet_credits // min(game.bet_options, default=1))
@@ -285,11 +289,11 @@ def compute_prize_at_bet(game: GameView, prize_name: str, lowest_prize_credits: 
     ``lowest_prize_credits``.
     """
     levels = game.presentation.get("levels", ())
-    for entry in game.presentation.get("bets", ()):
-        cost = int(entry.get("cost", 0))
-        if not cost or bet_credits % cost or bet_credits // cost not in levels or not entry.get("pays"):
+    for bet_data in game.presentation.get("bets", ()):
+        cost = int(bet_data.get("cost", 0))
+        if not cost or bet_credits % cost or bet_credits // cost not in levels or not bet_data.get("pays"):
             continue
-        pays = {str(pay["name"]): int(pay["credits"]) for pay in entry["pays"]}
+        pays = {str(pay["name"]): int(pay["credits"]) for pay in bet_data["pays"]}
         return pays.get(prize_name, 0) * (bet_credits // cost)
     return lowest_prize_credits * compute_bet_multiple(game, bet_credits)
 
@@ -304,15 +308,15 @@ def _find_trigger_counts(
     prizes: Sequence[PrizeTableRow], scatter_symbols: Sequence[str], stages: Sequence[str]
 ) -> dict[str, int]:
     """Return the scatter symbols that trigger a feature, each with the lowest count of symbols that triggers it."""
-    least_counts: dict[str, int] = {}
+    trigger_count_by_symbol: dict[str, int] = {}
     for prize in prizes:
         if prize.symbol in scatter_symbols and any(
             award_id in stages for award_id, _ in prize.additional_awards
         ):
-            least_counts[prize.symbol] = min(
-                prize.symbol_count, least_counts.get(prize.symbol, prize.symbol_count)
+            trigger_count_by_symbol[prize.symbol] = min(
+                prize.symbol_count, trigger_count_by_symbol.get(prize.symbol, prize.symbol_count)
             )
-    return least_counts
+    return trigger_count_by_symbol
 
 
 def find_anticipation_reels(reel_data: ReelData, window: ReelWindow) -> tuple[int, ...]:
@@ -324,14 +328,14 @@ def find_anticipation_reels(reel_data: ReelData, window: ReelWindow) -> tuple[in
     """
     anticipation_reels = set()
     for symbol, trigger_count in reel_data.trigger_counts.items():
-        symbols_seen = 0
+        symbol_count = 0
         for reel, column in enumerate(window):
             if (
-                symbols_seen == trigger_count - 1
+                symbol_count == trigger_count - 1
                 and _compute_symbol_probability(reel_data, reel, symbol) >= _ANTICIPATION_PROBABILITY_MIN
             ):
                 anticipation_reels.add(reel)
-            symbols_seen += column.count(symbol)
+            symbol_count += column.count(symbol)
     return tuple(sorted(anticipation_reels))
 
 
@@ -385,7 +389,7 @@ def read_reel_spin(reel_data: ReelData, display: Mapping[str, Any]) -> ReelSpin:
             for window_data in display.get("falls", ())
         )
         evaluated_window = _read_window(display["evaluated"], reel_data) if "evaluated" in display else None
-        first_stops = tuple(int(s) for s in display.get("first_stops", ()))
+        stops_before_hold = tuple(int(s) for s in display.get("first_stops", ()))
         return ReelSpin(
             window,
             tuple(
@@ -396,10 +400,10 @@ def read_reel_spin(reel_data: ReelData, display: Mapping[str, Any]) -> ReelSpin:
             int(display.get("credits", sum(win.credits for win in wins))),
             stage=str(display.get("stage", BASE_STAGE)),
             multiplier=int(display.get("multiplier", 1)),
-            first_stops=first_stops,
+            stops_before_hold=stops_before_hold,
             cascade_windows=cascade_windows,
             evaluated_window=evaluated_window,
-            anticipation_reels=() if first_stops else find_anticipation_reels(reel_data, window),
+            anticipation_reels=() if stops_before_hold else find_anticipation_reels(reel_data, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error

@@ -61,8 +61,8 @@ class TextStyle(NamedTuple):
 
 def _measure_accent_drop(font: pygame.font.Font, text: str) -> int:
     """Return by how many pixels a rendered text is moved down, to make room for an accent above the font's box."""
-    highest = max((glyph[3] for glyph in font.metrics(text) if glyph is not None), default=0)
-    return max(0, highest - font.get_ascent())
+    glyph_top_max = max((glyph[3] for glyph in font.metrics(text) if glyph is not None), default=0)
+    return max(0, glyph_top_max - font.get_ascent())
 
 
 def _centre_line_on_capitals(
@@ -73,9 +73,9 @@ def _centre_line_on_capitals(
     Without padding, lines are not centred: a font's box has unequal room above and below the capitals, and an accent
     that rises above the box lowers the whole line.
     """
-    capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
-    capital.y += _measure_accent_drop(font, text)
-    missing_height = rendered_line.get_height() - (2 * capital.y + capital.height)
+    capital_rect = font.render("H", True, (255, 255, 255)).get_bounding_rect()
+    capital_rect.y += _measure_accent_drop(font, text)
+    missing_height = rendered_line.get_height() - (2 * capital_rect.y + capital_rect.height)
     padded_line = pygame.Surface(
         (rendered_line.get_width(), rendered_line.get_height() + abs(missing_height)), pygame.SRCALPHA
     )
@@ -121,20 +121,20 @@ class Painter:
         return pygame.Rect(left, top, round((x + w) * scale) - left, round((y + h) * scale) - top)
 
     def find_or_create_surface(
-        self, key: Hashable, create_surface: Callable[[], pygame.Surface]
+        self, cache_key: Hashable, create_surface: Callable[[], pygame.Surface]
     ) -> pygame.Surface:
-        """Return the surface cached under ``key``. If absent, create it with ``create_surface`` and cache it."""
-        key = (self._pictures_digest, key)
-        surface = self._cache.get(key)
+        """Return the surface cached under ``cache_key``. If absent, create it with ``create_surface`` and cache it."""
+        cache_key = (self._pictures_digest, cache_key)
+        surface = self._cache.get(cache_key)
         if surface is None:
-            surface = self._cache[key] = create_surface()
+            surface = self._cache[cache_key] = create_surface()
             self.on_surface_created()
             self._cache_bytes += surface.get_width() * surface.get_height() * 4
             while self._cache_bytes > self.cache_bytes_max and len(self._cache) > 1:
                 _, removed_surface = self._cache.popitem(last=False)
                 self._cache_bytes -= removed_surface.get_width() * removed_surface.get_height() * 4
         else:
-            self._cache.move_to_end(key)
+            self._cache.move_to_end(cache_key)
         return surface
 
     def cache_result(
@@ -180,12 +180,12 @@ class Painter:
     @contextmanager
     def clip_to(self, rect: Rect) -> Iterator[None]:
         """Restrict everything that is drawn in the ``with`` block to a rectangle."""
-        clip = self.surface.get_clip()
-        self.surface.set_clip(self.scale_rect(rect).clip(clip))
+        previous_clip = self.surface.get_clip()
+        self.surface.set_clip(self.scale_rect(rect).clip(previous_clip))
         try:
             yield
         finally:
-            self.surface.set_clip(clip)
+            self.surface.set_clip(previous_clip)
 
     def set_game_pictures(self, game: GameView | None) -> None:
         """Draw symbols with the pictures that ``game`` supplies from now on; without a game, with the built-in ones."""
@@ -286,12 +286,12 @@ class Painter:
 
         def render_uncached() -> pygame.Surface:
             pixels = self._fit_font_pixels(text, style, width_max)
-            paint = self.resolve_paint(style.paint)
+            resolved_paint = self.resolve_paint(style.paint)
             line = self._render_line(style.font_face, pixels, text)
             mask = _centre_line_on_capitals(self.find_font(style.font_face, pixels), text, line)
-            colour = create_painted_surface(mask.get_size(), paint)
+            painted_surface = create_painted_surface(mask.get_size(), resolved_paint)
             letters = mask.copy()
-            letters.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+            letters.blit(painted_surface, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
             if style.edge_width <= 0:
                 return letters
             radius = max(1, self.scale_length(style.edge_width))
@@ -344,18 +344,20 @@ class Painter:
         style: TextStyle,
         *,
         align: TextAlignment = "centre",
-        wrapped_size: str = "caption",
+        wrapped_size_name: str = "caption",
     ) -> None:
         """Draw a text vertically centred in a rectangle, on one line if it fits.
 
-        A text that is too wide is wrapped into lines of the theme size ``wrapped_size`` or, if the rectangle is not
-        high enough for these lines, of the size ``tiny``. If the lines do not fit either, the text is drawn on one
+        A text that is too wide is wrapped into lines of the theme size ``wrapped_size_name`` or, if the rectangle is
+        not high enough for these lines, of the size ``tiny``. If the lines do not fit either, the text is drawn on one
         line, as small as necessary.
         """
         x, y, w, h = rect
         anchor_x = {"left": x, "centre": x + w / 2, "right": x + w}[align]
-        for size in dict.fromkeys((wrapped_size, "tiny") if self.measure_text(text, style) > w else ()):
-            small_style, height = style._replace(size_name=size), self.theme.sizes[size] * 1.16
+        for size_name in dict.fromkeys(
+            (wrapped_size_name, "tiny") if self.measure_text(text, style) > w else ()
+        ):
+            small_style, height = style._replace(size_name=size_name), self.theme.sizes[size_name] * 1.16
             lines = self.wrap_evenly(text, w, small_style)
             if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
@@ -416,16 +418,16 @@ class Painter:
         There are as few lines as a wrap to ``width`` layout units needs.
         """
         lines = self.wrap_text(text, width, style)
-        low, high = width / 2, width
-        while len(lines) > 1 and high - low > 8:
-            middle = (low + high) / 2
-            narrower_lines = self.wrap_text(text, middle, style)
+        width_low, width_high = width / 2, width
+        while len(lines) > 1 and width_high - width_low > 8:
+            width_middle = (width_low + width_high) / 2
+            narrower_lines = self.wrap_text(text, width_middle, style)
             if len(narrower_lines) == len(lines) and all(
-                self.measure_text(line, style) <= middle for line in narrower_lines
+                self.measure_text(line, style) <= width_middle for line in narrower_lines
             ):
-                high, lines = middle, narrower_lines
+                width_high, lines = width_middle, narrower_lines
             else:
-                low = middle
+                width_low = width_middle
         return lines
 
     # ------------------------------------------------------------------ pictures
@@ -487,13 +489,15 @@ class Painter:
     def fill_rounded_rect(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle that has rounded corners with a paint, which may be partly transparent."""
         box = self.scale_rect(rect)
-        colour = self.resolve_paint(paint)
+        resolved_paint = self.resolve_paint(paint)
 
         def render_shade() -> pygame.Surface:
             surface = pygame.Surface(box.size, pygame.SRCALPHA)
-            factor = 3
+            oversampling_factor = 3
             big_surface = (
-                pygame.Surface((box.width * factor, box.height * factor), pygame.SRCALPHA)
+                pygame.Surface(
+                    (box.width * oversampling_factor, box.height * oversampling_factor), pygame.SRCALPHA
+                )
                 if radius
                 else surface
             )
@@ -502,19 +506,20 @@ class Painter:
                     big_surface,
                     (255, 255, 255, 255),
                     big_surface.get_rect(),
-                    border_radius=self.scale_length(radius) * factor,
+                    border_radius=self.scale_length(radius) * oversampling_factor,
                 )
                 surface = pygame.transform.smoothscale(big_surface, box.size)
             else:
                 surface.fill((255, 255, 255, 255))
             surface.blit(
-                create_painted_surface(box.size, colour), (0, 0), special_flags=pygame.BLEND_RGBA_MULT
+                create_painted_surface(box.size, resolved_paint), (0, 0), special_flags=pygame.BLEND_RGBA_MULT
             )
             return surface
 
         if box.width > 0 and box.height > 0:
             self.draw_surface(
-                self.find_or_create_surface(("shade", box.size, colour, radius), render_shade), box.topleft
+                self.find_or_create_surface(("shade", box.size, resolved_paint, radius), render_shade),
+                box.topleft,
             )
 
     def draw_panel(

@@ -12,10 +12,9 @@ from egm.screen.keno_slip import is_keno_game, is_wheel_game
 from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, Layout, is_inside
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
-from egm.screen.scenes.board import draw_board
-from egm.screen.scenes.chip_keys import lay_out_table_keys, list_felt_touches
-from egm.screen.scenes.chrome import render_background
-from egm.screen.scenes.decide import lay_out_answers
+from egm.screen.scenes.background import render_background
+from egm.screen.scenes.chip_keys import lay_out_table_keys, list_table_touches
+from egm.screen.scenes.decision import lay_out_decision_options
 from egm.screen.scenes.deck import (
     choose_win_meter_label_key,
     draw_deck,
@@ -26,19 +25,20 @@ from egm.screen.scenes.deck import (
 from egm.screen.scenes.drawer import draw_drawer, find_drawer_tab_rect, lay_out_controls
 from egm.screen.scenes.drawing_context import DrawingContext, draw_focus_frame, draw_frame_lamps
 from egm.screen.scenes.feature import apply_feature_colours
+from egm.screen.scenes.game_field import draw_board
 from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_help_page_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
+from egm.screen.scenes.keno_slip_page import draw_slip, list_slip_touches
 from egm.screen.scenes.limits_sign import lay_out_small_print
 from egm.screen.scenes.lockup import describe_lockup, draw_lockup
-from egm.screen.scenes.menu import draw_menu, format_menu_choice, format_menu_lines, list_menu_touches
+from egm.screen.scenes.menu import draw_menu, format_menu_item, format_menu_lines, list_menu_touches
+from egm.screen.scenes.moving_value import draw_moving_value_plate, find_value_plate_rect
 from egm.screen.scenes.recall import draw_page, list_page_touches
 from egm.screen.scenes.reminder import draw_reminder, find_due_reminder, lay_out_reminder_keys
 from egm.screen.scenes.service import format_action, format_page_lines
 from egm.screen.scenes.side_panels import draw_side_panels
-from egm.screen.scenes.slip import draw_slip, list_slip_touches
 from egm.screen.scenes.status import choose_status_text_and_colour, draw_status
-from egm.screen.scenes.value import draw_moving_value_plate, find_value_plate_rect
-from egm.screen.scenes.wheel import list_area_touches
+from egm.screen.scenes.wheel_game import list_area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import (
@@ -97,13 +97,15 @@ class Picture:
     def find_texts(self, view: View) -> Texts:
         """Return the texts of the view's language."""
         code = view.snapshot.language if view.snapshot else "en"
-        zone = view.snapshot.time_zone if view.snapshot else ""
-        if self._machine_texts is not view.machine_texts:
-            self._machine_texts, self._texts = view.machine_texts, {}
-        if (code, zone) not in self._texts:
-            local_zone = self._timezone or (ZoneInfo(zone) if zone else None)
-            self._texts[code, zone] = Texts(code, local_zone, additional_texts=view.machine_texts)
-        return self._texts[code, zone]
+        time_zone = view.snapshot.time_zone if view.snapshot else ""
+        if self._machine_texts is not view.machine_texts_by_language:
+            self._machine_texts, self._texts = view.machine_texts_by_language, {}
+        if (code, time_zone) not in self._texts:
+            local_zone = self._timezone or (ZoneInfo(time_zone) if time_zone else None)
+            self._texts[code, time_zone] = Texts(
+                code, local_zone, additional_texts=view.machine_texts_by_language
+            )
+        return self._texts[code, time_zone]
 
     def draw_view(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view on ``surface``. The view is not changed."""
@@ -140,14 +142,16 @@ class Picture:
         if snapshot is None or view.scene in {Scene.STARTING, Scene.CONNECTION_LOST}:
             reason = describe_lockup(context, Scene.STARTING)
             return _join_sentences([reason.title, *reason.lines]) if view.scene is Scene.STARTING else ""
-        focus = self._find_focused_action(context)
+        focused_action = self._find_focused_action(context)
         if view.scene is Scene.SERVICE:
-            page = snapshot.page
+            page = snapshot.service_page
             lines = [] if page is None else format_page_lines(page, context)
-            focus_text = "" if page is None or focus is None else format_action(page, focus, context)
+            focus_text = (
+                "" if page is None or focused_action is None else format_action(page, focused_action, context)
+            )
             return _join_sentences((focus_text, *lines))
-        if view.page is PlayerPage.GAME_MENU:
-            focus_text = "" if focus is None else format_menu_choice(context, focus)
+        if view.player_page is PlayerPage.GAME_MENU:
+            focus_text = "" if focused_action is None else format_menu_item(context, focused_action)
             return _join_sentences((focus_text, *format_menu_lines(context)))
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
             lines = [choose_status_text_and_colour(context)[0]]
@@ -155,18 +159,19 @@ class Picture:
             reason = describe_lockup(context, view.scene)
             lines = [reason.title, reason.headline, *reason.lines]
         tournament = snapshot.current_tournament
-        credit = "meter.credit" if tournament is None else "tournament.points"
-        lines.append(f"{context.texts.say(credit)} {context.format_money(snapshot.credit_cents)}")
+        credit_label_key = "meter.credit" if tournament is None else "tournament.points"
+        lines.append(
+            f"{context.texts.translate(credit_label_key)} {context.format_money(snapshot.credit_cents)}"
+        )
         if tournament is not None:
-            won = context.format_money(tournament.won_points * snapshot.denomination_cents)
+            won_text = context.format_money(tournament.won_points * snapshot.denomination_cents)
             lines[:0] = [context.title]
-            lines.append(f"{context.texts.say('tournament.won')} {won}")
+            lines.append(f"{context.texts.translate('tournament.won')} {won_text}")
         bet_cents = compute_bet_credits(view) * snapshot.denomination_cents
-        lines.append(f"{context.texts.say('meter.bet')} {context.format_money(bet_cents)}")
+        lines.append(f"{context.texts.translate('meter.bet')} {context.format_money(bet_cents)}")
         if snapshot.win_cents and snapshot.is_between_games:
-            lines.append(
-                f"{context.texts.say(choose_win_meter_label_key(context))} {context.format_money(snapshot.win_cents)}"
-            )
+            win_label = context.texts.translate(choose_win_meter_label_key(context))
+            lines.append(f"{win_label} {context.format_money(snapshot.win_cents)}")
         return _join_sentences(lines)
 
     def _find_focused_action(self, context: DrawingContext) -> Action | None:
@@ -178,7 +183,7 @@ class Picture:
         )
         return touches[context.view.focused_target_index % len(touches)].action if touches else None
 
-    def list_choices(self, view: View) -> tuple[Action, ...]:
+    def list_selectable_actions(self, view: View) -> tuple[Action, ...]:
         """Return the actions of the open page, the reminder, the pending decision or the game field, in order.
 
         The deck's keys select among them if :func:`egm.screen.view.is_selecting_targets`.
@@ -188,8 +193,8 @@ class Picture:
     def _build_context(self, view: View) -> DrawingContext:
         """Return the drawing context for the scenes: the view, and the layout that suits its game."""
         self.painter.set_game_pictures(view.game)
-        levels = view.snapshot is not None and view.snapshot.progressives
-        layout = self.layout.with_level_meters() if levels else self.layout
+        has_levels = view.snapshot is not None and view.snapshot.progressives
+        layout = self.layout.with_level_meters() if has_levels else self.layout
         layout = layout.with_open_drawer() if view.is_drawer_open else layout
         if view.game is not None and is_keno_game(view.game):
             layout = layout.with_keno_tray(count_tray_rows(view.game))
@@ -200,7 +205,7 @@ class Picture:
             if layout.is_telephone:
                 context = DrawingContext(self.painter, self.find_texts(view), layout, view)
                 fact_lines = max(1, len(lay_out_small_print(context, layout.telephone_strip_width)))
-            layout = layout.for_table_game(has_levels=bool(levels), fact_lines=fact_lines)
+            layout = layout.for_table_game(has_levels=bool(has_levels), fact_lines=fact_lines)
         return DrawingContext(
             self.painter, self.find_texts(view), layout, self._hide_drawer_behind_page(view)
         )
@@ -211,7 +216,9 @@ class Picture:
         A portrait picture has no room for both.
         """
         is_page_shown_alone = (
-            self.layout.is_portrait and view.page is not PlayerPage.NONE and view.scene is not Scene.SERVICE
+            self.layout.is_portrait
+            and view.player_page is not PlayerPage.NONE
+            and view.scene is not Scene.SERVICE
         )
         return replace(view, has_device_drawer=False) if is_page_shown_alone else view
 
@@ -221,15 +228,15 @@ class Picture:
         targets: list[tuple[Rect, Action]] = []
         if view.scene is Scene.SERVICE:
             targets = list_page_touches(context)
-        elif view.page is PlayerPage.HELP:
+        elif view.player_page is PlayerPage.HELP:
             targets = list_help_page_touches(context)
             targets += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.player_page).items()]
-        elif view.page is PlayerPage.GAME_MENU:
+        elif view.player_page is PlayerPage.GAME_MENU:
             targets = list_menu_touches(view, layout)
-        elif view.page is PlayerPage.KENO_SLIP:
+        elif view.player_page is PlayerPage.KENO_SLIP:
             targets = list_slip_touches(view, layout)
         elif view.scene is Scene.GAME:
-            targets = lay_out_reminder_keys(context) or lay_out_answers(context)
+            targets = lay_out_reminder_keys(context) or lay_out_decision_options(context)
             if (
                 not targets
                 and find_due_reminder(context) is None
@@ -238,7 +245,7 @@ class Picture:
                 targets = [
                     *list_keno_touches(view, layout),
                     *list_area_touches(view, layout),
-                    *list_felt_touches(view, layout),
+                    *list_table_touches(view, layout),
                 ]
         return [TouchTarget(rect, action) for rect, action in targets]
 
@@ -310,7 +317,7 @@ def _can_delay_frame(view: View) -> bool:
 
 def _is_game_visible(view: View) -> bool:
     """Return whether the game is visible, with no page in front of it."""
-    return view.scene is Scene.GAME and view.page is PlayerPage.NONE
+    return view.scene is Scene.GAME and view.player_page is PlayerPage.NONE
 
 
 def _can_give_up_residual_credit(view: View) -> bool:
@@ -320,10 +327,14 @@ def _can_give_up_residual_credit(view: View) -> bool:
     """
     can_request = (
         view.snapshot is not None
-        and view.snapshot.residual is not None
+        and view.snapshot.residual_credit is not None
         and view.is_request_accepted("residual")
     )
-    return can_request and view.page is PlayerPage.NONE and view.scene in {Scene.GAME, Scene.OUT_OF_SERVICE}
+    return (
+        can_request
+        and view.player_page is PlayerPage.NONE
+        and view.scene in {Scene.GAME, Scene.OUT_OF_SERVICE}
+    )
 
 
 def _draw_player_area(context: DrawingContext, scene: Scene) -> None:
@@ -342,11 +353,11 @@ def _draw_player_area(context: DrawingContext, scene: Scene) -> None:
         draw_reminder(context)
     else:
         draw_lockup(context, scene)
-    if view.page is PlayerPage.HELP:
+    if view.player_page is PlayerPage.HELP:
         draw_help(context)
-    elif view.page is PlayerPage.GAME_MENU:
+    elif view.player_page is PlayerPage.GAME_MENU:
         draw_menu(context)
-    elif view.page is PlayerPage.KENO_SLIP:
+    elif view.player_page is PlayerPage.KENO_SLIP:
         draw_slip(context)
 
 
@@ -362,15 +373,15 @@ def _choose_lamp_pattern(context: DrawingContext, scene: Scene) -> str:
         and scene is Scene.GAME
     ):
         elapsed_seconds = context.view.now - presentation.began_at
-        if timeline.last_stop <= elapsed_seconds < timeline.roll_up_end + 1.5:
+        if timeline.last_stop_seconds <= elapsed_seconds < timeline.roll_up_end_seconds + 1.5:
             return "win"
     return "chase" if is_presentation_running(context.view, context.theme) else "idle"
 
 
 def _join_sentences(texts: Iterable[str]) -> str:
     """Join texts to one. Every text but the last gets a full stop, unless it ends in an end mark."""
-    *other_texts, last = [text for text in texts if text] or [""]
+    *other_texts, last_text = [text for text in texts if text] or [""]
     return (
         "".join(f"{text} " if text.endswith(_SENTENCE_ENDINGS) else f"{text}. " for text in other_texts)
-        + last
+        + last_text
     )

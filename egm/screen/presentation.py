@@ -9,7 +9,7 @@ from typing import Final
 from egm.kernel.messages import GameOutcome
 from egm.screen.outcome import ReelSpin
 from egm.screen.round_result import RoundResultView
-from egm.screen.steps import DisplayStep, GambleStep, HoldStep, KenoStep, PickStep, TableStep, WheelStep
+from egm.screen.steps import DisplayStep, DoubleUpStep, HoldStep, KenoStep, PickStep, TableStep, WheelStep
 from egm.screen.theme import MotionTimes
 
 #: A presentation whose movements take longer than this, in seconds, is sped up, at most by :data:`DURATION_FACTOR_MIN`.
@@ -62,15 +62,15 @@ class OutcomePresentation:
 class StepTimes:
     """The times of one step of a game's presentation, in seconds from the start of the presentation."""
 
-    title_card_begin: float
-    """When the title card of a feature appears, if the step begins one; the card disappears at ``begin``."""
-    begin: float
+    title_card_begin_seconds: float
+    """When the title card of a feature appears, if the step begins one; the card disappears at ``begin_seconds``."""
+    begin_seconds: float
     """When the step's movement begins."""
-    stops: tuple[float, ...]
+    stop_seconds: tuple[float, ...]
     """When each moving part of the step, such as a reel, stops."""
-    last_stop: float
+    last_stop_seconds: float
     """When all moving parts of the step have stopped."""
-    end: float
+    end_seconds: float
     """When the step is over, so that the next one may begin."""
 
 
@@ -79,11 +79,11 @@ class PresentationTimeline:
     """The times of a game's presentation, in seconds from its start, and the celebration level of its win."""
 
     steps: tuple[StepTimes, ...]
-    last_stop: float
+    last_stop_seconds: float
     """When all moving parts of the last step have stopped."""
-    roll_up_end: float
+    roll_up_end_seconds: float
     """When the WIN meter has counted up to the win."""
-    end: float
+    end_seconds: float
     """When the presentation is over, so that the game may be closed."""
     celebration_level: int
     """The celebration level of the win, from 0 (no celebration)."""
@@ -94,78 +94,84 @@ class PresentationTimeline:
         After the end of the last step, that step stays on the screen.
         """
         return next(
-            (i for i, step in enumerate(self.steps) if elapsed_seconds < step.end), len(self.steps) - 1
+            (i for i, step in enumerate(self.steps) if elapsed_seconds < step.end_seconds),
+            len(self.steps) - 1,
         )
 
 
-def find_step_stage(presentation: OutcomePresentation, index: int) -> str:
+def find_step_stage(presentation: OutcomePresentation, step_index: int) -> str:
     """Return the name of the stage in which a step is played, such as the base game or a feature.
 
     Empty for a Keno draw.
     """
-    step = presentation.steps[index]
+    step = presentation.steps[step_index]
     return "" if isinstance(step, KenoStep) else step.stage
 
 
-def is_feature_step(presentation: OutcomePresentation, index: int) -> bool:
+def is_feature_step(presentation: OutcomePresentation, step_index: int) -> bool:
     """Return whether a step of a presentation belongs to a feature: its stage differs from that of the first step.
 
     Double-up is not a feature.
     """
-    step, first = presentation.steps[index], presentation.steps[0]
-    if isinstance(step, KenoStep | GambleStep) or isinstance(first, KenoStep | GambleStep):
+    step, first_step = presentation.steps[step_index], presentation.steps[0]
+    if isinstance(step, KenoStep | DoubleUpStep) or isinstance(first_step, KenoStep | DoubleUpStep):
         return False
-    return step.stage != first.stage
+    return step.stage != first_step.stage
 
 
-def find_feature_steps(presentation: OutcomePresentation, index: int) -> range:
-    """Return the indices of the adjacent steps with the same stage as step ``index``, which is included."""
-    stage, first, end_index = find_step_stage(presentation, index), index, index + 1
-    while first and find_step_stage(presentation, first - 1) == stage:
-        first -= 1
+def find_feature_steps(presentation: OutcomePresentation, step_index: int) -> range:
+    """Return the indices of the adjacent steps with the same stage as step ``step_index``, which is included."""
+    stage, first_index, end_index = find_step_stage(presentation, step_index), step_index, step_index + 1
+    while first_index and find_step_stage(presentation, first_index - 1) == stage:
+        first_index -= 1
     while end_index < len(presentation.steps) and find_step_stage(presentation, end_index) == stage:
         end_index += 1
-    return range(first, end_index)
+    return range(first_index, end_index)
 
 
 def compute_free_game_number_and_total(
-    presentation: OutcomePresentation, index: int, *, has_stopped: bool
+    presentation: OutcomePresentation, step_index: int, *, has_stopped: bool
 ) -> tuple[int, int]:
     """Return the number of a free game within its feature, from 1, and how many free games were awarded so far.
 
-    The free game is step ``index``; ``has_stopped`` says whether its reels have stopped. Free games that a step awards
-    by a retrigger are counted only after the reels of that step have stopped, so that they stay a surprise.
+    The free game is step ``step_index``; ``has_stopped`` says whether its reels have stopped. Free games that a step
+    awards by a retrigger are counted only after the reels of that step have stopped, so that they stay a surprise.
     """
-    steps_data, stage = presentation.outcome.display.get("steps") or (), find_step_stage(presentation, index)
-    stage_indexes = [i for i in range(len(presentation.steps)) if find_step_stage(presentation, i) == stage]
-    number = stage_indexes.index(index) + 1
+    steps_data, stage = (
+        presentation.outcome.display.get("steps") or (),
+        find_step_stage(presentation, step_index),
+    )
+    stage_step_indices = [
+        i for i in range(len(presentation.steps)) if find_step_stage(presentation, i) == stage
+    ]
+    number = stage_step_indices.index(step_index) + 1
     awarded_count = sum(
         int(award["times"])
-        for step_data in steps_data[: index + has_stopped]
+        for step_data in steps_data[: step_index + has_stopped]
         for award in step_data.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )
     # The game may limit the number of free games.
-    played_max = len(stage_indexes) if presentation.is_complete else awarded_count
+    played_max = len(stage_step_indices) if presentation.is_complete else awarded_count
     return number, max(number, min(awarded_count, played_max))
 
 
-def has_feature_title_card(presentation: OutcomePresentation, index: int) -> bool:
+def has_feature_title_card(presentation: OutcomePresentation, step_index: int) -> bool:
     """Return whether a title card is shown before a step, because the step begins a feature.
 
     False if the title card was shown in an earlier part of the presentation.
     """
-    begins_stage = index > presentation.presented_step_count and find_step_stage(
-        presentation, index - 1
-    ) != find_step_stage(presentation, index)
-    return begins_stage and is_feature_step(presentation, index)
+    begins_stage = step_index > presentation.presented_step_count and find_step_stage(
+        presentation, step_index - 1
+    ) != find_step_stage(presentation, step_index)
+    return begins_stage and is_feature_step(presentation, step_index)
 
 
-def find_anticipated_reel(step: DisplayStep, step_time: StepTimes, elapsed_seconds: float) -> int | None:
+def find_anticipated_reel(step: DisplayStep, step_times: StepTimes, elapsed_seconds: float) -> int | None:
     """Return the reel that spins longer to build anticipation at this time, or None."""
-    if not isinstance(step, ReelSpin) or elapsed_seconds < step_time.begin:
+    if not isinstance(step, ReelSpin) or elapsed_seconds < step_times.begin_seconds:
         return None
-    spinning_reels = [reel for reel, stop in enumerate(step_time.stops) if elapsed_seconds < stop]
+    spinning_reels = [reel for reel, stop in enumerate(step_times.stop_seconds) if elapsed_seconds < stop]
     return spinning_reels[0] if spinning_reels and spinning_reels[0] in step.anticipation_reels else None
 
 
@@ -182,37 +188,43 @@ def build_timeline(
     ``reduced_motion`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation.
     The result is cached, because every frame needs it several times.
     """
-    steps = _build_step_times(
+    steps = _build_times_of_all_steps(
         replace(presentation, shortened_at=()), motion, 1.0, reduced_motion=reduced_motion
     )
     duration_factor = (
         1.0
-        if steps[-1].last_stop <= PRESENTATION_SECONDS_MAX
-        else max(DURATION_FACTOR_MIN, PRESENTATION_SECONDS_MAX / steps[-1].last_stop)
+        if steps[-1].last_stop_seconds <= PRESENTATION_SECONDS_MAX
+        else max(DURATION_FACTOR_MIN, PRESENTATION_SECONDS_MAX / steps[-1].last_stop_seconds)
     )
     if duration_factor < 1 or presentation.shortened_at:
-        steps = _build_step_times(presentation, motion, duration_factor, reduced_motion=reduced_motion)
-    last_stop = steps[-1].last_stop
+        steps = _build_times_of_all_steps(
+            presentation, motion, duration_factor, reduced_motion=reduced_motion
+        )
+    last_stop_seconds = steps[-1].last_stop_seconds
     has_new_win = presentation.outcome.win_cents > presentation.presented_cents or bool(
         presentation.outcome.prizes
     )
     roll_up_seconds = 0.45 + motion.roll_up_seconds_per_level * celebration_level if has_new_win else 0.0
-    roll_up_end = min(
+    roll_up_end_seconds = min(
         [
-            last_stop + roll_up_seconds,
-            *(shortened_at for shortened_at in presentation.shortened_at if shortened_at >= last_stop),
+            last_stop_seconds + roll_up_seconds,
+            *(
+                shortened_at
+                for shortened_at in presentation.shortened_at
+                if shortened_at >= last_stop_seconds
+            ),
         ]
     )
     return PresentationTimeline(
         tuple(steps),
-        last_stop,
-        roll_up_end,
-        roll_up_end + motion.losing_result_seconds_min,
+        last_stop_seconds,
+        roll_up_end_seconds,
+        roll_up_end_seconds + motion.losing_result_seconds_min,
         celebration_level,
     )
 
 
-def _build_step_times(
+def _build_times_of_all_steps(
     presentation: OutcomePresentation, motion: MotionTimes, duration_factor: float, *, reduced_motion: bool
 ) -> list[StepTimes]:
     """Return the times of the steps of a presentation, one after the other.
@@ -221,87 +233,101 @@ def _build_step_times(
     earlier parts take no time.
     """
     steps: list[StepTimes] = []
-    begin = 0.0
+    begin_seconds = 0.0
     for index, step in enumerate(presentation.steps):
         if index < presentation.presented_step_count:
             steps.append(StepTimes(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
         title_card_seconds = motion.title_card_seconds if has_feature_title_card(presentation, index) else 0.0
         boxes_opened = presentation.boxes_opened if index == presentation.presented_step_count else 0
-        time = _scale_step_time(
-            _build_step_time(step, title_card_seconds, motion, boxes_opened, reduced_motion=reduced_motion),
+        step_times = _scale_step_times(
+            _build_times_of_step(
+                step, title_card_seconds, motion, boxes_opened, reduced_motion=reduced_motion
+            ),
             duration_factor,
-            begin,
+            begin_seconds,
         )
         if index < len(presentation.steps) - 1:
-            pause = motion.winning_line_seconds if step.credits else motion.losing_result_seconds_min
-            time = replace(time, end=time.last_stop + pause * duration_factor)
+            pause_seconds = motion.winning_line_seconds if step.credits else motion.losing_result_seconds_min
+            step_times = replace(
+                step_times, end_seconds=step_times.last_stop_seconds + pause_seconds * duration_factor
+            )
         for pressed_at in presentation.shortened_at:
-            if time.title_card_begin <= pressed_at < time.end:
-                time = _shorten_step(time, step, pressed_at)
-        steps.append(time)
-        begin = time.end
+            if step_times.title_card_begin_seconds <= pressed_at < step_times.end_seconds:
+                step_times = _shorten_step(step_times, step, pressed_at)
+        steps.append(step_times)
+        begin_seconds = step_times.end_seconds
     return steps
 
 
-def _scale_step_time(step_time: StepTimes, duration_factor: float, begin: float) -> StepTimes:
-    """Return the times of a step that starts at ``begin``, with its durations multiplied by ``duration_factor``."""
-    stops = tuple(begin + stop * duration_factor for stop in step_time.stops)
-    last_stop = begin + step_time.last_stop * duration_factor
-    return StepTimes(begin, begin + step_time.begin * duration_factor, stops, last_stop, last_stop)
+def _scale_step_times(step_times: StepTimes, duration_factor: float, begin_seconds: float) -> StepTimes:
+    """Return a step's times if it starts at ``begin_seconds``, its durations multiplied by ``duration_factor``."""
+    stop_seconds = tuple(begin_seconds + stop * duration_factor for stop in step_times.stop_seconds)
+    last_stop_seconds = begin_seconds + step_times.last_stop_seconds * duration_factor
+    return StepTimes(
+        begin_seconds,
+        begin_seconds + step_times.begin_seconds * duration_factor,
+        stop_seconds,
+        last_stop_seconds,
+        last_stop_seconds,
+    )
 
 
-def _shorten_step(step_time: StepTimes, step: DisplayStep, play_pressed_at: float) -> StepTimes:
+def _shorten_step(step_times: StepTimes, step: DisplayStep, play_pressed_at: float) -> StepTimes:
     """Return the times of a step that is shortened by a press of PLAY at ``play_pressed_at`` seconds.
 
     The press skips the title card, or stops the moving parts. If no part moves, it ends the step. In a hold-and-spin
     feature it skips one spin; in a pick feature it skips the opening of one box.
     """
-    if play_pressed_at < step_time.begin:
-        return _move_step_earlier(step_time, step_time.begin - play_pressed_at, 0, begin=play_pressed_at)
-    if play_pressed_at >= step_time.last_stop:
-        return replace(step_time, end=play_pressed_at)
-    moving_parts = [i for i, stop in enumerate(step_time.stops) if stop > play_pressed_at]
+    if play_pressed_at < step_times.begin_seconds:
+        return _move_step_earlier(
+            step_times, step_times.begin_seconds - play_pressed_at, 0, begin_seconds=play_pressed_at
+        )
+    if play_pressed_at >= step_times.last_stop_seconds:
+        return replace(step_times, end_seconds=play_pressed_at)
+    moving_parts = [i for i, stop in enumerate(step_times.stop_seconds) if stop > play_pressed_at]
     if not moving_parts:
-        return _move_step_earlier(step_time, step_time.last_stop - play_pressed_at, 0)
+        return _move_step_earlier(step_times, step_times.last_stop_seconds - play_pressed_at, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
         return _move_step_earlier(
-            step_time,
-            max(0.0, step_time.stops[moving_parts[0]] - play_pressed_at - _QUICK_STOP_FIRST_SECONDS),
+            step_times,
+            max(0.0, step_times.stop_seconds[moving_parts[0]] - play_pressed_at - _QUICK_STOP_FIRST_SECONDS),
             moving_parts[0],
         )
     first_stop = max(
         play_pressed_at + _QUICK_STOP_FIRST_SECONDS,
-        step_time.begin + (_REEL_TURN_SECONDS_MIN if isinstance(step, ReelSpin) else 0.0),
+        step_times.begin_seconds + (_REEL_TURN_SECONDS_MIN if isinstance(step, ReelSpin) else 0.0),
     )
-    stops = list(step_time.stops)
+    stop_seconds = list(step_times.stop_seconds)
     # Cards are all dealt at once.
     seconds_between_stops = 0.0 if isinstance(step, TableStep) else _QUICK_STOP_NEXT_SECONDS
     for order, part in enumerate(moving_parts):
-        stops[part] = min(stops[part], first_stop + order * seconds_between_stops)
-    gained_seconds = max(step_time.stops) - max(stops)
+        stop_seconds[part] = min(stop_seconds[part], first_stop + order * seconds_between_stops)
+    gained_seconds = max(step_times.stop_seconds) - max(stop_seconds)
     return replace(
-        step_time,
-        stops=tuple(stops),
-        last_stop=step_time.last_stop - gained_seconds,
-        end=step_time.end - gained_seconds,
+        step_times,
+        stop_seconds=tuple(stop_seconds),
+        last_stop_seconds=step_times.last_stop_seconds - gained_seconds,
+        end_seconds=step_times.end_seconds - gained_seconds,
     )
 
 
 def _move_step_earlier(
-    step_time: StepTimes, seconds: float, first_part_index: int, *, begin: float | None = None
+    step_times: StepTimes, seconds: float, first_part_index: int, *, begin_seconds: float | None = None
 ) -> StepTimes:
     """Move the end of a step, and its parts from ``first_part_index`` on, ``seconds`` earlier; return the new times.
 
-    If ``begin`` is given, it is the new start of the movement.
+    If ``begin_seconds`` is given, it is the new start of the movement.
     """
-    stops = tuple(stop if i < first_part_index else stop - seconds for i, stop in enumerate(step_time.stops))
+    stop_seconds = tuple(
+        stop if i < first_part_index else stop - seconds for i, stop in enumerate(step_times.stop_seconds)
+    )
     return StepTimes(
-        step_time.title_card_begin,
-        step_time.begin if begin is None else begin,
-        stops,
-        step_time.last_stop - seconds,
-        step_time.end - seconds,
+        step_times.title_card_begin_seconds,
+        step_times.begin_seconds if begin_seconds is None else begin_seconds,
+        stop_seconds,
+        step_times.last_stop_seconds - seconds,
+        step_times.end_seconds - seconds,
     )
 
 
@@ -331,51 +357,60 @@ def _read_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
     }
 
 
-def _build_step_time(
-    step: DisplayStep, begin: float, motion: MotionTimes, boxes_opened: int, *, reduced_motion: bool
+def _build_times_of_step(
+    step: DisplayStep, begin_seconds: float, motion: MotionTimes, boxes_opened: int, *, reduced_motion: bool
 ) -> StepTimes:
-    """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin``.
+    """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin_seconds``.
 
     The first ``boxes_opened`` boxes of a pick feature were presented in an earlier part and take no time. Reels that
-    the player held take none either. ``title_card_begin`` of the result is 0.
+    the player held take none either. ``title_card_begin_seconds`` of the result is 0.
     """
     if isinstance(step, ReelSpin):
-        held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
-        stops, stop_at = [], begin + motion.first_reel_stop_seconds - motion.seconds_between_reel_stops
+        held_reels = {
+            i for i, (a, b) in enumerate(zip(step.stops_before_hold, step.stops, strict=False)) if a == b
+        }
+        stop_seconds, stop_at_seconds = (
+            [],
+            begin_seconds + motion.first_reel_stop_seconds - motion.seconds_between_reel_stops,
+        )
         for reel in range(len(step.window)):
             if reel not in held_reels:
-                stop_at += motion.seconds_between_reel_stops + (
+                stop_at_seconds += motion.seconds_between_reel_stops + (
                     motion.anticipation_seconds
                     if reel in step.anticipation_reels and not reduced_motion
                     else 0.0
                 )
-            stops.append(begin if reel in held_reels else stop_at)
-        last_stop = (
-            max(stops)
+            stop_seconds.append(begin_seconds if reel in held_reels else stop_at_seconds)
+        last_stop_seconds = (
+            max(stop_seconds)
             + motion.reel_settle_seconds * 0.6
             + motion.cascade_fall_seconds * max(0, len(step.cascade_windows) - 1)
         )
-        return StepTimes(0.0, begin, tuple(stops), last_stop, last_stop)
+        return StepTimes(0.0, begin_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)
     if isinstance(step, TableStep):
         seconds_by_cue = _read_cue_durations(motion)
         durations = (seconds_by_cue.get(str(cue.get("cue")), 0.0) for cue in step.cues)
-        stops = [begin + elapsed for elapsed in accumulate(durations)]
-        last_stop = (stops[-1] if stops else begin) + motion.reel_settle_seconds
-        return StepTimes(0.0, begin, tuple(stops), last_stop, last_stop)
+        stop_seconds = [begin_seconds + elapsed for elapsed in accumulate(durations)]
+        last_stop_seconds = (stop_seconds[-1] if stop_seconds else begin_seconds) + motion.reel_settle_seconds
+        return StepTimes(0.0, begin_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)
     seconds_per_part: dict[type, float] = {
         HoldStep: motion.hold_and_spin_seconds,
         PickStep: motion.pick_box_seconds,
         WheelStep: motion.wheel_spin_seconds,
         KenoStep: motion.keno_ball_seconds,
-        GambleStep: motion.card_turn_seconds,
+        DoubleUpStep: motion.card_turn_seconds,
     }
-    parts_begin = (
-        begin if boxes_opened or isinstance(step, GambleStep) else begin + motion.feature_entrance_seconds
+    parts_begin_seconds = (
+        begin_seconds
+        if boxes_opened or isinstance(step, DoubleUpStep)
+        else begin_seconds + motion.feature_entrance_seconds
     )
     later_stops = (
-        parts_begin + seconds_per_part[type(step)] * (i + 1)
+        parts_begin_seconds + seconds_per_part[type(step)] * (i + 1)
         for i in range(count_step_parts(step) - boxes_opened)
     )
-    stops = [*((begin,) * boxes_opened), *later_stops]
-    last_stop = (stops[-1] if stops else parts_begin) + motion.reel_settle_seconds
-    return StepTimes(0.0, begin, tuple(stops), last_stop, last_stop)
+    stop_seconds = [*((begin_seconds,) * boxes_opened), *later_stops]
+    last_stop_seconds = (
+        stop_seconds[-1] if stop_seconds else parts_begin_seconds
+    ) + motion.reel_settle_seconds
+    return StepTimes(0.0, begin_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)

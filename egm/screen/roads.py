@@ -16,7 +16,7 @@ ROAD_HEIGHT_CELLS: Final = 6
 GridCell = tuple[int, int]
 #: The colour of a mark on a road.
 MarkColour = Literal["red", "blue"]
-#: A number of the wheel or a total of the dice, and how often it occurred.
+#: A pocket of the wheel or a face of a die, and how often it occurred.
 ResultCount = tuple[str, int]
 
 
@@ -25,7 +25,7 @@ class BigRoadMark:
     """A mark of baccarat's big road: the side that won, and the number of ties drawn on the mark."""
 
     side: str
-    ties: int = 0
+    tie_count: int = 0
 
 
 def place_bead_plate(results: Sequence[str]) -> dict[GridCell, str]:
@@ -39,19 +39,19 @@ def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Bi
     A tie is added to the mark of the win before it. Ties before the first win are added to the first win.
     """
     columns: list[list[BigRoadMark]] = []
-    ties_before_first_win = 0
+    tie_count_before_first_win = 0
     for result in results:
         if result not in sides:
             if columns:
-                last = columns[-1][-1]
-                columns[-1][-1] = replace(last, ties=last.ties + 1)
+                last_mark = columns[-1][-1]
+                columns[-1][-1] = replace(last_mark, tie_count=last_mark.tie_count + 1)
             else:
-                ties_before_first_win += 1
+                tie_count_before_first_win += 1
         elif columns and columns[-1][-1].side == result:
             columns[-1].append(BigRoadMark(result))
         else:
-            columns.append([BigRoadMark(result, ties_before_first_win)])
-            ties_before_first_win = 0
+            columns.append([BigRoadMark(result, tie_count_before_first_win)])
+            tie_count_before_first_win = 0
     return columns
 
 
@@ -88,19 +88,19 @@ def arrange_in_columns(marks: Sequence[MarkColour]) -> list[list[MarkColour]]:
     return columns
 
 
-def count_most_and_least_frequent_signs(
-    results: Sequence[str], signs: Sequence[str], sign_count_max: int
+def count_most_and_least_frequent_numbers(
+    results: Sequence[str], numbers: Sequence[str], number_count_max: int
 ) -> tuple[list[ResultCount], list[ResultCount]]:
-    """Return the most frequent and the least frequent signs, each with its number of occurrences.
+    """Return the most frequent and the least frequent numbers, each with its number of occurrences.
 
-    A sign is a number of the wheel or a total of the dice; each list has at most ``sign_count_max`` signs. A result may
-    have several signs, joined by ``-``. Signs of equal frequency keep the order of ``signs``.
+    ``numbers`` are the pockets of the wheel or the faces of a die. Each list has at most ``number_count_max`` of them.
+    A result may have several numbers, joined by ``-``. Numbers of equal frequency keep the order of ``numbers``.
     """
-    counts = Counter(part for result in results for part in result.split("-"))
-    most_frequent_first = sorted(signs, key=lambda sign: -counts[sign])
-    least_frequent_first = sorted(signs, key=lambda sign: counts[sign])
-    return [(sign, counts[sign]) for sign in most_frequent_first[:sign_count_max]], [
-        (sign, counts[sign]) for sign in least_frequent_first[:sign_count_max]
+    count_by_number = Counter(part for result in results for part in result.split("-"))
+    most_frequent_first = sorted(numbers, key=lambda number: -count_by_number[number])
+    least_frequent_first = sorted(numbers, key=lambda number: count_by_number[number])
+    return [(number, count_by_number[number]) for number in most_frequent_first[:number_count_max]], [
+        (number, count_by_number[number]) for number in least_frequent_first[:number_count_max]
     ]
 
 

@@ -63,5 +63,5 @@ def build_round_result(
         is_push=staked_credits > 0 and are_stakes_returned and not has_pay_table_prize,
         is_pay_table_game=bool(game.presentation.get("hold")),
         display=outcome.display,
-        point_before=None if outcome.display.get("come_out", True) else snapshot.felt.point,
+        point_before=None if outcome.display.get("come_out", True) else snapshot.felt_state.point,
     )

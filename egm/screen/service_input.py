@@ -45,7 +45,7 @@ class ServicePageInput:
     """The text typed so far."""
     is_shift_on: bool = False
     """Whether the shift key applies to the next letter."""
-    sheets: tuple[int, ...] = (0,)
+    sheet_indices: tuple[int, ...] = (0,)
     """The index of the sheet of tables shown on each page, from the first menu page to the open service page."""
     touched_targets: frozenset[int] = field(default_factory=frozenset)
     """In a touch test: the indices of the targets touched so far."""
@@ -59,7 +59,7 @@ class ServicePageInput:
     @property
     def sheet_index(self) -> int:
         """Return the index of the sheet of tables shown on the open page."""
-        return self.sheets[-1]
+        return self.sheet_indices[-1]
 
 
 def update_input_for_page(page_input: ServicePageInput, page: ServicePage | None) -> ServicePageInput:
@@ -71,9 +71,11 @@ def update_input_for_page(page_input: ServicePageInput, page: ServicePage | None
         return ServicePageInput()
     if page.id == page_input.page_id:
         return page_input
-    sheets_above = page_input.sheets[: max(1, page.depth)]
+    sheets_above = page_input.sheet_indices[: max(1, page.depth)]
     sheets = (*sheets_above, *(0 for _ in range(max(1, page.depth) - len(sheets_above))))
-    return ServicePageInput(page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets)
+    return ServicePageInput(
+        page.id, page.prompt.value if page.prompt is not None else "", sheet_indices=sheets
+    )
 
 
 def append_character(
@@ -95,7 +97,9 @@ def append_character(
         return page_input
     text = page_input.typed_text + typed_character
     searched_input = (
-        replace(page_input, sheets=(*page_input.sheets[:-1], 0)) if prompt.kind == "find" else page_input
+        replace(page_input, sheet_indices=(*page_input.sheet_indices[:-1], 0))
+        if prompt.kind == "find"
+        else page_input
     )
     return replace(
         searched_input, typed_text=text.lstrip("0") if prompt.kind == "amount" else text, is_shift_on=False
@@ -114,16 +118,16 @@ def apply_page_action(
     if action_name == "enter" and page.prompt is not None:
         text = "" if page.prompt.kind == "pin" else page_input.typed_text
         answer = str(action_value) if action_value is not None else page_input.typed_text
-        return replace(page_input, typed_text=text), _build_answer(page, "enter", answer)
-    if action_name == "felt":
+        return replace(page_input, typed_text=text), _build_answer_request(page, "enter", answer)
+    if action_name == "calibration_touch":
         touches = (*page_input.calibration_touches, action_value)
         if len(touches) < len(CALIBRATION_CROSSES):
             return replace(page_input, calibration_touches=touches), ()
         answer = " ".join(str(coordinate) for touch in touches for coordinate in touch)
-        return replace(page_input, calibration_touches=()), _build_answer(page, "crosses", answer)
+        return replace(page_input, calibration_touches=()), _build_answer_request(page, "crosses", answer)
     if action_name == "answer":
         sends_text = page.prompt is not None and page.prompt.kind != "find"
-        return page_input, _build_answer(
+        return page_input, _build_answer_request(
             page, str(action_value), page_input.typed_text if sends_text else None
         )
     changes: dict[str, Callable[[], ServicePageInput]] = {
@@ -132,7 +136,8 @@ def apply_page_action(
         "clear": lambda: replace(page_input, typed_text=""),
         "shift": lambda: replace(page_input, is_shift_on=not page_input.is_shift_on),
         "rows": lambda: replace(
-            page_input, sheets=(*page_input.sheets[:-1], page_input.sheet_index + int(action_value))
+            page_input,
+            sheet_indices=(*page_input.sheet_indices[:-1], page_input.sheet_index + int(action_value)),
         ),
         "tone": lambda: replace(page_input, playing_tone=str(action_value), tone_played_at=now),
         "target": lambda: replace(
@@ -142,7 +147,7 @@ def apply_page_action(
     return changes.get(action_name, lambda: page_input)(), ()
 
 
-def _build_answer(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
+def _build_answer_request(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
     """Return the request that answers a service page: the chosen action and the typed ``text``, if there is one."""
     options = {"page": page.id} if text is None else {"page": page.id, "input": text}
     return (Intent(name="answer", value=action, options=options),)

@@ -1,6 +1,6 @@
-"""The betting layout of a table: rows of spots on one or more pages, computed from the spots.
+"""The felt of a table: rows of spots on one or more pages, computed from the spots.
 
-Roulette has another layout (:mod:`egm.screen.roulette_layout`), which uses the classes of this module. The spots
+Roulette has another felt (:mod:`egm.screen.roulette_felt`), which uses the classes of this module. The spots
 of one kind whose names differ only at the end (totals, hops, place bets) get *titled* rows: the words that their names
 share are the title at the left of the row. Spots of other kinds share a row if they fit, but a kind whose bet follows
 from another bet (``required_bet_divisor``) starts a row.
@@ -33,12 +33,12 @@ _ROW_HEIGHT_MAX: Final = 132.0
 _SPOT_WIDTH_MIN: Final = 104.0
 #: The most spots in a row without a title.
 _SPOTS_PER_ROW_MAX: Final = 9
-#: Width of a row's title in a wide layout.
-_WIDE_LAYOUT_TITLE_WIDTH: Final = 150.0
-#: Width of a row's title in a narrow layout, such as a telephone's.
-_NARROW_LAYOUT_TITLE_WIDTH: Final = 136.0
-#: A betting layout wider than this is wide.
-_NARROW_LAYOUT_WIDTH_MAX: Final = 800.0
+#: Width of a row's title on a wide felt.
+_WIDE_FELT_TITLE_WIDTH: Final = 150.0
+#: Width of a row's title on a narrow felt, such as a telephone's.
+_NARROW_FELT_TITLE_WIDTH: Final = 136.0
+#: A felt wider than this is wide.
+_NARROW_FELT_WIDTH_MAX: Final = 800.0
 #: The most characters of a titled spot's own part of its name.
 _TITLED_NAME_CHARACTERS_MAX: Final = 5
 #: The fewest spots of one kind that get a title.
@@ -66,21 +66,21 @@ _CARD_TABLE_SPOT_HEIGHT: Final = 84.0
 
 @dataclass(frozen=True, slots=True)
 class FeltCell:
-    """A printed cell of the betting layout: a pocket of the wheel, a bet spot, or the title of a row.
+    """A printed cell of the felt: a pocket of the wheel, a bet spot, or the title of a row.
 
-    ``pocket`` and ``spot`` are empty unless the cell shows a pocket or a spot.
+    ``pocket`` and ``spot_id`` are empty unless the cell shows a pocket or a spot.
     """
 
     rect: Rect
     pocket: str = ""
-    spot: str = ""
-    titled_spots: tuple[str, ...] = ()
+    spot_id: str = ""
+    titled_spot_ids: tuple[str, ...] = ()
     """The ids of all spots under the title of this cell's row; empty if the row has no title."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeltLayout:
-    """A betting layout as drawn: its printed cells, its touch areas, and the points at which chips are drawn."""
+    """A felt as drawn: its printed cells, its touch areas, and the points at which chips are drawn."""
 
     cells: tuple[FeltCell, ...] = ()
     """The printed cells."""
@@ -92,15 +92,15 @@ class FeltLayout:
 
 @dataclass(frozen=True, slots=True)
 class SpotRow:
-    """One row of bet spots in the layout."""
+    """One row of bet spots on the felt."""
 
     spots: tuple[BetSpot, ...]
-    titled_spots: tuple[str, ...] = ()
+    titled_spot_ids: tuple[str, ...] = ()
     """The ids of all spots under the row's title, also in further rows; empty if the row has no title."""
 
 
 def find_felt_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the betting layout within the game field.
+    """Return the rectangle of the felt within the game field.
 
     On a telephone, two rows of keys below it are left free.
     """
@@ -170,12 +170,14 @@ def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
 
     The names are a tuple because the keys of the cache must be hashable.
     """
-    common = 0
-    while all(name[: common + 1] == names[0][: common + 1] for name in names) and common < len(names[0]):
-        common += 1
-    if any(name[common : common + 1] not in {"", " "} for name in names):
-        common = names[0].rfind(" ", 0, common) + 1
-    return names[0][:common].strip(), [name[common:].strip() for name in names]
+    common_length = 0
+    while all(
+        name[: common_length + 1] == names[0][: common_length + 1] for name in names
+    ) and common_length < len(names[0]):
+        common_length += 1
+    if any(name[common_length : common_length + 1] not in {"", " "} for name in names):
+        common_length = names[0].rfind(" ", 0, common_length) + 1
+    return names[0][:common_length].strip(), [name[common_length:].strip() for name in names]
 
 
 def _should_have_row_title(spots: Sequence[BetSpot]) -> bool:
@@ -203,28 +205,28 @@ def arrange_spots_in_rows(
     fit, unless their bet follows from another bet.
     """
     spot_count_max = min(spots_per_row_max, int(width // max(touch_size_min, _SPOT_WIDTH_MIN)))
-    kinds: dict[str, list[BetSpot]] = {}
+    spots_by_kind: dict[str, list[BetSpot]] = {}
     for spot in spots:
-        kinds.setdefault(_ODDS_SUFFIX_PATTERN.sub("", spot.group), []).append(spot)
+        spots_by_kind.setdefault(_ODDS_SUFFIX_PATTERN.sub("", spot.group), []).append(spot)
     rows: list[SpotRow] = []
-    for kind in kinds.values():
-        if _should_have_row_title(kind):
-            spot_ids = tuple(spot.id for spot in kind)
+    for kind_spots in spots_by_kind.values():
+        if _should_have_row_title(kind_spots):
+            spot_ids = tuple(spot.id for spot in kind_spots)
             rows += [
                 SpotRow(part, spot_ids)
                 for part in _divide_into_rows(
-                    kind, int((width - _choose_row_title_width(width)) // touch_size_min)
+                    kind_spots, int((width - _choose_row_title_width(width)) // touch_size_min)
                 )
             ]
         elif (
             rows
-            and not rows[-1].titled_spots
-            and len(rows[-1].spots) + len(kind) <= spot_count_max
-            and not kind[0].required_bet_divisor
+            and not rows[-1].titled_spot_ids
+            and len(rows[-1].spots) + len(kind_spots) <= spot_count_max
+            and not kind_spots[0].required_bet_divisor
         ):
-            rows[-1] = SpotRow((*rows[-1].spots, *kind))
+            rows[-1] = SpotRow((*rows[-1].spots, *kind_spots))
         else:
-            rows += [SpotRow(part) for part in _divide_into_rows(kind, spot_count_max)]
+            rows += [SpotRow(part) for part in _divide_into_rows(kind_spots, spot_count_max)]
     return rows
 
 
@@ -234,14 +236,14 @@ def _divide_into_rows(spots: Sequence[BetSpot], spots_per_row_max: int) -> list[
     return [tuple(spots[i : i + row_length]) for i in range(0, len(spots), row_length)]
 
 
-def _choose_row_title_width(layout_width: float) -> float:
-    """Return the width of the titles of rows in a layout that is ``layout_width`` wide."""
-    is_wide = layout_width > _NARROW_LAYOUT_WIDTH_MAX
-    return _WIDE_LAYOUT_TITLE_WIDTH if is_wide else _NARROW_LAYOUT_TITLE_WIDTH
+def _choose_row_title_width(felt_width: float) -> float:
+    """Return the width of the titles of rows on a felt that is ``felt_width`` wide."""
+    is_wide = felt_width > _NARROW_FELT_WIDTH_MAX
+    return _WIDE_FELT_TITLE_WIDTH if is_wide else _NARROW_FELT_TITLE_WIDTH
 
 
 def lay_out_pages(table: TableGameData, layout: Layout) -> list[list[SpotRow]]:
-    """Return the rows of bet spots on each page of the layout; there is only one page if all rows fit on it."""
+    """Return the rows of bet spots on each page of the felt; there is only one page if all rows fit on it."""
     _, _, w, h = find_felt_rect(layout)
     tabs_height = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT
     return _divide_into_pages(
@@ -276,15 +278,15 @@ def _divide_into_pages(
     return [rows[i : i + rows_per_page] for i in range(0, len(rows), rows_per_page)]
 
 
-def list_page_spots(table: TableGameData, layout: Layout, page: int) -> list[BetSpot]:
-    """Return the spots of a page of the layout, in order."""
-    return [spot for row in lay_out_pages(table, layout)[page] for spot in row.spots]
+def list_page_spots(table: TableGameData, layout: Layout, page_index: int) -> list[BetSpot]:
+    """Return the spots of a page of the felt, in order."""
+    return [spot for row in lay_out_pages(table, layout)[page_index] for spot in row.spots]
 
 
 def find_rect_below_tabs(table: TableGameData, layout: Layout) -> Rect:
     """Return the rectangle in which the rows of bet spots are drawn.
 
-    If the layout has several pages, the rectangle starts below their tabs.
+    If the felt has several pages, the rectangle starts below their tabs.
     """
     x, y, w, h = find_felt_rect(layout)
     tabs_height = (
@@ -302,16 +304,22 @@ def lay_out_rows(rows: Sequence[SpotRow], rect: Rect) -> FeltLayout:
     height = min(_ROW_HEIGHT_MAX, h / max(1, len(rows)))
     top = y + (h - height * len(rows)) / 2
     cells: list[FeltCell] = []
-    for n, row in enumerate(rows):
-        left = _choose_row_title_width(w) if row.titled_spots else 0.0
-        width = (w - left) / len(row.spots)
-        if row.titled_spots:
-            cells.append(FeltCell((x, top + n * height, left, height), titled_spots=row.titled_spots))
+    for row_index, row in enumerate(rows):
+        title_width = _choose_row_title_width(w) if row.titled_spot_ids else 0.0
+        width = (w - title_width) / len(row.spots)
+        if row.titled_spot_ids:
+            cells.append(
+                FeltCell(
+                    (x, top + row_index * height, title_width, height), titled_spot_ids=row.titled_spot_ids
+                )
+            )
         for i, spot in enumerate(row.spots):
-            cell_rect = (x + left + i * width, top + n * height, width, height)
-            cells.append(FeltCell(cell_rect, spot=spot.id, titled_spots=row.titled_spots))
-    spot_cells = [cell for cell in cells if cell.spot]
-    touches = tuple((cell.rect, Action("spot", cell.spot)) for cell in spot_cells)
+            cell_rect = (x + title_width + i * width, top + row_index * height, width, height)
+            cells.append(FeltCell(cell_rect, spot_id=spot.id, titled_spot_ids=row.titled_spot_ids))
+    spot_cells = [cell for cell in cells if cell.spot_id]
+    touches = tuple((cell.rect, Action("spot", cell.spot_id)) for cell in spot_cells)
     return FeltLayout(
-        tuple(cells), touches, tuple((cell.spot, place_chip_beside_label(cell.rect)) for cell in spot_cells)
+        tuple(cells),
+        touches,
+        tuple((cell.spot_id, place_chip_beside_label(cell.rect)) for cell in spot_cells),
     )

@@ -62,7 +62,7 @@ class KenoWayResult:
 
     numbers: tuple[int, ...]
     """The numbers of the way."""
-    hit_numbers: tuple[int, ...]
+    caught_numbers: tuple[int, ...]
     """The numbers of the way that were drawn."""
     credits: int
     """The pay of the way in this draw, in credits."""
@@ -85,11 +85,11 @@ class KenoStep:
 
 
 @dataclass(frozen=True, slots=True)
-class GambleStep:
+class DoubleUpStep:
     """One round of double-up."""
 
     stage: str
-    called_choice: str
+    called_option: str
     """What the player called, such as a colour."""
     drawn_card: str
     credits: int
@@ -117,7 +117,7 @@ class TableStep:
 
 
 #: A step of an outcome, of any kind.
-DisplayStep = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | TableStep
+DisplayStep = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | DoubleUpStep | TableStep
 
 
 def read_steps(
@@ -142,7 +142,7 @@ def read_steps(
             steps: list[DisplayStep] = [_read_keno_step(draw, len(draws)) for draw in draws]
         else:
             steps = [_read_step(reel_data_by_stage, step) for step in display.get("steps") or [display]]
-            steps += _read_gamble_steps(display.get("double_up", ()))
+            steps += _read_double_up_steps(display.get("double_up", ()))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
     if not steps:
@@ -206,19 +206,19 @@ def _read_step(reel_data_by_stage: Mapping[str, ReelData], step_data: Mapping[st
     return read_reel_spin(reel_data_by_stage[stage], step_data)
 
 
-def _read_gamble_steps(rounds_data: Any) -> list[DisplayStep]:
+def _read_double_up_steps(rounds_data: Any) -> list[DisplayStep]:
     """Return the double-up rounds in an outcome's display data, each with the cards of the rounds before it."""
     rounds = [(str(data["called"]), str(data["shown"]), int(data["credits"])) for data in rounds_data]
     drawn_cards = tuple(card for _, card, _ in rounds)
     return [
-        GambleStep("double_up", called_choice, card, credits_, drawn_cards[:i])
-        for i, (called_choice, card, credits_) in enumerate(rounds)
+        DoubleUpStep("double_up", called_option, card, credits_, drawn_cards[:i])
+        for i, (called_option, card, credits_) in enumerate(rounds)
     ]
 
 
 def _read_awards(awards_data: Any, pay_factor: int) -> tuple[BonusAward, ...]:
     """Return the awards of a feature's coins, boxes or segments, their published pays multiplied by ``pay_factor``."""
-    return tuple(_read_award(entry, pay_factor) for entry in awards_data)
+    return tuple(_read_award(award_data, pay_factor) for award_data in awards_data)
 
 
 def _read_award(award_data: Mapping[str, Any], pay_factor: int) -> BonusAward:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from egm.kernel.messages import FeltState, GameView, Intent, Snapshot, SpotState
 from egm.screen.outcome import OutcomeError
@@ -20,7 +20,7 @@ _CHIP_VALUES_MAX: Final = 5
 #: Maximum number of undo steps.
 _UNDO_STEPS_MAX: Final = 40
 #: The number of neighbours on each side of a pocket, in the order in which the key selects them.
-NEIGHBOUR_COUNT_CHOICES: Final = (2, 3, 4, 1)
+NEIGHBOUR_COUNTS: Final = (2, 3, 4, 1)
 
 #: The actions that change the chips.
 CHIP_CHANGING_ACTIONS: Final = frozenset({"spot", "pocket", "call", "undo", "clear", "repeat", "double"})
@@ -28,7 +28,7 @@ CHIP_CHANGING_ACTIONS: Final = frozenset({"spot", "pocket", "call", "undo", "cle
 TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
     "chip",
     "tool",
-    "cloth",
+    "felt_part",
     "sheet",
     "neighbours",
     "suits",
@@ -90,7 +90,7 @@ class BetSpot:
     """
     pay_texts: Mapping[str, str] = field(default_factory=dict)
     """Text about what the spot pays, by language, if its odds alone do not say it."""
-    cycle_spots: tuple[str, ...] = ()
+    cycle_spot_ids: tuple[str, ...] = ()
     """The other spots of a cycle: a group of spots of which each needs a bet on the next.
 
     A chip on one of them places the lowest bet on all. Empty if the spot is in no cycle.
@@ -108,13 +108,13 @@ class AnnouncedBet:
 
 @dataclass(frozen=True, eq=False)
 class TableGameData:
-    """The data of a table game for its screen: the layout, the spots in layout order, and the bets on offer.
+    """The data of a table game for its screen: the felt, the spots in the felt's order, and the bets on offer.
 
     It is parsed once. Values derived from it are cached in the object or under its identity.
     """
 
     felt_kind: str
-    """The kind of layout, such as roulette or craps."""
+    """The kind of felt, such as roulette or craps."""
     spots: Mapping[str, BetSpot]
     preset_bets: tuple[BetsBySpot, ...]
     """The complete bets that the game offers by name, each as the credits on its spots."""
@@ -124,11 +124,11 @@ class TableGameData:
     """The pockets in wheel order; empty without a wheel."""
     pocket_colours: Mapping[str, str]
     """The colour of each pocket."""
-    names: Mapping[str, Mapping[str, str]]
+    pocket_names: Mapping[str, Mapping[str, str]]
     """The name of each group of spots, by group and language."""
-    spots_off_on_come_out: frozenset[str] = frozenset()
+    spot_ids_off_on_come_out: frozenset[str] = frozenset()
     """Craps: the spots whose bets are off on a come-out roll, unless the player switches them on."""
-    switchable_spots: frozenset[str] = frozenset()
+    switchable_spot_ids: frozenset[str] = frozenset()
     """Craps: the spots for which the player decides whether a bet is on or off for the next throw."""
     announced_bets: Mapping[str, AnnouncedBet] = field(default_factory=dict)
     """The announced bets, by id."""
@@ -160,19 +160,19 @@ class TableGameData:
         It is the lowest bet on a spot, with the lowest bets on all spots that must be bet together with it.
         """
         return min(
-            sum(self.spots[spot_id].bet_min for spot_id in (spot.id, *spot.cycle_spots))
+            sum(self.spots[spot_id].bet_min for spot_id in (spot.id, *spot.cycle_spot_ids))
             + sum(
                 max(other.bet_min, other.required_spot_multiple * spot.bet_min)
                 for other in self.spots.values()
                 if other.required_spot == spot.id and other.required_spot_multiple is not None
             )
             for spot in self.spots.values()
-            if spot.required_spot is None or spot.cycle_spots
+            if spot.required_spot is None or spot.cycle_spot_ids
         )
 
     @cached_property
     def groups(self) -> Mapping[str, tuple[BetSpot, ...]]:
-        """Return the bet spots of each group, by the group's id, in layout order."""
+        """Return the bet spots of each group, by the group's id, in the felt's order."""
         spots_by_group: dict[str, list[BetSpot]] = {}
         for spot in self.spots.values():
             spots_by_group.setdefault(spot.group, []).append(spot)
@@ -198,38 +198,38 @@ def read_table(game: GameView) -> TableGameData:
     try:
         spots = [
             BetSpot(
-                id=str(data_spot["id"]),
-                group=str(data_spot["group"]),
-                names={str(code): str(words) for code, words in data_spot["names"].items()},
-                odds=str(data_spot["odds"]),
-                bet_min=int(data_spot["least"]),
-                bet_max=int(data_spot["most"]),
-                bet_step=int(data_spot.get("step", 1)),
-                required_spot=None if data_spot.get("needs") is None else str(data_spot["needs"]),
-                excluded_spots=tuple(map(str, data_spot.get("excludes", ()))),
-                covered_pockets=tuple(map(str, data_spot.get("covers", ()))),
-                required_bet_divisor=None if data_spot.get("share") is None else int(data_spot["share"]),
+                id=str(spot_data["id"]),
+                group=str(spot_data["group"]),
+                names={str(code): str(words) for code, words in spot_data["names"].items()},
+                odds=str(spot_data["odds"]),
+                bet_min=int(spot_data["least"]),
+                bet_max=int(spot_data["most"]),
+                bet_step=int(spot_data.get("step", 1)),
+                required_spot=None if spot_data.get("needs") is None else str(spot_data["needs"]),
+                excluded_spots=tuple(map(str, spot_data.get("excludes", ()))),
+                covered_pockets=tuple(map(str, spot_data.get("covers", ()))),
+                required_bet_divisor=None if spot_data.get("share") is None else int(spot_data["share"]),
                 required_spot_multiple_max=None
-                if data_spot.get("most_times") is None
-                else int(data_spot["most_times"]),
-                raise_reserve=Fraction(data_spot.get("reserve", 0)),
-                added_bet_multiples=tuple(map(str, data_spot.get("added", ()))),
-                pay_texts={str(code): str(words) for code, words in data_spot.get("terms", {}).items()},
-                required_spot_multiple=None if data_spot.get("times") is None else int(data_spot["times"]),
+                if spot_data.get("most_times") is None
+                else int(spot_data["most_times"]),
+                raise_reserve=Fraction(spot_data.get("reserve", 0)),
+                added_bet_multiples=tuple(map(str, spot_data.get("added", ()))),
+                pay_texts={str(code): str(words) for code, words in spot_data.get("terms", {}).items()},
+                required_spot_multiple=None if spot_data.get("times") is None else int(spot_data["times"]),
             )
-            for data_spot in data.get("spots", ())
+            for spot_data in data.get("spots", ())
         ]
-        limit = data.get("table", {}).get("most")
+        total_bet_max = data.get("table", {}).get("most")
         return TableGameData(
             felt_kind=str(data["felt"]),
             spots=_group_spots_needing_each_other({spot.id: spot for spot in spots}),
             preset_bets=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
-            total_bet_max=None if limit is None else int(limit),
+            total_bet_max=None if total_bet_max is None else int(total_bet_max),
             wheel_pockets=tuple(map(str, data.get("wheel", ()))),
             pocket_colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
-            names=data.get("names", {}),
-            spots_off_on_come_out=frozenset(map(str, data.get("off", ()))),
-            switchable_spots=frozenset(map(str, data.get("says", ()))),
+            pocket_names=data.get("names", {}),
+            spot_ids_off_on_come_out=frozenset(map(str, data.get("off", ()))),
+            switchable_spot_ids=frozenset(map(str, data.get("says", ()))),
             announced_bets={
                 str(call["id"]): AnnouncedBet(call["names"], _read_bets(call["bets"]))
                 for call in data.get("calls", ())
@@ -243,19 +243,21 @@ def read_table(game: GameView) -> TableGameData:
 
 
 def _group_spots_needing_each_other(spots: Mapping[str, BetSpot]) -> dict[str, BetSpot]:
-    """Return the bet spots by id, with ``cycle_spots`` set.
+    """Return the bet spots by id, with ``cycle_spot_ids`` set.
 
     Spots form a cycle if each needs a bet on the next; every spot then lists the others.
     """
 
     def list_cycle(spot: BetSpot) -> tuple[str, ...]:
         """Return the other spots of the cycle to which a spot belongs; empty if it is in no cycle."""
-        chain = [spot.id]
-        while (required := spots[chain[-1]].required_spot) is not None and required not in chain:
-            chain.append(required)
-        return tuple(chain[1:]) if required == spot.id else ()
+        spot_chain = [spot.id]
+        while (
+            required_id := spots[spot_chain[-1]].required_spot
+        ) is not None and required_id not in spot_chain:
+            spot_chain.append(required_id)
+        return tuple(spot_chain[1:]) if required_id == spot.id else ()
 
-    return {name: replace(spot, cycle_spots=list_cycle(spot)) for name, spot in spots.items()}
+    return {name: replace(spot, cycle_spot_ids=list_cycle(spot)) for name, spot in spots.items()}
 
 
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
@@ -296,7 +298,7 @@ class ChipsOnTable:
     """The player's chips on a table: the new bets, their undo history, and the selected tool."""
 
     bets: BetsBySpot = field(default_factory=dict)
-    """The new bet on each spot, in credits. A negative amount takes down a standing bet of this amount."""
+    """The new bet on each spot, in credits. A negative amount withdraws a standing bet of this amount."""
     is_on_by_spot: Mapping[str, bool] = field(default_factory=dict)
     """Craps: whether the bet on a spot is on for the next throw, for the spots that the player has switched."""
     undo_bets: tuple[BetsBySpot, ...] = ()
@@ -308,12 +310,12 @@ class ChipsOnTable:
     last_round_bets: BetsBySpot = field(default_factory=dict)
     """The bets staked in the last round, which the player can repeat."""
     open_part: str = ""
-    """The name of the part of the layout that the player has opened; empty for the first."""
+    """The name of the part of the felt that the player has opened; empty for the first."""
     sheet_index: int = 0
-    """On a telephone: the index of the sheet shown of the open part of the layout."""
-    neighbour_count: int = NEIGHBOUR_COUNT_CHOICES[0]
+    """On a telephone: the index of the sheet shown of the open part of the felt."""
+    neighbour_count: int = NEIGHBOUR_COUNTS[0]
     """How many pockets on each side of the touched pocket a bet on the racetrack includes."""
-    explained_spot: str = ""
+    explained_spot_id: str = ""
     """The id of the spot touched last, which the side panel explains."""
     refusal_key: str = ""
     """Why the last touch did not change the bets, or not all of them, as requested; empty if it was not refused.
@@ -322,13 +324,13 @@ class ChipsOnTable:
     """
     must_report_clearing: bool = False
     """Whether the last round's chips were removed on the screen and the machine has not been informed yet."""
-    is_clearing_unanswered: bool = False
+    is_clearing_reply_pending: bool = False
     """Whether the machine was informed that the last round's chips were removed, but has not replied yet.
 
     Until it replies, its bet is still that of the last round, and is not shown as a bet for the next round.
     """
     requested_bets: BetsBySpot | None = None
-    """The bets requested from the machine, until it answers; None if no request is pending."""
+    """The bets requested from the machine, until it replies; None if no request is pending."""
     requested_at: float = -10.0
     """When the bet was requested, in monotonic seconds; the default is before every request."""
 
@@ -348,7 +350,7 @@ class ChipsOnTable:
             self,
             bets=nonzero_bets,
             undo_bets=undo_history,
-            explained_spot=touched_spot or self.explained_spot,
+            explained_spot_id=touched_spot or self.explained_spot_id,
             refusal_key="",
             must_report_clearing=False,
         )
@@ -362,7 +364,7 @@ class BetLimits:
     """The player's credit, in credits of the denomination."""
     standing_bets: BetsBySpot
     """The bets that stay on the table from earlier rounds, in credits by spot."""
-    closed_spots: frozenset[str]
+    closed_spot_ids: frozenset[str]
     """The ids of the spots that take no bet now."""
     table_state: FeltState
     """The table's state as the machine reports it."""
@@ -378,9 +380,9 @@ class BetLimits:
         """Return a bet spot with the limits that apply to it in the table's current state."""
         return apply_current_limits(spot, self.table_state.spots.get(spot.id))
 
-    def find_bet(self, bets: BetsBySpot, spot: str | None) -> int:
+    def find_bet(self, bets: BetsBySpot, spot_id: str | None) -> int:
         """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 without a spot."""
-        return 0 if spot is None else bets.get(spot, 0) + self.standing_bets.get(spot, 0)
+        return 0 if spot_id is None else bets.get(spot_id, 0) + self.standing_bets.get(spot_id, 0)
 
     def find_spot_maximum(self, spot: BetSpot) -> int:
         """Return the highest bet on a spot in credits, if no other bet limits it.
@@ -395,22 +397,22 @@ class BetLimits:
         It is at most :meth:`find_spot_maximum`. If the spot has ``required_spot_multiple_max``, it is also at most that
         multiple of the bet on ``required_spot``.
         """
-        times = spot.required_spot_multiple_max
+        bet_multiple_max = spot.required_spot_multiple_max
         return (
             self.find_spot_maximum(spot)
-            if times is None
-            else min(self.find_spot_maximum(spot), times * self.find_bet(bets, spot.required_spot))
+            if bet_multiple_max is None
+            else min(self.find_spot_maximum(spot), bet_multiple_max * self.find_bet(bets, spot.required_spot))
         )
 
     def compute_total_bet_max(self, bets: BetsBySpot) -> int | None:
         """Return the highest permitted total of new bets in credits: the venue's maximum less the standing bets.
 
-        Standing bets that ``bets`` takes down are not subtracted. None if the venue has no maximum.
+        Standing bets that ``bets`` withdraws are not subtracted. None if the venue has no maximum.
         """
         if self.venue_bet_max is None:
             return None
-        taken_down = -sum(credits_ for credits_ in bets.values() if credits_ < 0)
-        return self.venue_bet_max - sum(self.standing_bets.values()) + taken_down
+        withdrawn_credits = -sum(credits_ for credits_ in bets.values() if credits_ < 0)
+        return self.venue_bet_max - sum(self.standing_bets.values()) + withdrawn_credits
 
 
 def apply_current_limits(spot: BetSpot, current: SpotState | None) -> BetSpot:
@@ -420,111 +422,119 @@ def apply_current_limits(spot: BetSpot, current: SpotState | None) -> BetSpot:
     return replace(
         spot,
         odds=current.odds,
-        bet_min=current.least,
-        bet_max=current.most,
-        bet_step=current.step,
-        required_spot_multiple_max=current.most_times,
+        bet_min=current.bet_min_credits,
+        bet_max=current.bet_max_credits,
+        bet_step=current.bet_step_credits,
+        required_spot_multiple_max=current.bet_max_multiple,
     )
 
 
 def build_bet_limits(snapshot: Snapshot) -> BetLimits:
     """Return the bet limits in the table's current state."""
-    unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_most_cents
+    unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_max_cents
     return BetLimits(
         snapshot.credit_cents // unit_cents,
-        snapshot.standing,
-        frozenset(snapshot.shut),
-        snapshot.felt,
-        -(-snapshot.bet_least_cents // unit_cents),
+        snapshot.standing_credits_by_spot,
+        frozenset(snapshot.closed_spots),
+        snapshot.felt_state,
+        -(-snapshot.bet_min_cents // unit_cents),
         None if most_cents is None else most_cents // unit_cents,
     )
 
 
-def find_reason_spot_is_closed(
-    spot: BetSpot, bets: BetsBySpot, limits: BetLimits
-) -> tuple[str, tuple[str, ...]]:
-    """Return why a spot takes no bet now, and the spots on which a bet must be placed first.
+class SpotClosure(NamedTuple):
+    """Why a bet spot takes no bet now."""
 
-    The reason is a ``refusal_key``, or "" if the spot takes a bet. ``bets`` are the bets already placed.
-    """
+    refusal_key: str
+    """The reason (:attr:`ChipsOnTable.refusal_key`); empty if the spot takes a bet."""
+    needed_spot_ids: tuple[str, ...] = ()
+    """The ids of the spots on which a bet must be placed first."""
+
+
+def find_spot_closure(spot: BetSpot, bets: BetsBySpot, limits: BetLimits) -> SpotClosure:
+    """Return whether a spot takes no bet now, and why. ``bets`` are the bets already placed."""
     if (
         spot.required_spot is not None
-        and not spot.cycle_spots
+        and not spot.cycle_spot_ids
         and spot.required_spot_multiple is None
         and _find_bet_on_required_spot(spot, bets, limits) <= 0
     ):
-        return "needs", (spot.required_spot,)
-    if spot.id in limits.closed_spots:
-        return "shut", ()
-    if any(bets.get(other, 0) > 0 for other in spot.excluded_spots):
-        return "apart", ()
-    first_spots = limits.table_state.first
-    if first_spots and spot.id not in first_spots and not any(bets.get(name, 0) > 0 for name in first_spots):
-        return "first", first_spots
+        return SpotClosure("needs", (spot.required_spot,))
+    if spot.id in limits.closed_spot_ids:
+        return SpotClosure("shut")
+    if any(bets.get(excluded_spot_id, 0) > 0 for excluded_spot_id in spot.excluded_spots):
+        return SpotClosure("apart")
+    opening_spot_ids = limits.table_state.first
+    if (
+        opening_spot_ids
+        and spot.id not in opening_spot_ids
+        and not any(bets.get(spot_id, 0) > 0 for spot_id in opening_spot_ids)
+    ):
+        return SpotClosure("first", opening_spot_ids)
     required_spot_bet = _find_bet_on_required_spot(spot, bets, limits)
     has_no_valid_share = spot.required_bet_divisor is not None and (
         required_spot_bet % spot.required_bet_divisor
         or required_spot_bet // spot.required_bet_divisor < spot.bet_min
     )
-    return ("share", ()) if has_no_valid_share else ("", ())
+    return SpotClosure("share" if has_no_valid_share else "")
 
 
 def place_chips(
     table: TableGameData,
     chips: ChipsOnTable,
-    spots: tuple[str, ...],
+    spot_ids: tuple[str, ...],
     limits: BetLimits,
     chips_by_spot: BetsBySpot | None = None,
 ) -> ChipsOnTable:
     """Return the chips after a touch of bet spots with the selected tool.
 
-    With the chip tool, either a chip is placed on all of ``spots``, or on none; ``chips_by_spot`` is the number of
+    With the chip tool, either a chip is placed on all of ``spot_ids``, or on none; ``chips_by_spot`` is the number of
     chips for each spot, by default one. The bets that must be made together with these are placed too. Other tools
-    apply to the first of ``spots`` only.
+    apply to the first of ``spot_ids`` only.
     """
     if chips.selected_tool == "ask":
-        return replace(chips, explained_spot=spots[0], refusal_key="")
+        return replace(chips, explained_spot_id=spot_ids[0], refusal_key="")
     if chips.selected_tool == "take":
-        return _remove_bet(table, chips, spots[0], limits)
+        return _remove_bet(table, chips, spot_ids[0], limits)
     if chips.selected_tool == "plays":
-        return _toggle_bet_on(table, chips, spots[0], limits)
+        return _toggle_bet_on(table, chips, spot_ids[0], limits)
     bets, reason = dict(chips.bets), ""
-    for name in dict.fromkeys(_find_spot_that_records_chip(table, spot) for spot in spots):
-        spot = table.spots[name]
+    for spot_id in dict.fromkeys(_find_spot_that_records_chip(table, spot) for spot in spot_ids):
+        spot = table.spots[spot_id]
         bets |= {
             spot_id: limits.apply_limits_to_spot(table.spots[spot_id]).bet_min
-            for spot_id in spot.cycle_spots
+            for spot_id in spot.cycle_spot_ids
             if not bets.get(spot_id)
         }
         new_credits, reason = _add_chip(
             table,
             spot,
             bets,
-            find_chip_value(table, chips, limits) * (chips_by_spot or {}).get(name, 1),
+            find_chip_value(table, chips, limits) * (chips_by_spot or {}).get(spot_id, 1),
             limits,
         )
         if reason:
-            return replace(chips, explained_spot=name, refusal_key=reason)
-        bets[name] = new_credits
+            return replace(chips, explained_spot_id=spot_id, refusal_key=reason)
+        bets[spot_id] = new_credits
     bets = _update_dependent_bets(table, bets, limits)
     reason = _find_exceeded_limit(table, bets, limits)
     return (
-        replace(chips, explained_spot=spots[0], refusal_key=reason)
+        replace(chips, explained_spot_id=spot_ids[0], refusal_key=reason)
         if reason
-        else chips.with_bets(bets, spots[0])
+        else chips.with_bets(bets, spot_ids[0])
     )
 
 
-def _find_spot_that_records_chip(table: TableGameData, spot: str) -> str:
-    """Return the spot whose bet is recorded when a chip is placed on ``spot``; usually ``spot`` itself.
+def _find_spot_that_records_chip(table: TableGameData, spot_id: str) -> str:
+    """Return the spot whose bet is recorded when a chip is placed on ``spot_id``; usually ``spot_id`` itself.
 
     A spot with ``required_spot_multiple`` is always bet together with the spot that it requires. The chip is then
     recorded on that spot.
     """
-    required_spot = table.spots[spot].required_spot
+    required_spot = table.spots[spot_id].required_spot
     return (
-        spot
-        if required_spot is None or table.spots[spot].required_spot_multiple is None
+        spot_id
+        if required_spot is None or table.spots[spot_id].required_spot_multiple is None
         else _find_spot_that_records_chip(table, required_spot)
     )
 
@@ -533,19 +543,22 @@ def _find_exceeded_limit(
     table: TableGameData, bets: BetsBySpot, limits: BetLimits
 ) -> TotalLimitReason | Literal[""]:
     """Return which limit on the total of all bets these exceed, or "" if they exceed none."""
-    total = sum(credits_ for credits_ in bets.values() if credits_ > 0)
+    total_credits = sum(credits_ for credits_ in bets.values() if credits_ > 0)
     total_max = limits.compute_total_bet_max(bets)
     reserve_credits = sum(
         (table.spots[name].raise_reserve * credits_ for name, credits_ in bets.items() if credits_ > 0),
         Fraction(0),
     )
-    if total > limits.player_credits:
+    if total_credits > limits.player_credits:
         return "credit"
-    if table.total_bet_max is not None and total + sum(limits.standing_bets.values()) > table.total_bet_max:
+    if (
+        table.total_bet_max is not None
+        and total_credits + sum(limits.standing_bets.values()) > table.total_bet_max
+    ):
         return "table"
-    if total_max is not None and total + reserve_credits > total_max:
+    if total_max is not None and total_credits + reserve_credits > total_max:
         return "here"
-    return "raise" if total + reserve_credits > limits.player_credits else ""
+    return "raise" if total_credits + reserve_credits > limits.player_credits else ""
 
 
 def list_chip_values(table: TableGameData, limits: BetLimits) -> tuple[int, ...]:
@@ -576,9 +589,9 @@ def _add_chip(
     ignored.
     """
     standing_credits, current_credits = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
-    reason, _ = find_reason_spot_is_closed(spot, bets, limits)
-    if reason:
-        return current_credits, reason
+    closure = find_spot_closure(spot, bets, limits)
+    if closure.refusal_key:
+        return current_credits, closure.refusal_key
     spot = limits.apply_limits_to_spot(spot)
     if spot.required_bet_divisor is not None:
         chip_credits = (
@@ -615,68 +628,70 @@ def _update_dependent_bets(table: TableGameData, bets: BetsBySpot, limits: BetLi
     If the bet that a spot needs is gone, the bet on the spot is removed. A bet that is a fixed share or multiple of the
     changed bet gets the corresponding amount.
     """
-    result = dict(bets)
+    updated_bets = dict(bets)
     for spot in table.spots.values():
-        required_spot_bet = _find_bet_on_required_spot(spot, result, limits)
-        current_credits = result.get(spot.id, 0)
+        required_spot_bet = _find_bet_on_required_spot(spot, updated_bets, limits)
+        current_credits = updated_bets.get(spot.id, 0)
         if current_credits > 0 and spot.required_bet_divisor is not None:
-            result[spot.id] = (
+            updated_bets[spot.id] = (
                 0
                 if required_spot_bet % spot.required_bet_divisor
                 else min(required_spot_bet // spot.required_bet_divisor, spot.bet_max)
             )
         if spot.required_spot_multiple is not None and spot.required_spot is not None:
-            result[spot.id] = spot.required_spot_multiple * result.get(spot.required_spot, 0)
+            updated_bets[spot.id] = spot.required_spot_multiple * updated_bets.get(spot.required_spot, 0)
         elif current_credits > 0 and required_spot_bet <= 0:
-            result[spot.id] = 0
-    return result if result == bets else _update_dependent_bets(table, result, limits)
+            updated_bets[spot.id] = 0
+    return updated_bets if updated_bets == bets else _update_dependent_bets(table, updated_bets, limits)
 
 
-def _remove_bet(table: TableGameData, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
+def _remove_bet(table: TableGameData, chips: ChipsOnTable, spot_id: str, limits: BetLimits) -> ChipsOnTable:
     """Return the chips after a touch of a spot with the tool that removes bets.
 
-    A new bet on the spot is removed. If the spot has no new bet, its standing bet is marked to be taken down, or
+    A new bet on the spot is removed. If the spot has no new bet, its standing bet is marked to be withdrawn, or
     unmarked. If the spot has no bet at all, or if another bet depends on its bet, no bet changes and ``refusal_key``
     has the reason.
     """
-    spot = _find_spot_that_records_chip(table, spot)
-    current_credits, standing_credits = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
+    spot_id = _find_spot_that_records_chip(table, spot_id)
+    current_credits, standing_credits = chips.bets.get(spot_id, 0), limits.standing_bets.get(spot_id, 0)
     if not current_credits and not standing_credits:
-        return replace(chips, explained_spot=spot, refusal_key="nothing")
-    bets = {**chips.bets, spot: -standing_credits if current_credits == 0 else 0}
+        return replace(chips, explained_spot_id=spot_id, refusal_key="nothing")
+    bets = {**chips.bets, spot_id: -standing_credits if current_credits == 0 else 0}
     bets = _update_dependent_bets(table, bets, limits)
-    for name, credits_ in bets.items():
+    for other_spot_id, credits_ in bets.items():
         # Another bet may need this one first, or depend on it for its maximum.
-        other_spot = limits.apply_limits_to_spot(table.spots[name])
+        other_spot = limits.apply_limits_to_spot(table.spots[other_spot_id])
         if credits_ > 0 and (
-            find_reason_spot_is_closed(other_spot, bets, limits)[0]
-            or limits.find_bet(bets, name) > limits.find_maximum(other_spot, bets)
+            find_spot_closure(other_spot, bets, limits).refusal_key
+            or limits.find_bet(bets, other_spot_id) > limits.find_maximum(other_spot, bets)
         ):
-            return replace(chips, explained_spot=spot, refusal_key="needed")
-    return chips.with_bets(bets, spot)
+            return replace(chips, explained_spot_id=spot_id, refusal_key="needed")
+    return chips.with_bets(bets, spot_id)
 
 
-def is_bet_on(table: TableGameData, chips: ChipsOnTable, spot: str, limits: BetLimits) -> bool | None:
+def is_bet_on(table: TableGameData, chips: ChipsOnTable, spot_id: str, limits: BetLimits) -> bool | None:
     """Return whether the bet on a spot is on for the next throw (craps).
 
     None if the player cannot decide this for the spot.
     """
-    if spot not in table.switchable_spots:
+    if spot_id not in table.switchable_spot_ids:
         return None
-    default = limits.table_state.plays.get(spot, spot not in table.spots_off_on_come_out)
-    return chips.is_on_by_spot.get(spot, default)
+    is_on_by_default = limits.table_state.plays.get(spot_id, spot_id not in table.spot_ids_off_on_come_out)
+    return chips.is_on_by_spot.get(spot_id, is_on_by_default)
 
 
-def _toggle_bet_on(table: TableGameData, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
+def _toggle_bet_on(
+    table: TableGameData, chips: ChipsOnTable, spot_id: str, limits: BetLimits
+) -> ChipsOnTable:
     """Return the chips with the bet on a spot switched on or off for the next throw (craps)."""
-    is_playing = is_bet_on(table, chips, spot, limits)
-    if is_playing is None or limits.find_bet(chips.bets, spot) <= 0:
-        return replace(chips, explained_spot=spot, refusal_key="always" if is_playing is None else "nothing")
+    is_on = is_bet_on(table, chips, spot_id, limits)
+    if is_on is None or limits.find_bet(chips.bets, spot_id) <= 0:
+        return replace(chips, explained_spot_id=spot_id, refusal_key="always" if is_on is None else "nothing")
     return replace(
         chips,
-        explained_spot=spot,
+        explained_spot_id=spot_id,
         refusal_key="",
-        is_on_by_spot={**chips.is_on_by_spot, spot: not is_playing},
+        is_on_by_spot={**chips.is_on_by_spot, spot_id: not is_on},
     )
 
 
@@ -703,14 +718,14 @@ def replace_bets(
 ) -> ChipsOnTable:
     """Return the chips with the bets ``target_bets``, each lowered to its maximum; closed spots get no bet.
 
-    Standing bets that were marked to be taken down stay marked. If the credit or the limit of the total bet does not
+    Standing bets that were marked to be withdrawn stay marked. If the credit or the limit of the total bet does not
     cover all of the target bets, the bets do not change and ``refusal_key`` has the reason.
     """
     bets: dict[str, int] = {spot: credits_ for spot, credits_ in chips.bets.items() if credits_ < 0}
     refusal_key = "" if target_bets else "nothing"
-    for name in table.spots:
-        if target_bets.get(name, 0) > 0:
-            bets[name], reason = _add_chip(table, table.spots[name], bets, target_bets[name], limits)
+    for spot_id in table.spots:
+        if target_bets.get(spot_id, 0) > 0:
+            bets[spot_id], reason = _add_chip(table, table.spots[spot_id], bets, target_bets[spot_id], limits)
             if refusal_key not in _TOTAL_LIMIT_REASONS:
                 refusal_key = reason or refusal_key
     new_bets = {
@@ -753,7 +768,7 @@ def request_bet(
     is_on_by_spot = {
         spot: is_on for spot, is_on in chips.is_on_by_spot.items() if limits.find_bet(chips.bets, spot) > 0
     }
-    chips = replace(chips, is_clearing_unanswered=chips.must_report_clearing)
+    chips = replace(chips, is_clearing_reply_pending=chips.must_report_clearing)
     if is_total_bet_below_venue_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})
         return replace(chips, must_report_clearing=False, requested_bets={}, requested_at=now), (request,)
@@ -762,7 +777,7 @@ def request_bet(
     return replace(chips, must_report_clearing=False, requested_bets=chips.bets, requested_at=now), (request,)
 
 
-def apply_machine_answer(
+def apply_machine_reply(
     table: TableGameData, chips: ChipsOnTable, snapshot: Snapshot, *, is_request_in_transit: bool
 ) -> ChipsOnTable:
     """Return the chips after a snapshot from the machine.
@@ -784,10 +799,10 @@ def apply_machine_answer(
         and not is_bet_refused
     ):
         return chips
-    if chips.is_clearing_unanswered and registered_bets and not chips.bets:
+    if chips.is_clearing_reply_pending and registered_bets and not chips.bets:
         # The request was refused or lost: send it again.
         return replace(chips, requested_bets=None, must_report_clearing=True)
-    chips = replace(chips, requested_bets=None, is_clearing_unanswered=False)
+    chips = replace(chips, requested_bets=None, is_clearing_reply_pending=False)
     if registered_bets == chips.bets or (
         not registered_bets and is_total_bet_below_venue_minimum(chips, snapshot)
     ):

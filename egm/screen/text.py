@@ -133,7 +133,7 @@ class Texts:
         """Return whether the catalogue or the additional texts have a text with this key."""
         return key in self._texts
 
-    def say(self, key: str, **values: object) -> str:
+    def translate(self, key: str, **values: object) -> str:
         """Return the text of ``key``, with ``values`` in place of its placeholders.
 
         Raises :class:`CatalogueError` if the text does not exist or one of its placeholders has no value.
@@ -162,7 +162,7 @@ class Texts:
         if section == "tilt.text":
             return format_fault(self, code)
         key = f"{section}.{code.replace('.', '_')}"
-        return self.say(key) if self.has_text(key) else code
+        return self.translate(key) if self.has_text(key) else code
 
     def format_page_text(self, page_text: PageText, format_money: Callable[[int], str]) -> str:
         """Return a text of a service page; ``format_money`` formats its amounts. Raises CatalogueError.
@@ -170,8 +170,8 @@ class Texts:
         A text of the kind ``plain`` is returned unchanged.
         """
         value, values = page_text.value, page_text.values
-        kinds: Mapping[str, Callable[[], str]] = {
-            "say": lambda: self.format_text_by_count(
+        format_by_kind: Mapping[str, Callable[[], str]] = {
+            "text": lambda: self.format_text_by_count(
                 str(value),
                 {**values, **_format_amounts(values, format_money), **self._format_percent_value(values)},
             ),
@@ -182,9 +182,9 @@ class Texts:
             "local": lambda: self.choose_translation(
                 {code: str(text) for code, text in values.items()}, str(value)
             ),
-            "list": lambda: str(value or "; ").join(self.say(str(key)) for key in values.values()),
+            "list": lambda: str(value or "; ").join(self.translate(str(key)) for key in values.values()),
         }
-        return kinds[page_text.kind]() if page_text.kind in kinds else str(value)
+        return format_by_kind[page_text.kind]() if page_text.kind in format_by_kind else str(value)
 
     def format_decimal(self, number_text: str) -> str:
         """Return a number such as ``12.5%`` without its percent sign, with the decimal mark of this language."""
@@ -201,7 +201,7 @@ class Texts:
     def format_text_by_count(self, key: str, values: Mapping[str, object]) -> str:
         """Return the text of a key; its singular form if it has one and the value ``count`` is singular."""
         if "count" not in values or not self.has_text(f"{key}_one"):
-            return self.say(key, **values)
+            return self.translate(key, **values)
         other_values = {name: value for name, value in values.items() if name != "count"}
         return self.format_count(key, int(str(values["count"])), **other_values)
 
@@ -209,7 +209,7 @@ class Texts:
         """Return the text of a key with ``count`` filled in, in its singular form if there is one and it applies."""
         singular_key = f"{key}_one"
         all_values = {"count": self.format_number(count), **values}
-        return self.say(
+        return self.translate(
             singular_key if self.is_singular(count) and self.has_text(singular_key) else key, **all_values
         )
 
@@ -252,7 +252,10 @@ class Texts:
     def format_date_and_time(self, time_utc: str) -> str:
         """Return an ISO 8601 UTC time as the venue's date and time. A line can break only between the two."""
         local_time = self._parse_local_time(time_utc)
-        parts = (form(local_time, "medium", locale=self.locale) for form in (format_date, format_time))
+        parts = (
+            format_part(local_time, "medium", locale=self.locale)
+            for format_part in (format_date, format_time)
+        )
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)
 
     def _parse_local_time(self, time_utc: str) -> datetime:
@@ -284,4 +287,4 @@ def format_fault(texts: Texts, code: str) -> str:
     """
     device = code.partition(".")[0]
     keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")
-    return texts.say(next(key for key in keys if texts.has_text(key)))
+    return texts.translate(next(key for key in keys if texts.has_text(key)))

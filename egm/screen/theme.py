@@ -118,13 +118,13 @@ class GameLook:
 
 def _read_look(look_name: str, look_data: Mapping[str, Any]) -> GameLook:
     """Return a look from its table in the theme file."""
-    sky, paper = ([parse_colour(c) for c in look_data[key]] for key in ("sky", "paper"))
+    sky_colours, paper_colours = ([parse_colour(c) for c in look_data[key]] for key in ("sky", "paper"))
     return GameLook(
         look_name,
-        (sky[0], sky[1], sky[2]),
+        (sky_colours[0], sky_colours[1], sky_colours[2]),
         parse_colour(look_data["glow"]),
         parse_colour(look_data["ray"]),
-        (paper[0], paper[1], paper[2]),
+        (paper_colours[0], paper_colours[1], paper_colours[2]),
         str(look_data["rim"]),
         parse_colour(look_data["accent"]),
         str(look_data.get("cheer", "fountain")),

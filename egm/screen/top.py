@@ -14,12 +14,12 @@ from egm.screen.layout import Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.picture import Picture, TouchTarget
 from egm.screen.scenes.attract import draw_celebration
+from egm.screen.scenes.background import draw_marquee, render_hall
 from egm.screen.scenes.chip_keys import format_group_name
-from egm.screen.scenes.chrome import draw_marquee, render_hall
 from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_frame_lamps, render_rim_panel
 from egm.screen.scenes.keno import list_keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
-from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
+from egm.screen.scenes.pay_table import format_pay, list_pay_table_rows
 from egm.screen.scenes.progressive import draw_level
 from egm.screen.scenes.side_panels import find_base_reel_data, format_prize_name, list_current_prizes
 from egm.screen.theme import mix_colours
@@ -69,7 +69,7 @@ class TopPicture(Picture):
         """Return an empty list: the top screen has no touch targets."""
         return []
 
-    def list_choices(self, view: View) -> tuple[Action, ...]:  # noqa: ARG002 (see above)
+    def list_selectable_actions(self, view: View) -> tuple[Action, ...]:  # noqa: ARG002 (see above)
         """Return an empty tuple: the top screen offers no choices."""
         return ()
 
@@ -101,23 +101,29 @@ def render_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
 
     It is drawn once for each size, look and title.
     """
-    p, layout, look = context.painter, context.layout, context.look
+    painter, layout, look = context.painter, context.layout, context.look
 
     def render_uncached() -> pygame.Surface:
         rect = find_board_rect(layout)
         surface = render_hall(
-            (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, p.scale_rect(rect).center
+            (painter.scale_length(layout.size[0]), painter.scale_length(layout.size[1])),
+            look,
+            painter.scale_rect(rect).center,
         )
         draw_marquee(
             replace(context, layout=replace(layout, title_sign=find_title_rect(layout))), surface, title
         )
-        area = p.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
+        area = painter.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix_colours(look.background_colours[2], BLACK, 0.35)[:3], 255)
-        frame = render_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim_width=24, fill_paint=fill)
+        frame = render_rim_panel(
+            area.size, painter.scale, painter.theme, look, radius=40, rim_width=24, fill_paint=fill
+        )
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.find_or_create_surface(("top", layout.size, p.scale, look.name, title), render_uncached)
+    return painter.find_or_create_surface(
+        ("top", layout.size, painter.scale, look.name, title), render_uncached
+    )
 
 
 def _draw_board(context: DrawingContext) -> None:
@@ -128,13 +134,13 @@ def _draw_board(context: DrawingContext) -> None:
     levels = snapshot.progressives if snapshot is not None else ()
     if levels:
         group_count = -(-len(levels) // _LEVELS_MAX)
-        group = int(context.view.now / _LEVEL_GROUP_SECONDS) % group_count
-        shown_levels = levels[group * _LEVELS_MAX : (group + 1) * _LEVELS_MAX]
+        group_index = int(context.view.now / _LEVEL_GROUP_SECONDS) % group_count
+        shown_levels = levels[group_index * _LEVELS_MAX : (group_index + 1) * _LEVELS_MAX]
         x, y, w, h = rect
-        step = (h - 20) / len(shown_levels)
-        height = min(step - 12, 320.0)
+        row_pitch = (h - 20) / len(shown_levels)
+        height = min(row_pitch - 12, 320.0)
         for i, level in enumerate(shown_levels):
-            top = y + 10 + i * step + (step - height) / 2
+            top = y + 10 + i * row_pitch + (row_pitch - height) / 2
             draw_level(context, level, (x + 20, top, w - 40, height), "title" if height > 190 else "lead")
         return
     _draw_prizes(context, rect)
@@ -144,7 +150,7 @@ def _draw_board(context: DrawingContext) -> None:
 class _TopPrizeRow:
     """One row of the top screen's prize list: a prize's symbols or text, and its pay."""
 
-    icons: tuple[str, ...]
+    icon_symbols: tuple[str, ...]
     name_text: str
     pay_text: str
 
@@ -169,33 +175,35 @@ def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
             )
             for prize, credits_ in prizes
         ]
-        return texts.say("panel.top_prizes"), rows
+        return texts.translate("panel.top_prizes"), rows
     if game is not None and "areas" in game.presentation:
         areas = [(area, *next(iter(area["pays"].items()))) for area in game.presentation["areas"]]
-        best_areas = sorted(areas, key=lambda area_and_pay: -int(area_and_pay[2]))[:_PRIZES_SHOWN_MAX]
+        highest_paying_areas = sorted(areas, key=lambda area_and_pay: -int(area_and_pay[2]))[
+            :_PRIZES_SHOWN_MAX
+        ]
         rows = [
             _TopPrizeRow(
                 (str(symbol),),
                 texts.choose_translation(area["name"]),
-                texts.say("feature.multiplier", times=multiplier),
+                texts.translate("feature.multiplier", times=multiplier),
             )
-            for area, symbol, multiplier in best_areas
+            for area, symbol, multiplier in highest_paying_areas
         ]
-        return texts.say("wheel.prizes"), rows
+        return texts.translate("wheel.prizes"), rows
     if view.table is not None:
         names_and_pays = [
             (format_group_name(context, spots), spots[0].odds) for spots in view.table.groups.values()
         ]
         names_and_pays += [
-            (texts.choose_translation(entry.names), format_pay(context, entry))
-            for entry in list_pay_table_entries(context)
+            (texts.choose_translation(pay_row.names), format_pay(context, pay_row))
+            for pay_row in list_pay_table_rows(context)
         ]
-        return texts.say("help.prizes"), [
+        return texts.translate("help.prizes"), [
             _TopPrizeRow((), name, pay_text) for name, pay_text in names_and_pays[:_PRIZES_SHOWN_MAX]
         ]
     spot_count, pays_by_catch = list_keno_prizes(context)
     rows = [
-        _TopPrizeRow((), texts.say("keno.catch", count=catch), pay_text)
+        _TopPrizeRow((), texts.translate("keno.catch", count=catch), pay_text)
         for catch, pay_text in pays_by_catch[:_PRIZES_SHOWN_MAX]
     ]
     return texts.format_count("keno.spots", spot_count), rows
@@ -204,29 +212,33 @@ def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
 def _draw_prizes(context: DrawingContext, rect: Rect) -> None:
     """Draw the game's prizes on the top screen, each with its symbols or text and its pay."""
     x, y, w, h = rect
-    p = context.painter
+    painter = context.painter
     heading, rows = _list_prizes(context)
-    p.draw_text(
+    painter.draw_text(
         heading,
         (x + w / 2, y + 56),
         TextStyle("heavy", "title", context.look.accent_colour),
         width_max=w - 80,
     )
-    step = (h - 130) / max(1, len(rows))
+    row_pitch = (h - 130) / max(1, len(rows))
     for i, row in enumerate(rows):
-        middle = y + 110 + (i + 0.5) * step
-        p.fill_rounded_rect((x + 30, middle - step / 2 + 5, w - 60, step - 10), (255, 255, 255, 14), 18)
-        side = min(step - 14, 150.0, (w * 0.6 - 90) / max(1, len(row.icons)))
-        for n, symbol in enumerate(row.icons):
+        middle = y + 110 + (i + 0.5) * row_pitch
+        painter.fill_rounded_rect(
+            (x + 30, middle - row_pitch / 2 + 5, w - 60, row_pitch - 10), (255, 255, 255, 14), 18
+        )
+        side = min(row_pitch - 14, 150.0, (w * 0.6 - 90) / max(1, len(row.icon_symbols)))
+        for n, symbol in enumerate(row.icon_symbols):
             icon_rect: Rect = (x + 60 + n * side, middle - side / 2, side, side)
-            p.draw_cached_picture(("symbol", symbol), icon_rect, partial(p.render_symbol, symbol, ""))
-        left = x + 60 + (side + 30) * len(row.icons[:1])
-        if len(row.icons) <= 1:
-            style = TextStyle("strong", "title" if step > 70 else "lead", "text")
-            label_rect: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
-            p.draw_label(row.name_text, label_rect, style, align="left", wrapped_size="small")
-        pay_style = TextStyle("numbers", "marquee" if step > 96 else "title", "meter")
-        p.draw_text(row.pay_text, (x + w - 60, middle), pay_style, align="right", width_max=w * 0.34)
+            painter.draw_cached_picture(
+                ("symbol", symbol), icon_rect, partial(painter.render_symbol, symbol, "")
+            )
+        left = x + 60 + (side + 30) * len(row.icon_symbols[:1])
+        if len(row.icon_symbols) <= 1:
+            style = TextStyle("strong", "title" if row_pitch > 70 else "lead", "text")
+            label_rect: Rect = (left, middle - row_pitch / 2 + 8, w * 0.56 - left + x, row_pitch - 16)
+            painter.draw_label(row.name_text, label_rect, style, align="left", wrapped_size_name="small")
+        pay_style = TextStyle("numbers", "marquee" if row_pitch > 96 else "title", "meter")
+        painter.draw_text(row.pay_text, (x + w - 60, middle), pay_style, align="right", width_max=w * 0.34)
 
 
 def _draw_clock_and_identity(context: DrawingContext) -> None:
@@ -234,13 +246,13 @@ def _draw_clock_and_identity(context: DrawingContext) -> None:
     snapshot, (width, height) = context.view.snapshot, context.layout.size
     if snapshot is None:
         return
-    text = context.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    text = context.texts.translate("status.machine", serial=snapshot.serial, site=snapshot.site)
     middle_y = height - 38
-    edge = (0, 0, 0, 160)
-    style = TextStyle("text", "small", "text_dim", 1.5, edge)
+    edge_colour = (0, 0, 0, 160)
+    style = TextStyle("text", "small", "text_dim", 1.5, edge_colour)
     context.painter.draw_text(text, (40, middle_y), style, align="left", width_max=width * 0.6)
     clock = context.texts.format_time_of_day(context.view.time_utc)
-    style = TextStyle("strong", "lead", "text", 2, edge)
+    style = TextStyle("strong", "lead", "text", 2, edge_colour)
     context.painter.draw_text(clock, (width - 40, middle_y), style, align="right", width_max=width * 0.3)
 
 
@@ -250,6 +262,6 @@ def _draw_stop_reason(context: DrawingContext, scene: Scene) -> None:
     While staff use the service menu, the picture says that the machine is out of service.
     """
     shown_scene = Scene.OUT_OF_SERVICE if scene is Scene.SERVICE else scene
-    screen = (0.0, 0.0, *map(float, context.layout.size))
-    no_meter_bar: Rect = (0.0, screen[3], screen[2], 0.0)  # its room is left to the explanation
+    screen_rect = (0.0, 0.0, *map(float, context.layout.size))
+    no_meter_bar: Rect = (0.0, screen_rect[3], screen_rect[2], 0.0)  # its room is left to the explanation
     draw_lockup(replace(context, layout=replace(context.layout, meter_bar=no_meter_bar)), shown_scene)

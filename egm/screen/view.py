@@ -12,7 +12,7 @@ from typing import Any
 
 from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, GameView, Notice, Snapshot
 from egm.kernel.service_pages import ServicePage
-from egm.links.screen.starting import StartUpActivity
+from egm.links.screen.start_up_activity import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.motion import clamp_to_unit_interval
 from egm.screen.outcome import ReelData, ReelSpin
@@ -84,13 +84,13 @@ class View:
     """The games that the machine has published, by id: those on offer, and a withdrawn game of an open round."""
     reel_data_by_game: Mapping[str, Mapping[str, ReelData]] = field(default_factory=dict)
     """The reel data of each game stage played on reels, by game id and then by stage."""
-    machine_texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    machine_texts_by_language: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the machine adds to the catalogues, by language and then by key."""
-    tables: Mapping[str, TableGameData] = field(default_factory=dict)
+    table_by_game: Mapping[str, TableGameData] = field(default_factory=dict)
     """The table data of each table game, by the game's id."""
     last_display_step: DisplayStep | None = None
     """The last step of the outcome in the latest snapshot, or None. It is drawn while no game is presented."""
-    held_items_mask: int = 0
+    marked_items_mask: int = 0
     """The reels or cards that are marked in a decision, as a bit mask: at first the advised ones."""
     focused_target_index: int = 0
     """The index of the touch target that the keys have selected."""
@@ -106,7 +106,7 @@ class View:
     """When PLAY was pressed during the presentation to start the next game after it; None if it was not."""
     decision: DecisionRequest | None = None
     """The player's pending decision, or None."""
-    page: PlayerPage = PlayerPage.NONE
+    player_page: PlayerPage = PlayerPage.NONE
     sheet_index: int = 0
     """The index of the sheet shown of the open page."""
     has_device_drawer: bool = False
@@ -115,7 +115,7 @@ class View:
     """When the drawer of simulated devices began to open; None while it is closed."""
     drawer_closed_at: float = -10.0
     """When the drawer of simulated devices last began to close."""
-    device_states: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    state_by_device: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The state of each simulated device (door, bill acceptor ...), by its name."""
     bench_commands: tuple[BenchCommand, ...] = ()
     """The commands that the drawer last sent to the device simulator."""
@@ -140,11 +140,11 @@ class View:
     """When ``latest_notice`` arrived."""
     snapshot_received_at: float = 0.0
     """When ``snapshot`` arrived."""
-    previous_level_cents: Mapping[str, int] = field(default_factory=dict)
+    previous_cents_by_level: Mapping[str, int] = field(default_factory=dict)
     """The amount of each progressive level before its last change, in minor units, by level id."""
     levels_changed_at: float = -10.0
     """When the progressive levels last changed."""
-    level_cents_before_win: Mapping[str, int] = field(default_factory=dict)
+    cents_before_win_by_level: Mapping[str, int] = field(default_factory=dict)
     """The amount that each progressive level had before it was won in the current game, in minor units, by id."""
     previous_credit_cents: int = 0
     """The credit before its last change, in minor units."""
@@ -181,12 +181,12 @@ class View:
     @property
     def table(self) -> TableGameData | None:
         """Return the table data of the selected game, or None if it is not a table game."""
-        return None if self.game is None else self.tables.get(self.game.id)
+        return None if self.game is None else self.table_by_game.get(self.game.id)
 
     @property
     def service_page(self) -> ServicePage | None:
         """Return the open service page, or None."""
-        return None if self.snapshot is None else self.snapshot.page
+        return None if self.snapshot is None else self.snapshot.service_page
 
     @property
     def denomination_cents(self) -> int:
@@ -209,7 +209,7 @@ class View:
             return Scene.STARTING
         if not self.is_machine_connected:
             return Scene.CONNECTION_LOST
-        if snapshot.page is not None:
+        if snapshot.service_page is not None:
             return Scene.SERVICE
         scenes_by_state = {
             "boot": Scene.STARTING,
@@ -223,8 +223,8 @@ class View:
         }
         if snapshot.state in scenes_by_state:
             return scenes_by_state[snapshot.state]
-        has_no_money = snapshot.credit_cents == 0 and not snapshot.standing
-        is_unused = snapshot.state == "idle" and has_no_money and self.page is PlayerPage.NONE
+        has_no_money = snapshot.credit_cents == 0 and not snapshot.standing_credits_by_spot
+        is_unused = snapshot.state == "idle" and has_no_money and self.player_page is PlayerPage.NONE
         return (
             Scene.ATTRACT
             if is_unused and self.now - self.last_activity_at > ATTRACT_DELAY_SECONDS
@@ -247,7 +247,9 @@ class View:
     def is_request_accepted(self, request_name: str) -> bool:
         """Return whether the machine would accept the named request now. If so, the key of the request is lit."""
         return (
-            self.is_machine_connected and self.snapshot is not None and request_name in self.snapshot.accepts
+            self.is_machine_connected
+            and self.snapshot is not None
+            and request_name in self.snapshot.accepted_inputs
         )
 
 
@@ -273,7 +275,7 @@ def is_presentation_running(view: View, theme: Theme) -> bool:
     return (
         timeline is not None
         and view.presentation is not None
-        and view.now - view.presentation.began_at < timeline.roll_up_end
+        and view.now - view.presentation.began_at < timeline.roll_up_end_seconds
     )
 
 
@@ -283,7 +285,7 @@ def have_moving_parts_stopped(view: View, theme: Theme) -> bool:
     return (
         timeline is None
         or view.presentation is None
-        or view.now - view.presentation.began_at >= timeline.last_stop
+        or view.now - view.presentation.began_at >= timeline.last_stop_seconds
     )
 
 
@@ -292,7 +294,9 @@ def is_decision_due(view: View, theme: Theme) -> bool:
     timeline = build_view_timeline(view, theme)
     if view.decision is None or view.presentation is None or timeline is None:
         return view.decision is not None
-    shown_at = timeline.roll_up_end if view.decision.kind == "double_up" else timeline.last_stop
+    shown_at = (
+        timeline.roll_up_end_seconds if view.decision.kind == "double_up" else timeline.last_stop_seconds
+    )
     return view.now - view.presentation.began_at >= shown_at
 
 
@@ -307,19 +311,21 @@ def is_text_field_open(view: View) -> bool:
     return page is not None and page.prompt is not None and page.prompt.kind in KEYBOARD_PROMPT_KINDS
 
 
-def is_marked_answer_permitted(view: View) -> bool:
-    """Return whether the marked reels or cards are a permitted answer to the pending decision."""
+def is_marked_option_permitted(view: View) -> bool:
+    """Return whether the marked reels or cards are a permitted option of the pending decision."""
     decision = view.decision
-    return decision is not None and (decision.kind != "set" or view.held_items_mask in decision.options)
+    return decision is not None and (decision.kind != "set" or view.marked_items_mask in decision.options)
 
 
 def is_selecting_targets(view: View, theme: Theme) -> bool:
-    """Return whether the deck's keys now select touch targets: of an open page, a decision or a betting layout."""
+    """Return whether the deck's keys now select touch targets: of an open page, a decision or a felt."""
     if view.scene is Scene.SERVICE:
         return True
     if can_place_chips(view, theme):
         return True
-    return view.page is not PlayerPage.NONE or (view.decision is not None and is_decision_due(view, theme))
+    return view.player_page is not PlayerPage.NONE or (
+        view.decision is not None and is_decision_due(view, theme)
+    )
 
 
 def can_place_chips(view: View, theme: Theme) -> bool:
@@ -336,7 +342,7 @@ def can_place_chips(view: View, theme: Theme) -> bool:
     ):
         return False
     return (
-        view.page is PlayerPage.NONE
+        view.player_page is PlayerPage.NONE
         and not is_presentation_running(view, theme)
         and not is_dismissible_reminder_shown(view)
     )
@@ -435,8 +441,8 @@ def list_offered_costs(view: View) -> tuple[int, ...]:
 def is_cost_within_limits(snapshot: Snapshot, credits_: int) -> bool:
     """Return whether a bet that costs ``credits_`` credits is within the venue's limits."""
     cents = credits_ * snapshot.denomination_cents
-    most_cents = snapshot.bet_most_cents
-    return snapshot.bet_least_cents <= cents and (most_cents is None or cents <= most_cents)
+    most_cents = snapshot.bet_max_cents
+    return snapshot.bet_min_cents <= cents and (most_cents is None or cents <= most_cents)
 
 
 def has_unsent_bet(view: View) -> bool:

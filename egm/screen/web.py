@@ -76,16 +76,16 @@ def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: i
     row_bytes = width * 4
     bands: list[tuple[int, int]] = []
     for top in range(0, height, BAND_HEIGHT_PIXELS):
-        rows = min(BAND_HEIGHT_PIXELS, height - top)
+        row_count = min(BAND_HEIGHT_PIXELS, height - top)
         if (
-            old_frame[top * row_bytes : (top + rows) * row_bytes]
-            == new_frame[top * row_bytes : (top + rows) * row_bytes]
+            old_frame[top * row_bytes : (top + row_count) * row_bytes]
+            == new_frame[top * row_bytes : (top + row_count) * row_bytes]
         ):
             continue
         if bands and sum(bands[-1]) == top:
-            bands[-1] = (bands[-1][0], bands[-1][1] + rows)
+            bands[-1] = (bands[-1][0], bands[-1][1] + row_count)
         else:
-            bands.append((top, rows))
+            bands.append((top, row_count))
     return bands
 
 
@@ -97,13 +97,13 @@ def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes
     """
     width, height = surface.get_size()
     message_parts = [struct.pack(">HHH", width, height, len(bands))]
-    for top, rows in bands:
-        file, band = io.BytesIO(), surface.subsurface((0, top, width, rows))
-        pixels = ("raw", "BGRX", surface.get_pitch(), 1)
-        Image.frombuffer("RGB", (width, rows), band.get_view("0"), *pixels).save(
-            file, "JPEG", quality=_JPEG_QUALITY
+    for top, row_count in bands:
+        jpeg_file, band = io.BytesIO(), surface.subsurface((0, top, width, row_count))
+        raw_format = ("raw", "BGRX", surface.get_pitch(), 1)
+        Image.frombuffer("RGB", (width, row_count), band.get_view("0"), *raw_format).save(
+            jpeg_file, "JPEG", quality=_JPEG_QUALITY
         )
-        message_parts += [struct.pack(">HHI", 0, top, file.tell()), file.getvalue()]
+        message_parts += [struct.pack(">HHI", 0, top, jpeg_file.tell()), jpeg_file.getvalue()]
     return b"".join(message_parts)
 
 
@@ -253,7 +253,7 @@ class BrowserScreen:
         self._picture_class = picture_class
         self._sound_store = sound_store or SoundStore()
         self._playing_loops: dict[str, str] = {}
-        self._portrait = portrait
+        self._is_portrait_forced = portrait
         self._screen_reader_text = ""
         self._layout_and_scale = (PORTRAIT_LAYOUT if portrait else LANDSCAPE_LAYOUT, scale)
         self._fitting_layout_and_scale = self._layout_and_scale
@@ -266,7 +266,7 @@ class BrowserScreen:
         self._viewer: ServerConnection | None = None
         """The connection of the browser that shows the picture."""
         self._handshaking_connections: deque[_BrowserConnection] = deque()
-        self._unsent_messages = 0
+        self._unsent_message_count = 0
         self._is_frame_confirmed = False
         self._sent_frame = _NO_FRAME
         self._session_renewed_at = 0.0
@@ -369,13 +369,13 @@ class BrowserScreen:
         """Queue a message to the browser; if too many messages are queued, disconnect the browser instead."""
         with self._lock:
             viewer = self._viewer
-            is_too_slow = self._unsent_messages >= _UNSENT_MESSAGES_MAX
+            is_too_slow = self._unsent_message_count >= _UNSENT_MESSAGES_MAX
             if viewer is None:
                 return
             if is_too_slow:
                 self._viewer = None
             else:
-                self._unsent_messages += 1
+                self._unsent_message_count += 1
         asyncio.run_coroutine_threadsafe(
             viewer.close() if is_too_slow else self._send_queued_message(viewer, message), self._loop
         )
@@ -386,7 +386,7 @@ class BrowserScreen:
             await self._send_to_browser(viewer, message)
         finally:
             with self._lock:
-                self._unsent_messages -= 1
+                self._unsent_message_count -= 1
 
     def close(self) -> None:
         """Stop the web server."""
@@ -475,8 +475,8 @@ class BrowserScreen:
         for message in [*text_messages, *self._playing_loops.values()]:
             await self._send_to_browser(connection, message)
         with contextlib.suppress(ConnectionClosed):
-            async for line in connection:
-                self._handle_message(connection, line)
+            async for message_text in connection:
+                self._handle_message(connection, message_text)
                 self._renew_session(session)
         with self._lock:
             if self._viewer is connection:
@@ -503,5 +503,7 @@ class BrowserScreen:
                 self._waiting_inputs.append(message.input_action)
             if message.window_size_pixels is not None:
                 self._fitting_layout_and_scale = choose_fitting_layout(
-                    message.window_size_pixels, portrait=self._portrait, pixel_ratio=message.pixel_ratio
+                    message.window_size_pixels,
+                    portrait=self._is_portrait_forced,
+                    pixel_ratio=message.pixel_ratio,
                 )

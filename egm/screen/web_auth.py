@@ -107,8 +107,8 @@ class WebAccess:
 
     def handle_request(self, _: ServerConnection, request: Request) -> Response | None:
         """Answer a browser's HTTP request; return None to let a WebSocket request through to its handshake."""
-        names = [name.lower() for name, _value in request.headers.raw_items()]
-        host = request.headers.get("Host", "") if len(names) == len(set(names)) else ""
+        header_names = [name.lower() for name, _value in request.headers.raw_items()]
+        host = request.headers.get("Host", "") if len(header_names) == len(set(header_names)) else ""
         if host not in {f"{LOOPBACK_ADDRESS}:{self.port}", f"localhost:{self.port}"}:
             return build_response(
                 HTTPStatus.MISDIRECTED_REQUEST, "This machine's screen has another address.\n"
@@ -151,13 +151,13 @@ class WebAccess:
         """
         now = self._clock()
         self._sessions = [
-            known_session
-            for known_session in self._sessions
-            if now - known_session.last_message_at < SESSION_IDLE_SECONDS_MAX
+            browser_session
+            for browser_session in self._sessions
+            if now - browser_session.last_message_at < SESSION_IDLE_SECONDS_MAX
         ]
-        for known_session in self._sessions:
-            if is_same_token(_digest_session(session), known_session.digest):
-                known_session.last_message_at = now
+        for browser_session in self._sessions:
+            if is_same_token(_digest_session(session), browser_session.digest):
+                browser_session.last_message_at = now
                 self._save_sessions()
                 return True
         return False
@@ -200,8 +200,8 @@ def _read_saved_sessions(session_descriptor: int) -> list[_Session]:
 
 def _read_session(request: Request) -> str:
     """Return the session in a request's Authorization header, or "" if it has none."""
-    header = request.headers.get("Authorization", "")
-    return header.removeprefix(_BEARER_PREFIX) if header.startswith(_BEARER_PREFIX) else ""
+    authorization = request.headers.get("Authorization", "")
+    return authorization.removeprefix(_BEARER_PREFIX) if authorization.startswith(_BEARER_PREFIX) else ""
 
 
 def build_page_response(session: str) -> Response:
@@ -230,9 +230,9 @@ def build_page_response(session: str) -> Response:
 def build_sound_response(samples: bytes) -> Response:
     """Return the response with the samples of a sound."""
     data = encode_wave_file(samples)
-    fields = {"Content-Type": "audio/wav", "Content-Length": str(len(data)), "Connection": "close"}
+    header_fields = {"Content-Type": "audio/wav", "Content-Length": str(len(data)), "Connection": "close"}
     headers = Headers(
-        {**fields, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=86400"}
+        {**header_fields, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=86400"}
     )
     return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers, data)
 
@@ -242,7 +242,7 @@ def build_response(
 ) -> Response:
     """Return a complete HTTP response whose headers forbid caching, framing and content sniffing."""
     data = body.encode()
-    fields = {
+    header_fields = {
         "Content-Type": "text/plain; charset=utf-8",
         "Content-Length": str(len(data)),
         "Connection": "close",
@@ -251,4 +251,4 @@ def build_response(
         "Referrer-Policy": "no-referrer",
         **(additional_headers or {}),
     }
-    return Response(status.value, status.phrase, Headers(fields), data)
+    return Response(status.value, status.phrase, Headers(header_fields), data)

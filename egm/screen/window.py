@@ -77,8 +77,8 @@ class Window:
         self._output, self._top_screen = output, top_screen
         if output is not None:  # SDL draws into memory; with evdev it also reads touch screens and keyboards.
             os.environ["SDL_VIDEODRIVER"] = "dummy" if ignores_touches else "evdev"
-        self._kiosk = fullscreen or output is not None
-        if self._kiosk:  # grab the desktop's keys, too, and stay visible without focus
+        self._is_kiosk = fullscreen or output is not None
+        if self._is_kiosk:  # grab the desktop's keys, too, and stay visible without focus
             os.environ["SDL_GRAB_KEYBOARD"] = "1"
             os.environ["SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"] = "0"
         self.can_be_closed = False
@@ -88,7 +88,7 @@ class Window:
             pygame.display.init()
             _refuse_invisible_video_driver()
             pygame.display.set_caption(title)
-            if self._kiosk:
+            if self._is_kiosk:
                 size, display_flags = (output.size, 0) if output else ((0, 0), pygame.FULLSCREEN)
                 self._display = pygame.display.set_mode(
                     size, display_flags, display=0 if output else display_index
@@ -134,7 +134,7 @@ class Window:
         """
         inputs: list[TouchFraction | Action] = []
         for event in pygame.event.get():
-            if event.type == pygame.QUIT and (self.can_be_closed or not self._kiosk):
+            if event.type == pygame.QUIT and (self.can_be_closed or not self._is_kiosk):
                 return None
             if event.type == pygame.VIDEORESIZE:
                 self._display = pygame.display.get_surface() or self._display

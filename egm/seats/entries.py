@@ -15,7 +15,7 @@ class BettingClosedForSpin:
     """Betting was closed for a spin of the real wheel."""
 
     round_id: str
-    spin: Count
+    wheel_counter: Count = field(metadata=stored_as("spin"))
     """The wheel's own count of the spin."""
 
 
@@ -23,7 +23,7 @@ class BettingClosedForSpin:
 class WheelNumberReceived(BettingClosedForSpin):
     """The real wheel reported the number of the spin for which betting had been closed."""
 
-    number: Count
+    winning_number: Count = field(metadata=stored_as("number"))
     """The number on which the ball came to rest."""
 
 

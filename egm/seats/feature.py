@@ -19,7 +19,7 @@ from egm.play.records.wheel import WheelSpin
 from egm.play.rounds import start_game
 from egm.play.rules import PLAY_GUARDS
 from egm.seats import entries
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps, iter_turn_notices
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns, iter_turn_notices
 from egm.seats.table import (
     SharedTables,
     TableEvent,
@@ -69,41 +69,41 @@ class BettingClock:
 
     def __init__(self, context: MachineContext) -> None:
         self._machine = context.engine.machine
-        self._table = self._machine.component(SharedTables)
-        self._news = asyncio.Event()
+        self._tables = self._machine.component(SharedTables)
+        self._change_event = asyncio.Event()
         self._displayed_seconds: dict[str, int] = {}
 
     async def run(self) -> None:
         """Check the betting periods after every event, and each second while a betting period or a time limit runs."""
         while True:
-            self._news.clear()
+            self._change_event.clear()
             self._close_due_periods()
             deliver_spin_number(self._machine)
-            apply_recorded_steps(self._table)
-            for seat in answer_overdue_turns(self._table):
-                seat.submit_event(Event(EventType.SHARED_MEMORY_CHANGED))
-            wait = 1.0 if self._table.betting_deadlines_ns or self._table.pending_turns else None
+            apply_recorded_steps(self._tables)
+            for seated_position in decide_overdue_turns(self._tables):
+                seated_position.submit_event(Event(EventType.SHARED_MEMORY_CHANGED))
+            timeout_seconds = 1.0 if self._tables.betting_deadlines_ns or self._tables.pending_turns else None
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await self._news.wait()
+                async with asyncio.timeout(timeout_seconds):
+                    await self._change_event.wait()
 
     def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Check the betting periods again after an event: one may have started, or all bets may have been placed."""
-        self._news.set()
+        self._change_event.set()
 
     def _close_due_periods(self) -> None:
         """Close each betting period that is over if its table is free; update the displayed time left of the others."""
-        for game in list(self._table.betting_deadlines_ns):
-            seconds = self._table.compute_seconds_left(game) or 0
+        for game_digest in list(self._tables.betting_deadlines_ns):
+            seconds = self._tables.compute_seconds_left(game_digest) or 0
             if (
-                not seconds or self._table.have_all_positions_bet(game)
-            ) and not self._table.must_next_round_wait(game):
-                self._displayed_seconds.pop(game, None)
-                self._table.close_betting(game)
-            elif self._displayed_seconds.get(game) != seconds:
-                self._displayed_seconds[game] = seconds
-                for seat in self._table.list_seats_at(game):
-                    seat.submit_event(Event(EventType.SHARED_MEMORY_CHANGED))
+                not seconds or self._tables.have_all_positions_bet(game_digest)
+            ) and not self._tables.must_next_round_wait(game_digest):
+                self._displayed_seconds.pop(game_digest, None)
+                self._tables.close_betting(game_digest)
+            elif self._displayed_seconds.get(game_digest) != seconds:
+                self._displayed_seconds[game_digest] = seconds
+                for seated_position in self._tables.list_positions_at(game_digest):
+                    seated_position.submit_event(Event(EventType.SHARED_MEMORY_CHANGED))
 
 
 def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]:

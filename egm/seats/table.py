@@ -4,7 +4,7 @@ A table is one game that several positions of a machine play together. The first
 betting period. It ends after its time, or as soon as every position that could play has placed bets; a real
 wheel ends it when its ball is about to fall (:mod:`egm.seats.wheel`). Then each seat's game starts with its own
 wager, by its own rules and in its own journal entries, but with the same numbers for all. If the seats share
-the table's state, or if answers of one seat affect others (:mod:`egm.seats.answers`), the next round waits for
+the table's state, or if choices of one seat affect others (:mod:`egm.seats.decisions`), the next round waits for
 the end of this one. This state is in memory only: before betting closes no money has moved, and afterwards each
 game is in the journal.
 """
@@ -87,7 +87,7 @@ class PendingTurn:
     step_index: int
     """The index of the step that the decision leads to."""
     deadline_ns: int
-    """The deadline for the answer, in monotonic nanoseconds."""
+    """The deadline for the choice, in monotonic nanoseconds."""
     displayed_seconds: int = -1
     """The remaining seconds as last displayed; -1 before that."""
     time_bank_key: TimeBankKey | None = None
@@ -109,7 +109,7 @@ class PendingTurn:
             self.extended_ns += extension_ns
 
     def compute_seconds_left(self, machine: Machine) -> int:
-        """Return the seconds left for the answer to the decision, rounded up."""
+        """Return the seconds left for the decision, rounded up."""
         return _compute_seconds_until(self.deadline_ns, machine)
 
 
@@ -117,13 +117,13 @@ class PendingTurn:
 class SharedTables:
     """The tables at which positions of one machine play together, each with its betting period."""
 
-    seats: dict[int, SeatedPosition] = field(default_factory=dict)
+    position_by_number: dict[int, SeatedPosition] = field(default_factory=dict)
     """The registered player positions, by position number."""
     betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
     """The end of each open betting period in monotonic nanoseconds, by the game's digest."""
 
     pending_turns: dict[str, PendingTurn] = field(default_factory=dict)
-    """The unanswered decisions for which other seats wait, by round id (or play id)."""
+    """The pending decisions for which other seats wait, by round id (or play id)."""
 
     time_bank_left_ns: dict[TimeBankKey, int] = field(default_factory=dict)
     """The nanoseconds left in each time bank that was used; a full one is absent."""
@@ -149,28 +149,32 @@ class SharedTables:
         ``can_start_game`` returns whether the position's state permits a game to start, and ``has_screen`` whether
         its player sees the machine.
         """
-        self.seats[machine.position.number] = SeatedPosition(
+        self.position_by_number[machine.position.number] = SeatedPosition(
             machine, submit_event, can_start_game=can_start_game, has_screen=has_screen
         )
 
-    def list_seats_with_bets(self, game_digest: str) -> list[SeatedPosition]:
+    def list_positions_with_bets(self, game_digest: str) -> list[SeatedPosition]:
         """Return the positions that have placed bets on the game with this digest, in order of their number."""
-        return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game_digest == game_digest]
+        return [
+            seated_position
+            for _, seated_position in sorted(self.position_by_number.items())
+            if seated_position.game_digest == game_digest
+        ]
 
     def compute_seconds_left(self, game_digest: str) -> int | None:
         """Return the seconds left in a game's betting period, rounded up, or None if it is not open."""
         deadline_ns = self.betting_deadlines_ns.get(game_digest)
-        seat = next(iter(self.seats.values()), None)
-        if deadline_ns is None or seat is None:
+        seated_position = next(iter(self.position_by_number.values()), None)
+        if deadline_ns is None or seated_position is None:
             return None
-        return _compute_seconds_until(deadline_ns, seat.machine)
+        return _compute_seconds_until(deadline_ns, seated_position.machine)
 
     def place_bets(self, machine: Machine, game_digest: str, betting_seconds: int | None) -> None:
         """Record that a position has placed its bets on a game; the first bets open the game's betting period.
 
         ``betting_seconds`` is the length of the period; None if the ball of a real wheel ends it.
         """
-        self.seats[machine.position.number].game_digest = game_digest
+        self.position_by_number[machine.position.number].game_digest = game_digest
         if betting_seconds is not None:
             self.betting_deadlines_ns.setdefault(
                 game_digest, machine.clock.monotonic_ns() + betting_seconds * NANOSECONDS_PER_SECOND
@@ -181,12 +185,12 @@ class SharedTables:
 
         If no position has bets on the game any more, the betting period ends.
         """
-        seat = self.seats.get(machine.position.number)
-        if seat is None or not seat.game_digest:
+        seated_position = self.position_by_number.get(machine.position.number)
+        if seated_position is None or not seated_position.game_digest:
             return
-        game, seat.game_digest = seat.game_digest, ""
-        if not self.list_seats_with_bets(game):
-            self.betting_deadlines_ns.pop(game, None)
+        game_digest, seated_position.game_digest = seated_position.game_digest, ""
+        if not self.list_positions_with_bets(game_digest):
+            self.betting_deadlines_ns.pop(game_digest, None)
 
     def have_all_positions_bet(self, game_digest: str) -> bool:
         """Return whether all positions that could play the game's next round have placed their bets.
@@ -195,16 +199,18 @@ class SharedTables:
         play alone first.
         """
         return all(
-            seat.game_digest == game_digest
-            or not seat.machine.credit_cents
-            or not can_join_shared_round(seat.machine, game_digest)
-            for seat in self.list_seats_at(game_digest)
+            seated_position.game_digest == game_digest
+            or not seated_position.machine.credit_cents
+            or not can_join_shared_round(seated_position.machine, game_digest)
+            for seated_position in self.list_positions_at(game_digest)
         )
 
-    def list_seats_at(self, game_digest: str) -> list[SeatedPosition]:
+    def list_positions_at(self, game_digest: str) -> list[SeatedPosition]:
         """Return the positions at which the game with the digest ``game_digest`` is selected."""
         return [
-            seat for seat in self.seats.values() if find_selected_game_digest(seat.machine) == game_digest
+            seated_position
+            for seated_position in self.position_by_number.values()
+            if find_selected_game_digest(seated_position.machine) == game_digest
         ]
 
     def must_next_round_wait(self, game_digest: str) -> bool:
@@ -214,8 +220,8 @@ class SharedTables:
         playing.
         """
         return any(
-            _is_position_delaying_next_round(seat.machine, game_digest)
-            for seat in self.list_seats_at(game_digest)
+            _is_position_delaying_next_round(seated_position.machine, game_digest)
+            for seated_position in self.list_positions_at(game_digest)
         )
 
     def close_betting(self, game_digest: str, round_id: str = "") -> None:
@@ -224,71 +230,78 @@ class SharedTables:
         Positions without new bets take part if this round decides their standing bets.
         """
         self.betting_deadlines_ns.pop(game_digest, None)
-        seats = self.list_seats_with_bets(game_digest)
-        if not seats:
+        positions = self.list_positions_with_bets(game_digest)
+        if not positions:
             return
-        seats_with_standing_bets = [
-            seat
-            for seat in self.list_seats_at(game_digest)
-            if not seat.game_digest and _has_bets_in_round(seat.machine, game_digest)
+        positions_with_standing_bets = [
+            seated_position
+            for seated_position in self.list_positions_at(game_digest)
+            if not seated_position.game_digest and _has_bets_in_round(seated_position.machine, game_digest)
         ]
-        for seat in seats_with_standing_bets:
-            seat.machine.component(AcceptedBetCache).is_without_new_bets = True
+        for seated_position in positions_with_standing_bets:
+            seated_position.machine.component(AcceptedBetCache).is_without_new_bets = True
         try:
             self._start_games(
-                game_digest, round_id, sorted((*seats, *seats_with_standing_bets), key=_get_position_number)
+                game_digest,
+                round_id,
+                sorted((*positions, *positions_with_standing_bets), key=_get_position_number),
             )
         finally:
-            for seat in seats_with_standing_bets:
-                seat.machine.component(AcceptedBetCache).is_without_new_bets = False
+            for seated_position in positions_with_standing_bets:
+                seated_position.machine.component(AcceptedBetCache).is_without_new_bets = False
 
-    def _start_games(self, game_digest: str, round_id: str, seats: list[SeatedPosition]) -> None:
+    def _start_games(self, game_digest: str, round_id: str, positions: list[SeatedPosition]) -> None:
         """Start a game at each of the given positions, as one shared round."""
-        able_seats = [seat for seat in seats if _can_take_part(seat)]
-        assignments = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able_seats])
-        refusals = _remove_refused_seats(able_seats, assignments)
-        round_refusal = _find_refusal(seats[0].machine, game_digest, assignments)
+        able_positions = [seated_position for seated_position in positions if _can_take_part(seated_position)]
+        assignments = _assign_seats(
+            [
+                (seated_position, find_bet_in_force(seated_position.machine))
+                for seated_position in able_positions
+            ]
+        )
+        refusal_by_position = _remove_refused_seats(able_positions, assignments)
+        round_refusal = _find_refusal(positions[0].machine, game_digest, assignments)
         assignments = {} if round_refusal else assignments
         wagers = dict(assignments.values())
-        shared_round = SharedRound(round_id or seats[0].machine.fresh_id("round"), wagers)
+        shared_round = SharedRound(round_id or positions[0].machine.fresh_id("round"), wagers)
         shared_state = TableStatesAtRoundStart(
-            {game_digest: read_shared_state(seats[0].machine, game_digest)}
+            {game_digest: read_shared_state(positions[0].machine, game_digest)}
         )
-        for seat in seats:
-            seat.game_digest = ""
-            position_rounds = seat.machine.component(PositionRounds)
-            seat.machine.install(shared_state)
-            number = seat.machine.position.number
-            self.last_refusal_notice = refusals.get(number, round_refusal)
-            if number in assignments:
+        for seated_position in positions:
+            seated_position.game_digest = ""
+            position_rounds = seated_position.machine.component(PositionRounds)
+            seated_position.machine.install(shared_state)
+            position_number = seated_position.machine.position.number
+            self.last_refusal_notice = refusal_by_position.get(position_number, round_refusal)
+            if position_number in assignments:
                 position_rounds.starting_round = shared_round
-                position_rounds.seat_number = assignments[number][0]
+                position_rounds.seat_number = assignments[position_number].seat_number
             try:
-                seat.submit_event(Event(TableEvent.NO_MORE_BETS))
+                seated_position.submit_event(Event(TableEvent.NO_MORE_BETS))
             finally:
                 position_rounds.starting_round = None
-                seat.machine.install(TableStatesAtRoundStart())
+                seated_position.machine.install(TableStatesAtRoundStart())
 
 
-def _get_position_number(seat: SeatedPosition) -> int:
-    return seat.machine.position.number
+def _get_position_number(seated_position: SeatedPosition) -> int:
+    return seated_position.machine.position.number
 
 
 def _has_bets_in_round(machine: Machine, game_digest: str) -> bool:
     """Return whether the starting round decides standing bets of this position."""
-    table = read_table(machine, game_digest)
+    table_record = read_table(machine, game_digest)
     selected_game = machine.games.get(machine.selection.game_id)
     depends_on_throw = selected_game is not None and bool(selected_game.rules.standing_bet_state_keys)
     return (
         depends_on_throw
-        and table is not None
-        and bool(table.standing_stakes)
+        and table_record is not None
+        and bool(table_record.standing_stakes)
         and can_join_shared_round(machine, game_digest)
     )
 
 
 def _is_position_delaying_next_round(machine: Machine, game_digest: str) -> bool:
-    """Return whether the game's next round must wait until this position has answered, or has shown the result."""
+    """Return whether the game's next round must wait until this position has decided, or has shown the result."""
     game_record = find_open_game(machine)
     if (
         game_record is None
@@ -322,49 +335,54 @@ def _assign_seats(
 
     A position whose wager the table's rules do not accept by itself is left out.
     """
-    wagers: dict[int, SeatAssignment] = {}
-    for seat, bet in bets_by_position:
+    assignments: dict[int, SeatAssignment] = {}
+    for seated_position, bet in bets_by_position:
         if bet is not None:
-            position, rules = seat.machine.position.number, bet.game.rules
-            number = position - 1 if rules.has_fixed_seats else len(wagers)
-            refusal = _find_wager_refusal(rules, number, bet.wager, {})
+            position_number, rules = seated_position.machine.position.number, bet.game.rules
+            seat_number = position_number - 1 if rules.has_fixed_seats else len(assignments)
+            refusal = _find_wager_refusal(rules, seat_number, bet.wager, {})
             if refusal != _BETS_NOT_ACCEPTED_NOTICE:  # other reasons need all seats
-                wagers[position] = SeatAssignment(number, bet.wager)
-    return wagers
+                assignments[position_number] = SeatAssignment(seat_number, bet.wager)
+    return assignments
 
 
 def _remove_refused_seats(
-    seats: list[SeatedPosition], assignments: dict[int, SeatAssignment]
+    positions: list[SeatedPosition], assignments: dict[int, SeatAssignment]
 ) -> dict[int, Notice]:
     """Remove from ``assignments`` the positions whose wagers do not fit the others; return each reason, by position.
 
     A game that needs several seats is not reduced: it is refused as a whole instead (:func:`_find_refusal`).
     """
-    refusals: dict[int, Notice] = {}
-    for seat in seats:
-        number, bet = seat.machine.position.number, find_bet_in_force(seat.machine)
-        if bet is None or number not in assignments or bet.game.rules.seats_min > 1:
+    refusal_by_position: dict[int, Notice] = {}
+    for seated_position in positions:
+        position_number, bet = (
+            seated_position.machine.position.number,
+            find_bet_in_force(seated_position.machine),
+        )
+        if bet is None or position_number not in assignments or bet.game.rules.seats_min > 1:
             continue
         refusal = _find_wager_refusal(
-            bet.game.rules, assignments[number].seat_number, bet.wager, dict(assignments.values())
+            bet.game.rules, assignments[position_number].seat_number, bet.wager, dict(assignments.values())
         )
         if refusal is not None:
-            del assignments[number]
-            refusals[number] = refusal
-    return refusals
+            del assignments[position_number]
+            refusal_by_position[position_number] = refusal
+    return refusal_by_position
 
 
-def _can_take_part(seat: SeatedPosition) -> bool:
+def _can_take_part(seated_position: SeatedPosition) -> bool:
     """Return whether a position can take part in a round in which players play against each other.
 
     One player's loss pays another's win, so only positions whose game can start take part. If each player plays
     against the operator, the result is True: a game that cannot start is refused later, when it is started.
     """
-    bet = find_bet_in_force(seat.machine)
+    bet = find_bet_in_force(seated_position.machine)
     if bet is None or not bet.game.rules.has_fixed_seats:
         return True
     event = Event(TableEvent.NO_MORE_BETS)
-    return seat.can_start_game() and all(guard(seat.machine, event) for guard in PLAY_GUARDS)
+    return seated_position.can_start_game() and all(
+        guard(seated_position.machine, event) for guard in PLAY_GUARDS
+    )
 
 
 def _find_refusal(
@@ -377,10 +395,13 @@ def _find_refusal(
     rules = next((game.rules for game in machine.games.values() if game.digest == game_digest), None)
     if rules is None or not assignments or rules.seats_min == 1:
         return None
-    table = read_table(machine, game_digest)
-    current_rules = rules.with_table_state(None if table is None else table.table_state)
+    table_record = read_table(machine, game_digest)
+    current_rules = rules.with_table_state(None if table_record is None else table_record.table_state)
     wagers = dict(assignments.values())
-    refusals = (_find_wager_refusal(current_rules, number, wager, wagers) for number, wager in wagers.items())
+    refusals = (
+        _find_wager_refusal(current_rules, seat_number, wager, wagers)
+        for seat_number, wager in wagers.items()
+    )
     return next((refusal for refusal in refusals if refusal is not None), None)
 
 
@@ -403,7 +424,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
     """
     is_only_seat = (
         machine.position.position_count == 1
-        or machine.position.number not in machine.component(SharedTables).seats
+        or machine.position.number not in machine.component(SharedTables).position_by_number
     )
     if is_only_seat or is_betting_closed_by_wheel(machine):
         return None
@@ -424,9 +445,9 @@ def is_playing_missed_bets_alone(machine: Machine) -> bool:
 
 def has_placed_bets(machine: Machine) -> bool:
     """Return whether this position has placed bets in an open betting period."""
-    table = machine.find_installed(SharedTables)
-    seat = None if table is None else table.seats.get(machine.position.number)
-    return seat is not None and bool(seat.game_digest)
+    tables = machine.find_installed(SharedTables)
+    seated_position = None if tables is None else tables.position_by_number.get(machine.position.number)
+    return seated_position is not None and bool(seated_position.game_digest)
 
 
 def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
@@ -436,11 +457,11 @@ def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
 
 def compute_betting_seconds_left(machine: Machine) -> int | None:
     """Return the seconds left in the selected game's betting period, or None if it is not open."""
-    table = machine.find_installed(SharedTables)
+    tables = machine.find_installed(SharedTables)
     return (
         None
-        if table is None or not table.betting_deadlines_ns
-        else table.compute_seconds_left(find_selected_game_digest(machine))
+        if tables is None or not tables.betting_deadlines_ns
+        else tables.compute_seconds_left(find_selected_game_digest(machine))
     )
 
 

@@ -33,19 +33,19 @@ from egm.seats.table import SeatedPosition, SharedTables, has_placed_bets, is_be
 
 def process_wheel_report(machine: Machine, report: DeviceEvent) -> None:
     """Process a device report if it concerns the real wheel; ``machine`` is any of the positions."""
-    wheel = machine.component(SharedTables).last_wheel_report
+    last_report = machine.component(SharedTables).last_wheel_report
     if isinstance(report, WheelPhaseReported):
         process_wheel_phase(machine, report)
-    elif isinstance(report, LineLost) and wheel is not None and wheel.device == report.device:
+    elif isinstance(report, LineLost) and last_report is not None and last_report.device == report.device:
         record_lost_spin_as_missed(machine)
 
 
 def process_wheel_phase(machine: Machine, report: WheelPhaseReported) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or record it as missed."""
-    table = machine.component(SharedTables)
+    tables = machine.component(SharedTables)
     record_spin_before_restart_as_missed(machine)
     spin = find_expected_spin(machine)
-    previous_report, table.last_wheel_report = table.last_wheel_report, report
+    previous_report, tables.last_wheel_report = tables.last_wheel_report, report
     if spin is not None and (reason := _find_spin_mismatch(spin, previous_report, report)):
         _record_missed_spin(machine, spin, reason)
         spin = None
@@ -53,12 +53,14 @@ def process_wheel_phase(machine: Machine, report: WheelPhaseReported) -> None:
         if report.number is not None:
             machine.post(
                 WHEEL_NUMBER_RECEIVED,
-                WheelNumberReceived(round_id=spin.round_id, spin=spin.wheel_counter, number=report.number),
+                WheelNumberReceived(
+                    round_id=spin.round_id, wheel_counter=spin.wheel_counter, winning_number=report.number
+                ),
                 entry_id=f"{spin.round_id}.number",
                 state={WheelKey.LAST_SPIN: replace(spin, winning_number=report.number)},
             )
     elif report.phase is WheelPhase.NO_MORE_BETS and not _was_number_reported(previous_report, report):
-        _close_betting(machine, table, report.spin)
+        _close_betting(machine, tables, report.spin)
 
 
 def record_lost_spin_as_missed(machine: Machine) -> None:
@@ -99,8 +101,8 @@ def _find_spin_mismatch(
     was_relaunched = report.is_void or (previous_report is not None and previous_report.is_void)
     if report.phase is WheelPhase.BETTING and was_relaunched:
         return None
-    is_over = report.phase in {WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED}
-    return "went_on" if is_over else None
+    has_next_game_begun = report.phase in {WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED}
+    return "went_on" if has_next_game_begun else None
 
 
 def _was_number_reported(previous_report: WheelPhaseReported | None, report: WheelPhaseReported) -> bool:
@@ -112,42 +114,48 @@ def _was_number_reported(previous_report: WheelPhaseReported | None, report: Whe
     )
 
 
-def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinReason) -> None:
-    """Record that the number of a spin was missed, for ``reason``, and that the spin decides no game."""
+def _record_missed_spin(machine: Machine, spin: WheelSpin, missed_reason: MissedSpinReason) -> None:
+    """Record that the number of a spin was missed, for ``missed_reason``, and that the spin decides no game."""
     machine.post(
         WHEEL_NUMBER_MISSED,
-        WheelNumberMissed(round_id=spin.round_id, spin=spin.wheel_counter, missed_reason=reason),
+        WheelNumberMissed(
+            round_id=spin.round_id, wheel_counter=spin.wheel_counter, missed_reason=missed_reason
+        ),
         entry_id=f"{spin.round_id}.unheard",
-        state={WheelKey.LAST_SPIN: replace(spin, missed_reason=reason)},
+        state={WheelKey.LAST_SPIN: replace(spin, missed_reason=missed_reason)},
     )
 
 
-def _close_betting(machine: Machine, table: SharedTables, wheel_counter: int) -> None:
+def _close_betting(machine: Machine, tables: SharedTables, wheel_counter: int) -> None:
     """Close betting on each game that the wheel decides, and record the spin; do nothing if there are no bets."""
     game_digests = {
-        seat.game_digest
-        for seat in table.seats.values()
-        if seat.game_digest and is_betting_closed_by_wheel(seat.machine)
+        seated_position.game_digest
+        for seated_position in tables.position_by_number.values()
+        if seated_position.game_digest and is_betting_closed_by_wheel(seated_position.machine)
     }
     if not game_digests:
         return
     last_spin = read_last_spin(machine)
-    numbers = {} if last_spin is None else last_spin.numbers_by_round_id
-    seat_games = [find_open_game(seat.machine) for seat in table.seats.values()]
-    open_rounds = {game.round_id for game in seat_games if game is not None and game.outcome is None}
+    number_by_round_id = {} if last_spin is None else last_spin.numbers_by_round_id
+    seat_games = [
+        find_open_game(seated_position.machine) for seated_position in tables.position_by_number.values()
+    ]
+    open_round_ids = {game.round_id for game in seat_games if game is not None and game.outcome is None}
     spin_record = WheelSpin(
         round_id=machine.fresh_id("round"),
         wheel_counter=wheel_counter,
-        earlier_numbers={round_id: number for round_id, number in numbers.items() if round_id in open_rounds},
+        earlier_numbers={
+            round_id: number for round_id, number in number_by_round_id.items() if round_id in open_round_ids
+        },
     )
     machine.post(
         BETTING_CLOSED,
-        BettingClosedForSpin(round_id=spin_record.round_id, spin=spin_record.wheel_counter),
+        BettingClosedForSpin(round_id=spin_record.round_id, wheel_counter=spin_record.wheel_counter),
         entry_id=f"{spin_record.round_id}.closed",
         state={WheelKey.LAST_SPIN: spin_record},
     )
     for game_digest in sorted(game_digests):
-        table.close_betting(game_digest, spin_record.round_id)
+        tables.close_betting(game_digest, spin_record.round_id)
 
 
 def deliver_spin_number(machine: Machine) -> None:
@@ -156,29 +164,29 @@ def deliver_spin_number(machine: Machine) -> None:
     A spin launched before the last restart is first recorded as missed.
     """
     record_spin_before_restart_as_missed(machine)
-    for seat in list(machine.component(SharedTables).seats.values()):
-        game, spin = find_open_game(seat.machine), read_last_spin(seat.machine)
-        number = None if game is None else read_recorded_number(seat.machine, game)
+    for seated_position in list(machine.component(SharedTables).position_by_number.values()):
+        game, spin = find_open_game(seated_position.machine), read_last_spin(seated_position.machine)
+        number = None if game is None else read_recorded_number(seated_position.machine, game)
         if (
             number is not None
             and spin is not None
-            and _is_game_in_memory(seat)
-            and is_decided_by_wheel(seat.machine)
+            and _is_game_in_memory(seated_position)
+            and is_decided_by_wheel(seated_position.machine)
         ):
-            seat.submit_event(
+            seated_position.submit_event(
                 Event(EventType.CHOOSE, ChoiceRequest(choice=str(number), wheel_counter=spin.wheel_counter))
             )
 
 
-def _is_game_in_memory(seat: SeatedPosition) -> bool:
+def _is_game_in_memory(seated_position: SeatedPosition) -> bool:
     """Return whether the position's open game is in memory: started, or replayed, since the last start."""
-    return seat.machine.component(GameInProgress).stepped_game is not None
+    return seated_position.machine.component(GameInProgress).stepped_game is not None
 
 
 def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices that say what the game at a wheel table waits for."""
-    table = machine.find_installed(SharedTables)
-    if table is None:
+    tables = machine.find_installed(SharedTables)
+    if tables is None:
         return
     if has_placed_bets(machine) and is_betting_closed_by_wheel(machine):
         yield Notice(code="wheel_awaited")
@@ -188,5 +196,5 @@ def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
         if spin is None or spin.round_id != game.round_id or spin.missed_reason:
             yield Notice(code="wheel_unheard", severity="alarm")
         else:
-            is_void = table.last_wheel_report is not None and table.last_wheel_report.is_void
+            is_void = tables.last_wheel_report is not None and tables.last_wheel_report.is_void
             yield Notice(code="wheel_void" if is_void else "wheel_turns")

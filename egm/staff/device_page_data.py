@@ -49,9 +49,9 @@ class DevicePageData:
         match event:
             case device.DeviceIdentified(identity=identity):
                 self.identity_by_device_name[event.device] = identity
-            case device.DoorChanged(door=door, open=is_open):
+            case device.DoorChanged(door=door, is_open=is_open):
                 self._record_input(f"door:{door}", is_on=is_open)
-            case device.KeyTurned(key=key, on=is_on):
+            case device.KeyTurned(key=key, is_on=is_on):
                 self._record_input(f"key:{key}", is_on=is_on)
             case device.ButtonPressed(button=button):
                 self._record_input(f"button:{button}", is_on=True)

@@ -14,8 +14,7 @@ from egm.staff.keys import StaffKey
 from egm.staff.records import OperatorOptions
 from egm.staff.registers import REGISTER_DEFINITIONS
 from egm.staff.rules import STAFF_RULES
-from egm.staff.service import devices, interventions, options, pages, pin
-from egm.staff.service import manual_page as manual
+from egm.staff.service import devices, interventions, manual_page, options, pages, pin
 from egm.staff.service.timeout import create_service_timeout
 
 
@@ -51,7 +50,7 @@ STAFF_FEATURE: Final = Feature(
         *options.MENU_ITEMS,
         *interventions.MENU_ITEMS,
         *pin.MENU_ITEMS,
-        *manual.MENU_ITEMS,
+        *manual_page.MENU_ITEMS,
         *STAFF_FORMS,
         *REGISTER_DEFINITIONS,
     ),

@@ -75,8 +75,8 @@ def build_inventory_entry(
                 digest=game.digest,
                 return_percent=_format_return(machine, game),
                 commission_percent=""
-                if game.rules.levy_rate is None
-                else format_percent(game.rules.levy_rate, 4),
+                if game.rules.commission_rate is None
+                else format_percent(game.rules.commission_rate, 4),
                 certified_on=str(
                     certificate_by_game[game.id].certified_on
                     if game.id in certificate_by_game
@@ -95,7 +95,9 @@ def _format_return(machine: Machine, game: Game) -> str:
     Also "" for a game with a levy (the operator's share, as at poker): the inventory states the levy instead.
     """
     return_min = machine.component(InstalledGames).lowest_return_by_game.get(game.id)
-    return "" if return_min is None or game.rules.levy_rate is not None else format_percent(return_min, 4)
+    return (
+        "" if return_min is None or game.rules.commission_rate is not None else format_percent(return_min, 4)
+    )
 
 
 def record_inventory_change(

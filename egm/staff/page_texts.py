@@ -11,7 +11,7 @@ from meters.table import METER_BY_NAME, MeterUnit
 
 def build_text(key: str, **values: int | str) -> PageText:
     """Return the catalogue text ``key``, filled with the given values, as a text of a service page."""
-    return PageText(kind="say", value=key, values=values)
+    return PageText(kind="text", value=key, values=values)
 
 
 def build_code_text(section: str, code: str) -> PageText:

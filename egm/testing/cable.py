@@ -42,43 +42,43 @@ class LossyCable(SimulatedPort):
         self, quality: LineQuality = "perfect", seed: int = 1, character_seconds: float = 0.0
     ) -> None:
         super().__init__(Path("cable"), character_seconds)
-        self._dice = random.Random(seed)  # noqa: S311 (it draws faults in tests)
+        self._random = random.Random(seed)  # noqa: S311 (it draws faults in tests)
         self._quality = quality
-        self.split = quality == "one_byte"
-        self.late_seconds = _LATE_SECONDS if quality == "delayed" else 0.0
+        self.is_split = quality == "one_byte"
+        self.reply_delay_seconds = _LATE_SECONDS if quality == "delayed" else 0.0
 
     def _open_both_ends(self) -> tuple[int, int]:
         """Open the socket pair; return the descriptors of the device's end and the machine's."""
         own_end, other_end = socket.socketpair()
         return own_end.detach(), other_end.detach()
 
-    def _spoil_message(self, data: bytes) -> bytes:
+    def _corrupt_message(self, data: bytes) -> bytes:
         """Return a message as a lossy line delivers it.
 
         About one message in five is lost, changed, cut short or preceded by noise.
         """
         if self._quality != "lossy":
             return data
-        fate = self._dice.random()
-        if fate < 0.08:
+        random_share = self._random.random()
+        if random_share < 0.08:
             return b""
-        if fate < 0.16:
-            index = self._dice.randrange(len(data))
-            return data[:index] + bytes((data[index] ^ 1 << self._dice.randrange(8),)) + data[index + 1 :]
-        if fate < 0.20:
-            return data[: self._dice.randrange(len(data))]
-        if fate < 0.22:
-            return self._dice.randbytes(3) + data
+        if random_share < 0.16:
+            index = self._random.randrange(len(data))
+            return data[:index] + bytes((data[index] ^ 1 << self._random.randrange(8),)) + data[index + 1 :]
+        if random_share < 0.20:
+            return data[: self._random.randrange(len(data))]
+        if random_share < 0.22:
+            return self._random.randbytes(3) + data
         return data
 
     def receive(self, data: bytes) -> None:
         """Receive bytes from the machine, as the line transmits them."""
-        if data := self._spoil_message(data):
+        if data := self._corrupt_message(data):
             super().receive(data)
 
     def send(self, data: bytes) -> None:
         """Send bytes to the machine, as the line transmits them."""
-        if data := self._spoil_message(data):
+        if data := self._corrupt_message(data):
             super().send(data)
 
     def deliver_sent_data(self) -> None:

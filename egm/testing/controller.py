@@ -7,7 +7,7 @@ from collections import Counter
 from fractions import Fraction
 
 from egm.config.levels import LevelScope
-from egm.progressive import messages as m
+from egm.progressive import messages
 from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import Level, LevelTerms
 from egm.progressive.pools import LevelKeeper, ProgressivePool
@@ -49,84 +49,90 @@ class SmallController:
             base_cents=1500, increment=Fraction(1, 70), hidden_increment=Fraction(1, 1000)
         )
         self.levels = {level: Level.open(default_terms) for level in levels or ("TOP",)}
-        self.counted: Counter[tuple[str, str]] = Counter()
-        self.enrolled: set[tuple[str, str]] = set()
-        self.awards: dict[str, m.Award] = {}
-        self.payment_reports: dict[str, m.PaymentReport] = {}
-        self.falls = dict.fromkeys(self.levels, 0)
+        self.counted_by_machine_and_level: Counter[tuple[str, str]] = Counter()
+        self.enrolments: set[tuple[str, str]] = set()
+        self.award_by_claim: dict[str, messages.Award] = {}
+        self.payment_report_by_claim: dict[str, messages.PaymentReport] = {}
+        self.fall_count_by_level = dict.fromkeys(self.levels, 0)
         self.value_sequence = 0
-        self.refusals: list[m.Refusal] = []
+        self.refusals: list[messages.Refusal] = []
 
     def restart(self) -> None:
         """Restart the controller: enrolments are lost, levels and awards remain."""
-        self.enrolled.clear()
+        self.enrolments.clear()
 
-    def update_values(self) -> list[m.LevelValue]:
+    def update_values(self) -> list[messages.LevelValue]:
         """Return the displayed amount of every level, as messages that a controller publishes."""
         self.value_sequence += 1
         return [
-            m.LevelValue(
+            messages.LevelValue(
                 level=name,
                 sequence=self.value_sequence,
                 time_utc="2026-01-01T00:00:00+00:00",
                 amount_cents=level.shown_cents,
-                falls=self.falls[name],
+                falls=self.fall_count_by_level[name],
             )
             for name, level in self.levels.items()
         ]
 
-    def process_message(self, message: m.MachineMessage) -> list[m.ControllerMessage]:
+    def process_message(self, message: messages.MachineMessage) -> list[messages.ControllerMessage]:
         """Process a machine's message; return the replies."""
         match message:
-            case m.EnrolmentRequest():
+            case messages.EnrolmentRequest():
                 return [self._enrol_at_level(message, enrolment) for enrolment in message.levels]
-            case m.Contribution():
+            case messages.Contribution():
                 return [self._count_contribution(message)]
-            case m.Claim():
+            case messages.Claim():
                 return [self._handle_claim(message)]
-            case m.PaymentReport() if message.claim not in self.awards:
-                unknown_claim = m.RefusalReason.UNKNOWN_CLAIM
+            case messages.PaymentReport() if message.claim not in self.award_by_claim:
+                unknown_claim = messages.RefusalReason.UNKNOWN_CLAIM
                 return [
                     self._refuse(message, unknown_claim, "commit", level=message.level, claim=message.claim)
                 ]
-            case m.PaymentReport():
-                self.payment_reports.setdefault(message.claim, message)
-                assert self.payment_reports[message.claim] == message
-                return [m.ClaimClosure(machine=message.machine, claim=message.claim)]
+            case messages.PaymentReport():
+                self.payment_report_by_claim.setdefault(message.claim, message)
+                assert self.payment_report_by_claim[message.claim] == message
+                return [messages.ClaimClosure(machine=message.machine, claim=message.claim)]
 
     def _enrol_at_level(
-        self, message: m.EnrolmentRequest, enrolment: m.LevelEnrolment
-    ) -> m.ControllerMessage:
+        self, message: messages.EnrolmentRequest, enrolment: messages.LevelEnrolment
+    ) -> messages.ControllerMessage:
         """Enrol a machine at a level; return the level's terms and the contributions counted so far, or a refusal."""
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:
             return self._refuse(
-                message, m.RefusalReason.UNKNOWN_LEVEL, "join", level=enrolment.level, nonce=message.nonce
+                message,
+                messages.RefusalReason.UNKNOWN_LEVEL,
+                "join",
+                level=enrolment.level,
+                nonce=message.nonce,
             )
         if enrolment.odds != HIT_PROBABILITY:
             return self._refuse(
-                message, m.RefusalReason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
+                message, messages.RefusalReason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
             )
-        self.enrolled.add(key)
-        return m.EnrolmentAccepted(
+        self.enrolments.add(key)
+        return messages.EnrolmentAccepted(
             machine=message.machine,
             nonce=message.nonce,
             level=enrolment.level,
             increment=self.levels[enrolment.level].terms.increment,
             base_cents=self.levels[enrolment.level].terms.base_cents,
-            counted=self.counted.get(key, 0),
+            counted=self.counted_by_machine_and_level.get(key, 0),
         )
 
-    def _count_contribution(self, message: m.Contribution) -> m.ControllerMessage:
+    def _count_contribution(self, message: messages.Contribution) -> messages.ControllerMessage:
         """Add a machine's contribution to a level and return the acknowledgement. A repeated one is not added again."""
         key = (message.machine, message.level)
-        counted_number = self.counted.get(key, 0)
-        if key not in self.enrolled:
-            return self._refuse(message, m.RefusalReason.NOT_ENROLLED, "contribution", level=message.level)
+        counted_number = self.counted_by_machine_and_level.get(key, 0)
+        if key not in self.enrolments:
+            return self._refuse(
+                message, messages.RefusalReason.NOT_ENROLLED, "contribution", level=message.level
+            )
         if message.sequence > counted_number + 1:
             return self._refuse(
                 message,
-                m.RefusalReason.CONTRIBUTIONS_MISSING,
+                messages.RefusalReason.CONTRIBUTIONS_MISSING,
                 "contribution",
                 level=message.level,
                 next=counted_number + 1,
@@ -134,42 +140,54 @@ class SmallController:
         if message.sequence == counted_number + 1:
             assert message.amount == message.wager_cents * self.levels[message.level].terms.increment
             self.levels[message.level] = self.levels[message.level].add_contribution(message.wager_cents)
-            self.counted[key] = message.sequence
-        return m.ContributionCount(machine=message.machine, level=message.level, sequence=self.counted[key])
+            self.counted_by_machine_and_level[key] = message.sequence
+        return messages.ContributionCount(
+            machine=message.machine, level=message.level, sequence=self.counted_by_machine_and_level[key]
+        )
 
-    def _handle_claim(self, message: m.Claim) -> m.ControllerMessage:
+    def _handle_claim(self, message: messages.Claim) -> messages.ControllerMessage:
         """Lock the award for a machine's hit, and return it, or a refusal; a repeated claim gets the same award."""
         key = (message.machine, message.level)
-        if message.claim not in self.awards:
-            if key not in self.enrolled:
-                return self._refuse(
-                    message, m.RefusalReason.NOT_ENROLLED, "claim", level=message.level, claim=message.claim
-                )
-            if self.counted.get(key, 0) < message.after:
+        if message.claim not in self.award_by_claim:
+            if key not in self.enrolments:
                 return self._refuse(
                     message,
-                    m.RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
+                    messages.RefusalReason.NOT_ENROLLED,
+                    "claim",
+                    level=message.level,
+                    claim=message.claim,
+                )
+            if self.counted_by_machine_and_level.get(key, 0) < message.after:
+                return self._refuse(
+                    message,
+                    messages.RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
                     "claim",
                     level=message.level,
                     claim=message.claim,
                 )
             amount, self.levels[message.level] = self.levels[message.level].pay_hit()
-            self.falls[message.level] += 1
-            self.awards[message.claim] = m.Award(
+            self.fall_count_by_level[message.level] += 1
+            self.award_by_claim[message.claim] = messages.Award(
                 machine=message.machine,
                 level=message.level,
                 claim=message.claim,
                 amount_cents=amount,
                 order=self.levels[message.level].hit_count,
             )
-        return self.awards[message.claim]
+        return self.award_by_claim[message.claim]
 
     def _refuse(
-        self, message: m.MachineMessage, reason: m.RefusalReason, message_kind: str, **fields: object
-    ) -> m.Refusal:
+        self,
+        message: messages.MachineMessage,
+        reason: messages.RefusalReason,
+        message_kind: str,
+        **fields: object,
+    ) -> messages.Refusal:
         """Return a refusal of a machine's message, and add it to ``refusals``.
 
         ``message_kind`` is the kind of the refused message.
         """
-        self.refusals.append(m.Refusal(machine=message.machine, reason=reason, of=message_kind, **fields))
+        self.refusals.append(
+            messages.Refusal(machine=message.machine, reason=reason, of=message_kind, **fields)
+        )
         return self.refusals[-1]

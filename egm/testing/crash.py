@@ -11,12 +11,12 @@ class SimulatedPowerLoss(Exception):
 class CrashingLedger:
     """Mixin for a device ledger that simulates the death of the process around its records.
 
-    The points before and after each record are counted; the process dies at the point number ``power_loss_at_call``.
+    The points before and after each record are counted; the process dies at the point number ``power_loss_at_point``.
     """
 
-    power_loss_at_call: int | None = None
+    power_loss_at_point: int | None = None
     """The number of the point at which :class:`SimulatedPowerLoss` is raised, counted from 1; None: never."""
-    _calls = 0
+    _point_count = 0
 
     @contextmanager
     def _die_if_due_around(self) -> Iterator[None]:
@@ -27,6 +27,6 @@ class CrashingLedger:
 
     def _die_if_due(self) -> None:
         """Count one point; raise :class:`SimulatedPowerLoss` if it is the chosen one."""
-        self._calls += 1
-        if self._calls == self.power_loss_at_call:
+        self._point_count += 1
+        if self._point_count == self.power_loss_at_point:
             raise SimulatedPowerLoss

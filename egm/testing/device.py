@@ -67,11 +67,13 @@ class DeviceRig:
     async def advance_until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
         """Advance the simulated time until the condition holds; fail after ``seconds``."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
+        end_time = loop.time() + seconds
         while not condition():
             if self._task is not None and self._task.done() and not self._task.cancelled():
                 self._task.result()
-            assert loop.time() < end, f"not within {seconds} s; {self.twin.describe()}; {self.events[-8:]}"
+            assert loop.time() < end_time, (
+                f"not within {seconds} s; {self.twin.describe()}; {self.events[-8:]}"
+            )
             await asyncio.sleep(0.01)
 
     def perform_action(self, action: str, **values: int | str | bool) -> str:

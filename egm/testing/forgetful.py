@@ -89,35 +89,35 @@ _Naming = tuple[Path | None, Path | None, _SimulatedFile]
 class SimulatedMedium:
     """Simulated disks of one computer: their unsynced changes, and whether the power is on.
 
-    At operation number ``cut_at`` the power fails and ``on_power_loss`` is called. From then on the dying process can
-    change no file, and its reads fail, so that it cannot act on half of a file.
+    At operation number ``power_loss_at_operation`` the power fails and ``on_power_loss`` is called. From then on the
+    dying process can change no file, and its reads fail, so that it cannot act on half of a file.
     """
 
-    def __init__(self, dice: random.Random) -> None:
-        self._dice = dice
-        self.operations = 0
-        self.cut_at: int | None = None
-        self.dead = False
+    def __init__(self, random_source: random.Random) -> None:
+        self._random = random_source
+        self.operation_count = 0
+        self.power_loss_at_operation: int | None = None
+        self.is_without_power = False
         self.on_power_loss: Callable[[], None] = lambda: None
-        self._names: dict[Path, _SimulatedFile] = {}
-        self._durable: dict[Path, _SimulatedFile] = {}
-        self._namings: list[_Naming] = []
+        self._file_by_path: dict[Path, _SimulatedFile] = {}
+        self._durable_file_by_path: dict[Path, _SimulatedFile] = {}
+        self._pending_namings: list[_Naming] = []
 
     def _count_operation(self) -> None:
-        """Count one operation on the simulated disks, and cut the power at operation ``cut_at``."""
-        self.operations += 1
-        if self.cut_at is not None and self.operations >= self.cut_at:
+        """Count one operation on the simulated disks, and cut the power at operation ``power_loss_at_operation``."""
+        self.operation_count += 1
+        if self.power_loss_at_operation is not None and self.operation_count >= self.power_loss_at_operation:
             self.cut_power()
 
     def cut_power(self) -> None:
         """Cut the simulated power now; unsynced data may be lost."""
-        if not self.dead:
-            self.dead = True
+        if not self.is_without_power:
+            self.is_without_power = True
             self.on_power_loss()
 
     def check_power(self, path: Path) -> None:
         """Raise :class:`JournalUnwritable` if the power is off, so that ``path`` cannot be read."""
-        if self.dead:
+        if self.is_without_power:
             raise JournalUnwritable(f"{path}: the simulated medium has no power")
 
     def restore(self) -> None:
@@ -125,51 +125,53 @@ class SimulatedMedium:
 
         Unsynced changes survive by chance. No program may have the files open.
         """
-        survival = self._dice.choice((0.0, 0.5, 0.9, 1.0))
-        durable_files = dict(self._durable)
-        for naming in self._namings:
-            if self._dice.random() >= survival:
+        survival_probability = self._random.choice((0.0, 0.5, 0.9, 1.0))
+        surviving_file_by_path = dict(self._durable_file_by_path)
+        for naming in self._pending_namings:
+            if self._random.random() >= survival_probability:
                 break
-            _apply_naming(durable_files, naming)
-        content_by_file = {id(file): path.read_bytes() for path, file in self._names.items() if path.exists()}
-        for path in sorted({*self._names, *durable_files}):
-            file = durable_files.get(path)
+            _apply_naming(surviving_file_by_path, naming)
+        content_by_file = {
+            id(file): path.read_bytes() for path, file in self._file_by_path.items() if path.exists()
+        }
+        for path in sorted({*self._file_by_path, *surviving_file_by_path}):
+            file = surviving_file_by_path.get(path)
             if file is None:
                 path.unlink(missing_ok=True)
-            elif file.changes or file is not self._names.get(path):
+            elif file.changes or file is not self._file_by_path.get(path):
                 path.write_bytes(
                     file.draw_content_after_power_loss(
-                        content_by_file.get(id(file), file.last_content), self._dice, survival
+                        content_by_file.get(id(file), file.last_content), self._random, survival_probability
                     )
                 )
                 path.chmod(0o600)
-        self._names.clear()
-        self._durable.clear()
-        self._namings.clear()
-        self.dead, self.cut_at, self.operations = False, None, 0
+        self._file_by_path.clear()
+        self._durable_file_by_path.clear()
+        self._pending_namings.clear()
+        self.is_without_power, self.power_loss_at_operation, self.operation_count = False, None, 0
 
     # ------------------------------------------------------------ what happens to files
     def register_opened_file(self, path: Path, *, is_created: bool) -> _SimulatedFile:
         """Return the simulated file at ``path``, which a program has opened; ``is_created``: opening it created it."""
-        if is_created and not self.dead:
+        if is_created and not self.is_without_power:
             self._record_naming((None, path, _SimulatedFile()))
-        if path not in self._names:  # it existed before, so it is durable
-            self._names[path] = self._durable[path] = _SimulatedFile()
-        return self._names[path]
+        if path not in self._file_by_path:  # it existed before, so it is durable
+            self._file_by_path[path] = self._durable_file_by_path[path] = _SimulatedFile()
+        return self._file_by_path[path]
 
-    def rename(self, old: Path, new: Path) -> None:
+    def rename(self, old_path: Path, new_path: Path) -> None:
         """Rename a file of the simulated medium; an existing file of the new name is replaced."""
-        if self.dead:
+        if self.is_without_power:
             return
-        file = self.register_opened_file(old, is_created=False)
-        if new.exists():
-            self.register_opened_file(new, is_created=False).last_content = new.read_bytes()
-        old.replace(new)
-        self._record_naming((old, new, file))
+        file = self.register_opened_file(old_path, is_created=False)
+        if new_path.exists():
+            self.register_opened_file(new_path, is_created=False).last_content = new_path.read_bytes()
+        old_path.replace(new_path)
+        self._record_naming((old_path, new_path, file))
 
     def remove(self, path: Path) -> None:
         """Remove a file of the simulated medium."""
-        if self.dead:
+        if self.is_without_power:
             return
         file = self.register_opened_file(path, is_created=False)
         file.last_content = path.read_bytes()
@@ -178,27 +180,27 @@ class SimulatedMedium:
 
     def _record_naming(self, naming: _Naming) -> None:
         """Record a creation, renaming or removal, which a power loss may undo until the folder is synced."""
-        self._namings.append(naming)
-        _apply_naming(self._names, naming)
+        self._pending_namings.append(naming)
+        _apply_naming(self._file_by_path, naming)
         self._count_operation()
 
     def sync_folder(self, folder: Path) -> None:
         """Make creations, renamings and removals in a folder durable, so that a power loss does not undo them."""
-        if not self.dead:
+        if not self.is_without_power:
             self._count_operation()
-        if self.dead:
+        if self.is_without_power:
             return
         remaining_namings = []
-        for naming in self._namings:
+        for naming in self._pending_namings:
             if folder in {path.parent for path in naming[:2] if path is not None}:
-                _apply_naming(self._durable, naming)
+                _apply_naming(self._durable_file_by_path, naming)
             else:
                 remaining_namings.append(naming)
-        self._namings = remaining_namings
+        self._pending_namings = remaining_namings
 
     def write(self, file: _SimulatedFile, content_access: "_ContentAccess", offset: int, data: bytes) -> None:
         """Write bytes to the simulated medium: after a power loss they may be lost, torn or complete."""
-        if not self.dead:
+        if not self.is_without_power:
             file.changes.append(
                 _PendingWrite(
                     offset, content_access.read(offset, len(data)), content_access.size(), bytes(data)
@@ -209,7 +211,7 @@ class SimulatedMedium:
 
     def truncate(self, file: _SimulatedFile, content_access: "_ContentAccess", size: int) -> None:
         """Change the size of a file of the simulated medium."""
-        if not self.dead:
+        if not self.is_without_power:
             size_before = content_access.size()
             file.changes.append(
                 _PendingWrite(size, content_access.read(size, max(0, size_before - size)), size_before, None)
@@ -219,19 +221,19 @@ class SimulatedMedium:
 
     def sync(self, file: _SimulatedFile) -> None:
         """Make durable what was written to a file of the simulated medium."""
-        if not self.dead:
+        if not self.is_without_power:
             self._count_operation()
-        if not self.dead:
+        if not self.is_without_power:
             file.changes.clear()
 
 
-def _apply_naming(names: dict[Path, _SimulatedFile], naming: _Naming) -> None:
-    """Apply one creation, renaming or removal of a file to ``names``, the files by path."""
+def _apply_naming(file_by_path: dict[Path, _SimulatedFile], naming: _Naming) -> None:
+    """Apply one creation, renaming or removal of a file to ``file_by_path``, the files by path."""
     old_path, new_path, file = naming
     if old_path is not None:
-        names.pop(old_path, None)
+        file_by_path.pop(old_path, None)
     if new_path is not None:
-        names[new_path] = file
+        file_by_path[new_path] = file
 
 
 @dataclass(slots=True)
@@ -252,7 +254,7 @@ class _ForgetfulFile:
         self, medium: SimulatedMedium, path: Path, file_on_disk: StorageFile, file: _SimulatedFile
     ) -> None:
         self._medium, self._path, self._file_on_disk, self._file = medium, path, file_on_disk, file
-        self._bytes = _ContentAccess(
+        self._content_access = _ContentAccess(
             file_on_disk.read_at, file_on_disk.write_at, file_on_disk.truncate, file_on_disk.size
         )
         self.close = file_on_disk.close
@@ -269,11 +271,11 @@ class _ForgetfulFile:
 
     def write_at(self, offset: int, data: bytes) -> None:
         """Write ``data`` at ``offset``; not durable before :meth:`sync`."""
-        self._medium.write(self._file, self._bytes, offset, data)
+        self._medium.write(self._file, self._content_access, offset, data)
 
     def truncate(self, size: int) -> None:
         """Set the size of the file."""
-        self._medium.truncate(self._file, self._bytes, size)
+        self._medium.truncate(self._file, self._content_access, size)
 
     def allocate(self, size: int) -> None:
         """Set the file's size, and make it durable with the file's content."""
@@ -288,7 +290,7 @@ class _ForgetfulFile:
 class ForgetfulStorage(DiskStorage):
     """The journal's storage on a simulated medium. Its random bytes come from the function ``random_bytes``.
 
-    Use one for each run of a process: :meth:`leave` closes what it has open.
+    Use one for each run of a process: :meth:`close_open_files` closes what it has open.
     """
 
     def __init__(self, medium: SimulatedMedium, random_bytes: Callable[[int], bytes]) -> None:
@@ -297,7 +299,7 @@ class ForgetfulStorage(DiskStorage):
         self._vfs = _Vfs(medium)
         self._databases: list[_ForgetfulDatabase] = []
 
-    def leave(self) -> None:
+    def close_open_files(self) -> None:
         """Close the files that the stopped process left open."""
         for database in self._databases:
             database.close()
@@ -355,11 +357,11 @@ class _ForgetfulDatabase:
     The locks and the index of the write-ahead log are in the process, not in files of the medium.
     """
 
-    def __init__(self, path: Path, vfs: str, *, read_only: bool) -> None:
-        write = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-        flags = apsw.SQLITE_OPEN_READONLY if read_only else write
+    def __init__(self, path: Path, vfs_name: str, *, read_only: bool) -> None:
+        write_flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        flags = apsw.SQLITE_OPEN_READONLY if read_only else write_flags
         with _translate_medium_errors():
-            self._connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
+            self._connection = apsw.Connection(str(path), flags=flags, vfs=vfs_name)
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> DatabaseRows:
@@ -408,7 +410,7 @@ class _Vfs(apsw.VFS):
         """Open a file of a database."""
         if name is None:
             raise apsw.CantOpenError("a temporary file has no medium here")
-        if self._medium.dead:
+        if self._medium.is_without_power:
             raise apsw.CantOpenError("the simulated medium has no power")
         path = Path(name.filename() if isinstance(name, apsw.URIFilename) else name)
         return _VfsFile(self._medium, path, name, flags)
@@ -433,9 +435,9 @@ class _VfsFile(apsw.VFSFile):
         self._folder = path.parent
         self._is_read_only = bool(flags[0] & apsw.SQLITE_OPEN_READONLY)
         # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
-        journals = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
-        self._sync_name = is_created and bool(flags[0] & journals)
-        self._bytes = _ContentAccess(self._read, self._write, super().xTruncate, super().xFileSize)
+        journal_flags = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
+        self._must_sync_folder = is_created and bool(flags[0] & journal_flags)
+        self._content_access = _ContentAccess(self._read, self._write, super().xTruncate, super().xFileSize)
 
     def _read(self, offset: int, amount: int) -> bytes:
         """Return up to ``amount`` bytes from ``offset``, as the medium shows them."""
@@ -448,17 +450,17 @@ class _VfsFile(apsw.VFSFile):
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
         """Return up to ``amount`` bytes (SQLite's interface)."""
-        if self._medium.dead:
+        if self._medium.is_without_power:
             raise apsw.IOError("the simulated medium has no power")
         return super().xRead(amount, offset)
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         """Write ``data`` at ``offset`` (SQLite's interface)."""
-        self._medium.write(self._file, self._bytes, offset, data)
+        self._medium.write(self._file, self._content_access, offset, data)
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
         """Set the size of the file (SQLite's interface)."""
-        self._medium.truncate(self._file, self._bytes, newsize)
+        self._medium.truncate(self._file, self._content_access, newsize)
 
     def xLock(self, level: int) -> None:  # noqa: N802
         """Lock the file (SQLite's interface).
@@ -477,9 +479,9 @@ class _VfsFile(apsw.VFSFile):
     def xSync(self, flags: int) -> None:  # noqa: N802, ARG002
         """Make the file's content durable (SQLite's interface)."""
         self._medium.sync(self._file)
-        if self._sync_name:
+        if self._must_sync_folder:
             self._medium.sync_folder(self._folder)
-            self._sync_name = False
+            self._must_sync_folder = False
 
     def xDeviceCharacteristics(self) -> int:  # noqa: N802
         """Return 0: the medium promises no atomic writes, ordered appends or safe overwrites."""

@@ -20,36 +20,36 @@ class _JumpingSelector:
     """Selector that never waits: when no descriptor is ready, it advances the simulated time."""
 
     def __init__(self) -> None:
-        self._real = selectors.DefaultSelector()
-        self.now = 1000.0
+        self._real_selector = selectors.DefaultSelector()
+        self.now_seconds = 1000.0
 
     def select(self, timeout: float | None = None) -> object:
         """Return the ready descriptors; if there are none, advance the simulated time by ``timeout``.
 
         Raises RuntimeError if the loop would wait forever.
         """
-        ready_events = self._real.select(0)
+        ready_events = self._real_selector.select(0)
         if ready_events or timeout == 0:
             return ready_events
         if timeout is None:
             raise RuntimeError("every task waits for something that no timer or line will bring")
-        self.now += timeout
+        self.now_seconds += timeout
         return []
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self._real, name)
+        return getattr(self._real_selector, name)
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):
     """An event loop with its own clock (:meth:`time`), which jumps to the next timer instead of waiting."""
 
     def __init__(self) -> None:
-        self._jumping = _JumpingSelector()
-        super().__init__(self._jumping)  # type: ignore[arg-type]  # all of a selector that a loop needs
+        self._jumping_selector = _JumpingSelector()
+        super().__init__(self._jumping_selector)  # type: ignore[arg-type]  # all of a selector that a loop needs
 
     def time(self) -> float:
         """Return the simulated time in seconds."""
-        return self._jumping.now
+        return self._jumping_selector.now_seconds
 
     def run_in_executor(
         self, executor: object, func: Callable[[*ArgumentTs], ResultT], *args: *ArgumentTs

@@ -98,13 +98,13 @@ class RepeatableStorage(DiskStorage):
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
-        self._requests = 0
+        self._request_count = 0
         """How often random bytes were requested."""
 
     def random_bytes(self, count: int) -> bytes:
         """Return the next bytes of this seed's sequence."""
-        self._requests += 1
-        return hashlib.shake_256(f"{self._seed} {self._requests}".encode()).digest(count)
+        self._request_count += 1
+        return hashlib.shake_256(f"{self._seed} {self._request_count}".encode()).digest(count)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
         """Sync the files one after the other, because in a test starting threads takes longer than the syncs."""
@@ -222,19 +222,19 @@ class OrderRecorder:
 class RepeatableEntropySource(KernelSource):
     """Entropy source with the same bytes in every run, so that no test fails by chance."""
 
-    _started: Final[Counter[str]] = Counter()
+    _source_count_by_test: Final[Counter[str]] = Counter()
     """The number of sources created in a test so far, so that each source gives different bytes."""
 
     def __init__(self) -> None:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" (")[0]
-        self._started[test] += 1
-        self._name = f"{test} {self._started[test]}"
-        self._asked = 0
+        self._source_count_by_test[test] += 1
+        self._name = f"{test} {self._source_count_by_test[test]}"
+        self._request_count = 0
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` bytes that this source has not returned before."""
-        self._asked += 1
-        return hashlib.shake_256(f"{self._name} {self._asked}".encode()).digest(count)
+        self._request_count += 1
+        return hashlib.shake_256(f"{self._name} {self._request_count}".encode()).digest(count)
 
 
 class _GeneratorTestedOnce(RandomService):
@@ -265,20 +265,20 @@ class PowerCutError(Exception):
 #: Machines created by a test; those left running are closed after it (see tests/conftest.py).
 OPENED_RIGS: list["MachineRig"] = []
 #: Storages created by a test so far: each has random bytes of its own, the same in every run.
-_created_storages = 0
+_created_storage_count = 0
 
 
 def restart_random_bytes() -> None:
     """Restart the sequence of random bytes, so that each test's first machine gets the same bytes."""
-    global _created_storages  # noqa: PLW0603 (one counter for each process)
-    _created_storages = 0
+    global _created_storage_count  # noqa: PLW0603 (one counter for each process)
+    _created_storage_count = 0
 
 
 def _create_storage(folder: Path) -> RepeatableStorage:
     """Return the disk of the next test machine, with its memory in ``folder``."""
-    global _created_storages  # noqa: PLW0603 (as above)
-    _created_storages += 1
-    return RepeatableStorage(f"{_created_storages} {folder.name}")
+    global _created_storage_count  # noqa: PLW0603 (as above)
+    _created_storage_count += 1
+    return RepeatableStorage(f"{_created_storage_count} {folder.name}")
 
 
 class MachineRig:
@@ -320,8 +320,8 @@ class MachineRig:
             self.clock.wall = wall
         self.hands = OrderRecorder()
         self.profile = load_profile(profile)
-        slots = tuple(GameTable(game=game, denominations_cents=denominations_cents) for game in games)
-        installed, self.refused = admit_games_cached(slots, self.profile, levels)
+        game_tables = tuple(GameTable(game=game, denominations_cents=denominations_cents) for game in games)
+        installed_games, self.refused = admit_games_cached(game_tables, self.profile, levels)
         self.journal: Journal = (
             Journal.open(
                 folder, now=self.clock.now, storage=storage or _create_storage(folder), policy=_POLICY
@@ -342,9 +342,10 @@ class MachineRig:
             storage_keys=features.storage_keys,
             entry_declarations=features.entry_declarations,
             profile=self.profile,
-            games={game_id: installed_game.game for game_id, installed_game in installed.items()},
+            games={game_id: installed_game.game for game_id, installed_game in installed_games.items()},
             denominations_cents={
-                game_id: installed_game.denominations_cents for game_id, installed_game in installed.items()
+                game_id: installed_game.denominations_cents
+                for game_id, installed_game in installed_games.items()
             },
             clock=self.clock,
             timekeeper=create_timekeeper(self.journal, self.clock)
@@ -356,25 +357,25 @@ class MachineRig:
         )
         self.machine.install(features)
         self.machine.install(build_menu(features))
-        self._install(installed, host, (*devices, "acceptor") if acceptor else devices)
+        self._install(installed_games, host, (*devices, "acceptor") if acceptor else devices)
         self.store: TicketStore | None = None if first_rig is None else first_rig.store
         self._open_ledger_and_register(folder)
         self.kinds = {"coin_acceptor", *(_DEVICE_KIND_BY_NAME[device] for device in devices)}
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
-        self.changes = 0
+        self.change_count = 0
         self.engine = StateMachineEngine(self.machine, features.state_table, self._count_change)
         self.ledgers = create_ledgers(self.machine, self.engine.handle)
         self.ledger = self.ledgers.escrow_ledger
         self.hands.ledgers = self.ledgers
-        self._escrow = 0
+        self._escrow_number = 0
         OPENED_RIGS.append(self)
 
     def _install(
         self, installed_games: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
     ) -> None:
         """Install the components that the machine's features need at start-up, such as games, host and devices."""
-        hands: Any = self.hands
+        order_recorder: Any = self.hands
         lowest_return_by_game = {
             game_id: installed_game.lowest_return for game_id, installed_game in installed_games.items()
         }
@@ -384,15 +385,15 @@ class MachineRig:
             ROSTER_WITHOUT_PINS,
             GeneratorFactory(self._take_next_generator),
             InstalledGames(self.machine.games, self.machine.denominations_cents, lowest_return_by_game),
-            MoneyDevices(**dict.fromkeys(devices, hands)),
+            MoneyDevices(**dict.fromkeys(devices, order_recorder)),
         ):
             self.machine.install(component)
 
     def _open_ledger_and_register(self, folder: Path) -> None:
         """Open the ticket ledger and the register of identities, and complete what the last run left open in them."""
-        reason = ""
+        ledger_error = ""
         if self.first_rig is None:
-            self.store, reason = open_ticket_store(self.journal, folder, folder / SECOND_FOLDER)
+            self.store, ledger_error = open_ticket_store(self.journal, folder, folder / SECOND_FOLDER)
         if self.store is not None:
             self.machine.install(
                 create_ticket_desk(
@@ -408,7 +409,7 @@ class MachineRig:
             )
         record_clock_trust(self.machine)
         apply_options(self.machine)
-        recover_tickets(self.machine, reason)
+        recover_tickets(self.machine, ledger_error)
         if self.first_rig is None:
             self.machine.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
         else:
@@ -416,7 +417,7 @@ class MachineRig:
 
     def _count_change(self) -> None:
         """Count one call of the engine's ``on_change`` function."""
-        self.changes += 1
+        self.change_count += 1
 
     def _take_next_generator(self) -> RandomService:
         """Return the next generator that the test has prepared for a restart; if it is an error, raise it."""
@@ -443,11 +444,12 @@ class MachineRig:
 
     def offer(self, amount_cents: int) -> None:
         """Report a bill of this amount in escrow; the machine has not decided about it yet."""
-        self._escrow += 1
-        self.hands.offered[self._escrow] = Banknote(amount_cents)
+        self._escrow_number += 1
+        self.hands.offered[self._escrow_number] = Banknote(amount_cents)
         self.engine.submit(
             Event(
-                EventType.BILL_ESCROWED, BillEscrowed(escrow_number=self._escrow, amount_cents=amount_cents)
+                EventType.BILL_ESCROWED,
+                BillEscrowed(escrow_number=self._escrow_number, amount_cents=amount_cents),
             )
         )
 
@@ -461,10 +463,10 @@ class MachineRig:
 
     def offer_ticket(self, digits: str) -> None:
         """Report a ticket with these digits in escrow; the machine has not decided about it yet."""
-        self._escrow += 1
-        self.hands.offered[self._escrow] = Barcode(digits)
+        self._escrow_number += 1
+        self.hands.offered[self._escrow_number] = Barcode(digits)
         self.engine.submit(
-            Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow_number=self._escrow, digits=digits))
+            Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow_number=self._escrow_number, digits=digits))
         )
 
     def report_print_state(self, state: PrintState, detail: str = "") -> None:
@@ -493,15 +495,15 @@ class MachineRig:
 
     def cut_power_after(self, entry_count: int) -> None:
         """Let the next ``entry_count`` journal entries become durable; simulate a power cut at the one after them."""
-        append, left = self.journal.append, iter(range(entry_count))
+        append_transaction, remaining_entries = self.journal.append, iter(range(entry_count))
 
-        def failing(transaction: Transaction) -> Any:
+        def append_or_fail(transaction: Transaction) -> Any:
             """Append the transaction; raise PowerCutError instead once the given number of entries is durable."""
-            if next(left, None) is None:
+            if next(remaining_entries, None) is None:
                 raise PowerCutError(transaction.id)
-            return append(transaction)
+            return append_transaction(transaction)
 
-        self.journal.append = failing  # type: ignore[method-assign]
+        self.journal.append = append_or_fail  # type: ignore[method-assign]
 
     def close(self) -> None:
         """Switch the machine off and close its journal; do nothing for a further position, which has no journal."""

@@ -10,11 +10,11 @@ from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.kernel.events import Event
 from egm.kernel.services import MachineContext
-from egm.links.sas.attachment import SasLineService, create_sas_lines
 from egm.links.sas.channel import RunPollEffect, SasChannelState, SendBytes
 from egm.links.sas.codec import MalformedPollError
 from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.links.sas.exception_queue import SasException
+from egm.links.sas.line_service import SasLineService, create_sas_lines
 from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, RealTimeReportingSet
 from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_with_wakeup
 from egm.testing.machine import MachineRig
@@ -27,11 +27,11 @@ SAS_CABINET_TABLES = {
 
 
 def create_machine_context(
-    rig: MachineRig, folder: Path, sas: dict[str, dict[str, object]]
+    rig: MachineRig, folder: Path, sas_tables: dict[str, dict[str, object]]
 ) -> MachineContext:
     """Create the test machine's folders, and return the parts of the machine that its SAS lines may use."""
 
-    def handle(event: Event) -> None:
+    def submit_event(event: Event) -> None:
         """Submit an event from a SAS line to the test machine's engine."""
         rig.engine.submit(event)
 
@@ -39,10 +39,10 @@ def create_machine_context(
     state_folder.create_private_folders()
     return MachineContext(
         engine=rig.engine,
-        cabinet_file=CabinetFile.model_validate({**SAS_CABINET_TABLES, "sas": sas}),
+        cabinet_file=CabinetFile.model_validate({**SAS_CABINET_TABLES, "sas": sas_tables}),
         state_folder=state_folder,
         clock=rig.clock,
-        submit_event=handle,
+        submit_event=submit_event,
     )
 
 
@@ -50,13 +50,13 @@ def attach_sas_lines(rig: MachineRig, lines: Iterable[SasLineService]) -> None:
     """Connect SAS lines to a test machine: each change of the machine's state is passed on to them."""
     lines = list(lines)
 
-    def changed() -> None:
+    def process_change() -> None:
         """Pass a new snapshot of the machine to its SAS lines."""
         current_snapshot = build_snapshot(rig.engine)
         for line in lines:
             line.process_change(current_snapshot)
 
-    rig.engine._on_change = changed
+    rig.engine._on_change = process_change
 
 
 class LoopLine(SasLineService):
@@ -69,7 +69,7 @@ class LoopLine(SasLineService):
         """Serve the SAS line until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._send_readout()
-        self._watch.start()
+        self._link_monitor.start()
         self.is_served = True
         try:
             await self._loop.create_future()
@@ -89,9 +89,9 @@ class HostWire:
         self.host = line.host
         self.channel: SasChannelState = line._line._channel
         self.actions: list[object] = []
-        self.slow = False
+        self.is_slow = False
         """Whether the machine needs longer for a command than the host waits for the reply, so that it replies busy."""
-        self.waiting: list[RunPollEffect] = []
+        self.delayed_effects: list[RunPollEffect] = []
         self._strict = self.host.settings.framing == "strict"
         framing = WakeupBitFraming if self._strict else LenientFraming
         self._framing = framing(self.address, self.host.settings.gap_ns)
@@ -104,7 +104,7 @@ class HostWire:
     def _pass_queued_messages(self) -> None:
         """Pass the machine's queued messages (exceptions, replies) to the SAS channel."""
         line = self.line._line
-        inbox, self.channel.readout = line._inbox, line._readout
+        inbox, self.channel.readout = line._pending_messages, line._newest_readout
         now = self.clock.monotonic_ns()
         while inbox:
             match inbox.popleft():
@@ -115,7 +115,7 @@ class HostWire:
                 case DelayedResultDelivered(code=code, reply=reply):
                     self.channel.deliver_delayed_result(code, reply)
                 case RealTimeReportingSet(is_on=on):
-                    self.channel.real_time = on
+                    self.channel.is_real_time_reporting_on = on
 
     def exchange(self, data: bytes) -> bytes:
         """Pass bytes from the host to the machine; return the bytes that the machine sends."""
@@ -144,8 +144,8 @@ class HostWire:
                 case SendBytes(data=data):
                     output += data
                 case RunPollEffect(poll=poll, request=request):
-                    if self.slow:
-                        self.waiting.append(action)
+                    if self.is_slow:
+                        self.delayed_effects.append(action)
                         output += self._perform(self.channel.send_busy_reply(request))
                         continue
                     assert poll.effect_function is not None
@@ -197,18 +197,18 @@ class HostWire:
             code, self.send(append_crc(bytes((self.address, code)) + bytes.fromhex(data_hex)))
         )
 
-    def _extract_reply_data(self, code: int, answer: bytes) -> str:
+    def _extract_reply_data(self, code: int, reply: bytes) -> str:
         """Return the data of the machine's reply in hex, after checking its first bytes and its CRC.
 
         Return ``busy`` if the machine replies that it is busy, and a reply of less than two bytes in full.
         """
-        if len(answer) < 2:
-            return answer.hex()
-        assert answer[:2] == bytes((self.address, code)), answer.hex(" ")
-        if len(answer) == 2:
+        if len(reply) < 2:
+            return reply.hex()
+        assert reply[:2] == bytes((self.address, code)), reply.hex(" ")
+        if len(reply) == 2:
             return "busy"
-        assert has_valid_crc(answer), answer.hex(" ")
-        return answer[2:-2].hex()
+        assert has_valid_crc(reply), reply.hex(" ")
+        return reply[2:-2].hex()
 
 
 class SasHostBench(HostWire):
@@ -218,12 +218,12 @@ class SasHostBench(HostWire):
     """
 
     def __init__(
-        self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object
+        self, folder: Path, rig: MachineRig, *, name: str = "main", boot: bool = True, **settings: object
     ) -> None:
-        self.room = room
-        lines = create_sas_lines(create_machine_context(room, folder, {name: settings}))
-        super().__init__(next(line for line in lines if isinstance(line, SasLineService)), room.clock)
-        attach_sas_lines(room, [self.line])
+        self.rig = rig
+        lines = create_sas_lines(create_machine_context(rig, folder, {name: settings}))
+        super().__init__(next(line for line in lines if isinstance(line, SasLineService)), rig.clock)
+        attach_sas_lines(rig, [self.line])
         if boot:
-            room.boot()
+            rig.boot()
         self.line._send_readout()

@@ -43,9 +43,9 @@ def create_roster() -> Roster:
     for role in sorted(
         Role, key=lambda role: role is not Role.MANAGER
     ):  # the first must be able to enrol others
-        number = STAFF_NUMBER_BY_ROLE[role]
-        person = Person(number, role.value.title(), role)
-        digest = PinDigest.from_pin(build_pin(number), cost=2)
+        staff_number = STAFF_NUMBER_BY_ROLE[role]
+        person = Person(staff_number, role.value.title(), role)
+        digest = PinDigest.from_pin(build_pin(staff_number), cost=2)
         roster = roster.enrol_person(person, digest, changed_by=manager, changed_at=_ENROLLED_AT)
     return roster
 
@@ -111,10 +111,10 @@ class Menu:
             assert action in list_enabled_actions(page_before), (
                 f"{action} is not on {page_before.title.value}: {list_enabled_actions(page_before)}"
             )
-        answer = PageAnswer(
+        page_answer = PageAnswer(
             action=action, page_input=PageInput(page_id=page or page_before.id, entered_text=text)
         )
-        self.room.engine.submit(Event(EventType.ANSWER_SERVICE_PAGE, answer))
+        self.room.engine.submit(Event(EventType.ANSWER_SERVICE_PAGE, page_answer))
         return self
 
     def _walk_to(self, action: str) -> None:
@@ -131,7 +131,7 @@ class Menu:
         """Return the actions of all items in all sections of the main menu."""
         actions: set[str] = set()
         for subject in [
-            each for each in list_enabled_actions(self.home().page) if each.startswith("subject:")
+            action for action in list_enabled_actions(self.home().page) if action.startswith("subject:")
         ]:
             self.touch(subject)
             actions |= {row.action for table in self.page.tables for row in table.rows}
@@ -145,11 +145,11 @@ class Menu:
 
     def identify(self, role: Role, pin: str | None = None) -> "Menu":
         """Identify as the member of staff with this role: enter staff number and PIN."""
-        number = STAFF_NUMBER_BY_ROLE[role]
+        staff_number = STAFF_NUMBER_BY_ROLE[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
             self.touch("back")  # after a wrong PIN the page asks for it again; go back for another number
-        self._acting_persons.add(number)
-        return self.enter(number).enter(build_pin(number) if pin is None else pin)
+        self._acting_persons.add(staff_number)
+        return self.enter(staff_number).enter(build_pin(staff_number) if pin is None else pin)
 
     def sign_in(self, role: Role) -> "Menu":
         """Turn the key and sign in."""

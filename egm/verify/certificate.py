@@ -53,37 +53,37 @@ class Certificate:
         Raises :class:`BundleError` unless the key ``certifier`` (hexadecimal) signed it, and if the game was
         checked but not certified.
         """
-        facts = verify_bundle(folder, bytes.fromhex(certifier))
+        manifest_data = verify_bundle(folder, bytes.fromhex(certifier))
         location = folder / BUNDLE_MANIFEST_NAME
-        if facts.get("certified") is not True:
+        if manifest_data.get("certified") is not True:
             raise BundleError(f"{location}: the game was checked but not certified")
         try:
             return cls(
-                game=str(facts["game"]),
-                digest=str(facts["digest_sha256"]),
-                jurisdiction=str(facts["jurisdiction"]),
-                return_min=Fraction(str(facts["least_return"])),
-                certified_on=datetime.fromisoformat(str(facts["made_utc"])).date(),
+                game=str(manifest_data["game"]),
+                digest=str(manifest_data["digest_sha256"]),
+                jurisdiction=str(manifest_data["jurisdiction"]),
+                return_min=Fraction(str(manifest_data["least_return"])),
+                certified_on=datetime.fromisoformat(str(manifest_data["made_utc"])).date(),
                 signer=certifier,
             )
         except (KeyError, ValueError, ZeroDivisionError) as error:
             raise BundleError(f"{location}: is not a certificate of a game: {error!r}") from None
 
-    def check_certifies(self, game: str, digest: str, jurisdiction: str, return_min: Fraction) -> None:
+    def check_certifies(self, game_id: str, digest: str, jurisdiction: str, return_min: Fraction) -> None:
         """Raise OperatorError unless the certificate is for this digest, jurisdiction and lowest return.
 
-        ``game`` is the id of the game for the error's text: the digest identifies the game.
+        ``game_id`` is the id of the game for the error's text: the digest identifies the game.
         """
         if self.digest != digest:
             raise OperatorError(
-                f"{game}: its certificate is of {self.game} with digest {self.digest[:12]}, not of "
+                f"{game_id}: its certificate is of {self.game} with digest {self.digest[:12]}, not of "
                 f"{digest[:12]}"
             )
         if self.jurisdiction != jurisdiction:
-            raise OperatorError(f"{game}: is certified for {self.jurisdiction}, not for {jurisdiction}")
+            raise OperatorError(f"{game_id}: is certified for {self.jurisdiction}, not for {jurisdiction}")
         if self.return_min != return_min:
             raise OperatorError(
-                f"{game}: is certified with a return of {format_percent(self.return_min, 4)} %; "
+                f"{game_id}: is certified with a return of {format_percent(self.return_min, 4)} %; "
                 f"this machine computes {format_percent(return_min, 4)} %"
             )
 
@@ -98,24 +98,24 @@ def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, ob
     try:
         manifest = (folder / BUNDLE_MANIFEST_NAME).read_bytes()
         signature = bytes.fromhex((folder / BUNDLE_SIGNATURE_NAME).read_text(encoding="ascii").strip())
-        signer = bytes.fromhex((folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip())
+        signer_key = bytes.fromhex((folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:
         raise BundleError(f"{folder}: {error}") from None
-    if public_key is not None and signer != public_key:
+    if public_key is not None and signer_key != public_key:
         raise BundleError(f"{folder / BUNDLE_SIGNER_NAME}: is not the laboratory's key")
     try:
-        Ed25519PublicKey.from_public_bytes(signer).verify(signature, manifest)
+        Ed25519PublicKey.from_public_bytes(signer_key).verify(signature, manifest)
     except (InvalidSignature, ValueError):
         raise BundleError(
             f"{folder / BUNDLE_SIGNATURE_NAME}: is not the signature of {BUNDLE_MANIFEST_NAME}"
         ) from None
-    data, files = _read_listed_files(manifest, folder / BUNDLE_MANIFEST_NAME)
-    for name, digest in files.items():
+    data, digest_by_file_name = _read_listed_files(manifest, folder / BUNDLE_MANIFEST_NAME)
+    for name, digest in digest_by_file_name.items():
         try:
-            actual = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            actual_digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         except OSError as error:
             raise BundleError(f"{folder / name}: {error.strerror}") from None
-        if actual != digest:
+        if actual_digest != digest:
             raise BundleError(f"{folder / name}: differs from what was signed")
     return data
 
@@ -129,10 +129,10 @@ def _read_listed_files(manifest: bytes, location: Path) -> tuple[dict[str, objec
         data = json.loads(manifest)
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{location}: is not a manifest: {error}") from None
-    files = data.get("files") if isinstance(data, dict) else None
-    if not isinstance(files, dict) or not files:
+    digest_by_file_name = data.get("files") if isinstance(data, dict) else None
+    if not isinstance(digest_by_file_name, dict) or not digest_by_file_name:
         raise BundleError(f"{location}: names no files")
-    for name in files:
+    for name in digest_by_file_name:
         if Path(name).name != name:
             raise BundleError(f"{location}: {name!r} is not a file in the bundle's folder")
-    return data, files
+    return data, digest_by_file_name

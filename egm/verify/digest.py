@@ -64,11 +64,15 @@ def compute_digests(files: Mapping[str, Path], opened_files: Iterable[SourceFile
     already read and uses. For these, the digest is that of the bytes that were read, whatever is on the disk now.
     Opened files that are not in ``files`` are added, each under ``own`` and its path.
     """
-    opened_digests = {source.path: source.digest for source in opened_files}
-    digests = {name: opened_digests.get(path) or _digest_file(path) for name, path in sorted(files.items())}
+    opened_digest_by_path = {source.path: source.digest for source in opened_files}
+    digests = {
+        name: opened_digest_by_path.get(path) or _digest_file(path) for name, path in sorted(files.items())
+    }
     listed_paths = frozenset(files.values())
     return digests | {
-        f"own{path.as_posix()}": digest for path, digest in opened_digests.items() if path not in listed_paths
+        f"own{path.as_posix()}": digest
+        for path, digest in opened_digest_by_path.items()
+        if path not in listed_paths
     }
 
 
@@ -99,38 +103,41 @@ def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
 
     It is computed over the lines ``<digest>  <name>`` (two spaces) of the component's files.
     """
-    lines: defaultdict[str, list[bytes]] = defaultdict(list)
+    lines_by_component: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in sorted(digests, key=str.encode):
-        lines[find_component(name)].append(f"{digests[name]}  {name}\n".encode())
-    return {name: hashlib.sha256(b"".join(part)).hexdigest() for name, part in sorted(lines.items())}
+        lines_by_component[find_component(name)].append(f"{digests[name]}  {name}\n".encode())
+    return {
+        name: hashlib.sha256(b"".join(lines_of_component)).hexdigest()
+        for name, lines_of_component in sorted(lines_by_component.items())
+    }
 
 
 def compute_signatures(
-    files: Mapping[str, Path], algorithm: SignatureAlgorithm, key: bytes, components: Iterable[str] = ()
+    files: Mapping[str, Path], algorithm: SignatureAlgorithm, seed: bytes, components: Iterable[str] = ()
 ) -> dict[str, str]:
     """Return the signature of each software component in hexadecimal, by component name.
 
     If ``components`` is given, only these are signed. Raises OperatorError for an unknown component, or for a
-    ``key`` with an algorithm that takes none; LocalError for a file that cannot be read.
+    ``seed`` with an algorithm that takes none; LocalError for a file that cannot be read.
     """
-    if key and algorithm is SignatureAlgorithm.SHA256:
+    if seed and algorithm is SignatureAlgorithm.SHA256:
         raise OperatorError(f"{algorithm} takes no seed; {SignatureAlgorithm.SHA256_HMAC} does")
-    parts: defaultdict[str, list[str]] = defaultdict(list)
+    names_by_component: defaultdict[str, list[str]] = defaultdict(list)
     for name in files:
-        parts[find_component(name)].append(name)
-    missing_components = sorted(set(components) - parts.keys())
+        names_by_component[find_component(name)].append(name)
+    missing_components = sorted(set(components) - names_by_component.keys())
     if missing_components:
-        raise OperatorError(
-            f"no component {missing_components[0]!r}; {format_known_names(missing_components[0], sorted(parts))}"
-        )
-    names = sorted(components) or sorted(parts)
+        hint = format_known_names(missing_components[0], sorted(names_by_component))
+        raise OperatorError(f"no component {missing_components[0]!r}; {hint}")
+    component_names = sorted(components) or sorted(names_by_component)
     return {
-        name: _compute_signature(files, sorted(parts[name], key=str.encode), algorithm, key) for name in names
+        name: _compute_signature(files, sorted(names_by_component[name], key=str.encode), algorithm, seed)
+        for name in component_names
     }
 
 
 def _compute_signature(
-    files: Mapping[str, Path], names: list[str], algorithm: SignatureAlgorithm, key: bytes
+    files: Mapping[str, Path], names: list[str], algorithm: SignatureAlgorithm, seed: bytes
 ) -> str:
     """Return the signature of a component in hexadecimal: over the names, lengths and contents of its files.
 
@@ -140,7 +147,7 @@ def _compute_signature(
     if algorithm is SignatureAlgorithm.SHA256:
         hasher = hashlib.sha256()
     else:
-        hasher = hmac.new(key, digestmod="sha1" if algorithm is SignatureAlgorithm.SHA1_HMAC else "sha256")
+        hasher = hmac.new(seed, digestmod="sha1" if algorithm is SignatureAlgorithm.SHA1_HMAC else "sha256")
     for name in names:
         try:
             data = (

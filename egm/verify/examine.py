@@ -92,20 +92,20 @@ async def examine_in_child_process(
     manifest_file: Path, public_key_hex: str, own_files: tuple[tuple[str, str], ...]
 ) -> VerificationFindings:
     """Examine the software in a separate process of low priority. Raises LocalError if that fails."""
-    request = {"manifest": str(manifest_file), "key": public_key_hex, "own": own_files}
-    answer = await _run_in_child_process(request)
-    lists = {key: tuple(answer[key]) for key in ("differences", "differing_file_names")}
-    return VerificationFindings(**(answer | lists))
+    request = {"manifest": str(manifest_file), "public_key": public_key_hex, "own_files": own_files}
+    result = await _run_in_child_process(request)
+    tuple_by_field = {key: tuple(result[key]) for key in ("differences", "differing_file_names")}
+    return VerificationFindings(**(result | tuple_by_field))
 
 
 async def compute_signatures_in_child_process(
-    scope: SoftwareScope, algorithm: SignatureAlgorithm, key: bytes, components: tuple[str, ...]
+    scope: SoftwareScope, algorithm: SignatureAlgorithm, seed: bytes, components: tuple[str, ...]
 ) -> dict[str, str]:
     """Return the signatures of software components by name, computed in a separate process of low priority.
 
     Raises LocalError if that fails.
     """
-    request = {"scope": asdict(scope), "algorithm": algorithm, "key": key.hex(), "wanted": components}
+    request = {"scope": asdict(scope), "algorithm": algorithm, "seed": seed.hex(), "components": components}
     return {str(name): str(value) for name, value in (await _run_in_child_process(request)).items()}
 
 
@@ -129,21 +129,21 @@ async def _run_in_child_process(request: Mapping[str, Any]) -> dict[str, Any]:
     if process.returncode:
         lines = errors.decode(errors="replace").strip().splitlines() or [f"status {process.returncode}"]
         raise LocalError(f"the software could not be read: {lines[-1]}")
-    answer: dict[str, object] = json.loads(output)
-    return answer
+    result: dict[str, object] = json.loads(output)
+    return result
 
 
 def _execute_request(request: Mapping[str, Any]) -> Mapping[str, Any]:
     """Examine or sign the software, as the JSON ``request`` states, and return the result as JSON."""
     if "manifest" in request:
-        own_files = tuple((name, path) for name, path in request["own"])
-        return asdict(verify_software_files(Path(request["manifest"]), request["key"], own_files))
-    raw = request["scope"]
-    definitions = tuple((name, path) for name, path in raw["cabinet_definitions"])
-    scope = SoftwareScope(**(raw | {"cabinet_definitions": definitions}))
-    key = bytes.fromhex(request["key"])
+        own_files = tuple((name, path) for name, path in request["own_files"])
+        return asdict(verify_software_files(Path(request["manifest"]), request["public_key"], own_files))
+    scope_data = request["scope"]
+    definitions = tuple((name, path) for name, path in scope_data["cabinet_definitions"])
+    scope = SoftwareScope(**(scope_data | {"cabinet_definitions": definitions}))
+    seed = bytes.fromhex(request["seed"])
     return compute_signatures(
-        list_software_files(scope), SignatureAlgorithm(request["algorithm"]), key, request["wanted"]
+        list_software_files(scope), SignatureAlgorithm(request["algorithm"]), seed, request["components"]
     )
 
 
@@ -152,10 +152,10 @@ def main() -> None:
     try:
         require_isolated_mode("egm.verify.examine")
         os.nice(_PRIORITY_DECREASE)
-        answer = _execute_request(json.load(sys.stdin))
+        result = _execute_request(json.load(sys.stdin))
     except (LocalError, OperatorError) as error:
         sys.exit(str(error))
-    json.dump(answer, sys.stdout)
+    json.dump(result, sys.stdout)
 
 
 if __name__ == "__main__":

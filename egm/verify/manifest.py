@@ -43,13 +43,13 @@ class SoftwareManifest:
     """The manifest of one software release."""
 
     version: str
-    made: str
+    made_utc: str
     """The time of the release, UTC, ISO 8601."""
     reason: str
     """The manufacturer's reason for this release; recorded when it is installed (A-16)."""
-    libraries: bool
+    includes_libraries: bool
     """Whether the manifest also lists the files of all other packages in the Python environment."""
-    bytecode: bool
+    includes_bytecode: bool
     """Whether the manifest also lists compiled Python modules."""
     files: Mapping[str, str]
     """The SHA-256 of each file in hexadecimal, by file name."""
@@ -57,7 +57,9 @@ class SoftwareManifest:
     def build_scope(self, own_files: tuple[tuple[str, str], ...]) -> SoftwareScope:
         """Return which files to verify on a cabinet that brings the definition files ``own_files``."""
         return SoftwareScope(
-            cabinet_definitions=own_files, includes_libraries=self.libraries, includes_bytecode=self.bytecode
+            cabinet_definitions=own_files,
+            includes_libraries=self.includes_libraries,
+            includes_bytecode=self.includes_bytecode,
         )
 
     @property
@@ -65,15 +67,15 @@ class SoftwareManifest:
         """Return the short digest of each software component, by component name."""
         return compute_component_digests(self.files)
 
-    def signed_content(self) -> dict[str, object]:
+    def build_signed_content(self) -> dict[str, object]:
         """Return the part of the manifest that is signed, as JSON data."""
         return {
             "format": MANIFEST_FORMAT,
             "version": self.version,
-            "made": self.made,
+            "made": self.made_utc,
             "reason": self.reason,
-            "libraries": self.libraries,
-            "bytecode": self.bytecode,
+            "libraries": self.includes_libraries,
+            "bytecode": self.includes_bytecode,
             "files": dict(self.files),
         }
 
@@ -118,13 +120,15 @@ def find_differences(manifest: SoftwareManifest, digests: Mapping[str, str]) -> 
 
     names = sorted(manifest.files.keys() | digests.keys())
     return tuple(
-        FileDifference(name, reason) for name in names if (reason := find_file_fault(name)) is not None
+        FileDifference(name, file_fault)
+        for name in names
+        if (file_fault := find_file_fault(name)) is not None
     )
 
 
 def encode_for_signature(manifest: SoftwareManifest) -> bytes:
     """Return the bytes of a manifest file without public key and signature."""
-    return encode_canonical_json({"manifest": manifest.signed_content()}) + b"\n"
+    return encode_canonical_json({"manifest": manifest.build_signed_content()}) + b"\n"
 
 
 def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, file_name: str) -> bytes:
@@ -135,9 +139,9 @@ def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, file_name: str) 
     """
     content = _parse_manifest(data, file_name)["manifest"]
     _read_manifest(content, file_name)
-    public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    public_key = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     signature = key.sign(_MANIFEST_SIGNATURE_PURPOSE + encode_canonical_json(content))
-    signed_manifest = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
+    signed_manifest = {"manifest": content, "public_key": public_key.hex(), "signature": signature.hex()}
     return encode_canonical_json(signed_manifest) + b"\n"
 
 
@@ -150,16 +154,16 @@ def load_signed_manifest(path: Path, public_key_hex: str) -> SoftwareManifest:
         data = read_contents(path)
     except OSError as error:
         raise ManifestError(f"manifest {path}: {error.strerror}") from None
-    signed = _parse_manifest(data, str(path))
-    if "signature" not in signed:
+    signed_manifest = _parse_manifest(data, str(path))
+    if "signature" not in signed_manifest:
         raise ManifestError(f"manifest {path}: is not signed")
-    if signed.get("public_key") != public_key_hex:
+    if signed_manifest.get("public_key") != public_key_hex:
         raise ManifestError(f"manifest {path}: is not signed with the pinned key")
     try:
-        signature = bytes.fromhex(signed["signature"])
+        signature = bytes.fromhex(signed_manifest["signature"])
     except (TypeError, ValueError):
         raise ManifestError(f"manifest {path}: signature: not hexadecimal") from None
-    content = signed["manifest"]
+    content = signed_manifest["manifest"]
     if not is_signed_by(
         bytes.fromhex(public_key_hex), _MANIFEST_SIGNATURE_PURPOSE + encode_canonical_json(content), signature
     ):
@@ -190,13 +194,26 @@ def _read_manifest(content: Mapping[str, Any], file_name: str) -> SoftwareManife
         raise ManifestError(
             f"manifest {file_name}: format: {content.get('format')!r} is not {MANIFEST_FORMAT!r}"
         )
-    kinds: dict[str, type] = {"version": str, "made": str, "reason": str, "libraries": bool, "bytecode": bool}
-    for key, kind in (kinds | {"files": dict}).items():
-        if not isinstance(content.get(key), kind):
-            raise ManifestError(f"manifest {file_name}: {key}: must be of type {kind.__name__}")
+    type_by_key: dict[str, type] = {
+        "version": str,
+        "made": str,
+        "reason": str,
+        "libraries": bool,
+        "bytecode": bool,
+    }
+    for key, expected_type in (type_by_key | {"files": dict}).items():
+        if not isinstance(content.get(key), expected_type):
+            raise ManifestError(f"manifest {file_name}: {key}: must be of type {expected_type.__name__}")
     if not all(isinstance(digest, str) for digest in content["files"].values()):
         raise ManifestError(f"manifest {file_name}: files: a digest is not a text")
-    return SoftwareManifest(**{key: content[key] for key in kinds}, files=content["files"])
+    return SoftwareManifest(
+        version=content["version"],
+        made_utc=content["made"],
+        reason=content["reason"],
+        includes_libraries=content["libraries"],
+        includes_bytecode=content["bytecode"],
+        files=content["files"],
+    )
 
 
 # ------------------------------------------------------------------ the manufacturer's key

@@ -24,13 +24,18 @@ def list_own_definition_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str
     Games and profiles that it names by a library id are not included. The pictures and sounds of a game are
     included, unless the game cannot be read; such a game is not offered.
     """
-    names = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
-    paths = {path: cabinet_file.find_written_path(path) for path in names if is_path(path)}
-    for game in [slot.game for slot in cabinet_file.games if is_path(slot.game)]:
-        for name in _iter_game_assets(game):
-            paths[str(Path(game).parent / name)] = str(PurePosixPath(paths[game]).parent / name)
+    names_and_paths = [game_table.game for game_table in cabinet_file.games] + [cabinet_file.machine.profile]
+    written_path_by_path = {
+        path: cabinet_file.find_written_path(path) for path in names_and_paths if is_path(path)
+    }
+    for game_path in [game_table.game for game_table in cabinet_file.games if is_path(game_table.game)]:
+        for name in _iter_game_assets(game_path):
+            written_path_by_path[str(Path(game_path).parent / name)] = str(
+                PurePosixPath(written_path_by_path[game_path]).parent / name
+            )
     return tuple(
-        (f"own/{PurePosixPath(name).as_posix().lstrip('/')}", path) for path, name in sorted(paths.items())
+        (f"own/{PurePosixPath(name).as_posix().lstrip('/')}", path)
+        for path, name in sorted(written_path_by_path.items())
     )
 
 
@@ -47,12 +52,12 @@ def find_software_scope(cabinet_file: CabinetFile) -> SoftwareScope:
     Without a trusted manifest, return the program and the cabinet's own files, so that a verifier still gets
     signatures if the manifest is damaged.
     """
-    own_files, pinned = list_own_definition_files(cabinet_file), cabinet_file.software
+    own_files, software_table = list_own_definition_files(cabinet_file), cabinet_file.software
     try:
         return (
             SoftwareScope(cabinet_definitions=own_files)
-            if pinned is None
-            else load_signed_manifest(pinned.manifest, pinned.key).build_scope(own_files)
+            if software_table is None
+            else load_signed_manifest(software_table.manifest, software_table.key).build_scope(own_files)
         )
     except OperatorError:
         return SoftwareScope(cabinet_definitions=own_files)

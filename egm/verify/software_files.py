@@ -69,12 +69,12 @@ def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:
 
 def find_components(scope: SoftwareScope) -> frozenset[str]:
     """Return the names of the software components to which the files of ``scope`` belong."""
-    absent = {
+    absent_components = {
         name
         for name, is_present in (("own", scope.cabinet_definitions), ("libraries", scope.includes_libraries))
         if not is_present
     }
-    return frozenset(PATH_PREFIXES_BY_COMPONENT.keys() - absent)
+    return frozenset(PATH_PREFIXES_BY_COMPONENT.keys() - absent_components)
 
 
 def find_component(name: str) -> str:
@@ -93,14 +93,14 @@ def list_software_files(scope: SoftwareScope) -> dict[str, Path]:
 
     For a cabinet's own file, symbolic links are followed, as the machine does when it opens the file.
     """
-    files: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.cabinet_definitions}
-    folders = {package: _find_package_folder(package) for package in PRODUCT_PACKAGES}
-    for package, folder in folders.items():
-        files.update(_iter_files_below(folder, package, includes_bytecode=scope.includes_bytecode))
+    path_by_name: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.cabinet_definitions}
+    folder_by_package = {package: _find_package_folder(package) for package in PRODUCT_PACKAGES}
+    for package, folder in folder_by_package.items():
+        path_by_name.update(_iter_files_below(folder, package, includes_bytecode=scope.includes_bytecode))
     if scope.includes_libraries:
-        own_folders = {str(folder) for folder in folders.values()}
+        own_folders = {str(folder) for folder in folder_by_package.values()}
         for folder in {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}:
-            files.update(
+            path_by_name.update(
                 _iter_files_below(
                     folder,
                     "libraries",
@@ -108,7 +108,7 @@ def list_software_files(scope: SoftwareScope) -> dict[str, Path]:
                     excluded_folders=own_folders,
                 )
             )
-    return files
+    return path_by_name
 
 
 def _find_package_folder(package: str) -> Path:

@@ -60,30 +60,30 @@ class BaccaratBet(BankBet):
     ``margins`` on any other win; a tie of two naturals returns its stake.
     """
 
-    on: BaccaratBetKind
+    kind: BaccaratBetKind = Field(alias="on")
     """What the bet is on, such as a hand, the tie or a pair."""
-    pays_six: WrittenOdds | None = None
+    odds_with_six: WrittenOdds | None = Field(default=None, alias="pays_six")
     """The odds of a bet on the bank if the bank wins with six points; None: ``pays``."""
     commission: BaccaratCommission | None = None
     """The commission on a won bet on the bank, or None."""
-    margins: dict[int, WrittenOdds] = Field(
-        {}, description="a dragon bonus bet's odds, by the margin of the win"
+    odds_by_margin: dict[int, WrittenOdds] = Field(
+        {}, description="a dragon bonus bet's odds, by the margin of the win", alias="margins"
     )
     """The odds of a dragon bonus bet, by the margin of a win without a natural."""
     three_cards_only: bool = False
-    """Whether ``margins`` are paid only if the winning hand has three cards, as art. 13.9 literally says.
+    """Whether ``odds_by_margin`` are paid only if the winning hand has three cards, as art. 13.9 literally says.
 
     A natural is paid ``pays`` in any case.
     """
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds that this baccarat bet may pay."""
-        half = (Odds(self.pays.text, (self.pays.net - 1) / 2),) if self.on == "pairs" else ()
+        half = (Odds(self.odds.text, (self.odds.net - 1) / 2),) if self.kind == "pairs" else ()
         return (
-            self.pays,
+            self.odds,
             *half,
-            *self.margins.values(),
-            *(() if self.pays_six is None else (self.pays_six,)),
+            *self.odds_by_margin.values(),
+            *(() if self.odds_with_six is None else (self.odds_with_six,)),
         )
 
     def compute_commission(self, credits_: int) -> int:
@@ -97,19 +97,22 @@ class BaccaratBet(BankBet):
         the bank wins with six points.
         """
         texts = {code: _format_pays(self, code) for code in ("en", "fr")}
-        return None if texts["en"] == self.pays.text else texts
+        return None if texts["en"] == self.odds.text else texts
 
     @model_validator(mode="after")
     def _check_margins(self) -> "BaccaratBet":
         """Refuse a dragon bonus bet without margins, and fields that do not belong to the kind of bet.
 
-        ``margins`` belong only to a dragon bonus, ``pays_six`` and ``commission`` only to a bet on the bank.
+        ``odds_by_margin`` belong only to a dragon bonus, ``odds_with_six`` and ``commission`` only to a bet on the
+        bank.
         """
-        if bool(self.margins) != self.on.endswith("dragon") or set(self.margins) - set(range(1, 10)):
+        if bool(self.odds_by_margin) != self.kind.endswith("dragon") or set(self.odds_by_margin) - set(
+            range(1, 10)
+        ):
             raise ValueError(
                 "margins: a dragon bonus must have margins from 1 to 9, and no other bet may have any"
             )
-        if self.on != "bank" and (self.pays_six is not None or self.commission is not None):
+        if self.kind != "bank" and (self.odds_with_six is not None or self.commission is not None):
             raise ValueError("pays_six and commission are only valid for a bet on the bank")
         return self
 
@@ -117,13 +120,13 @@ class BaccaratBet(BankBet):
 class BaccaratDefinition(BankDefinition):
     """The definition of a baccarat game."""
 
-    bet: tuple[BaccaratBet, ...] = Field(min_length=1)
+    bets: tuple[BaccaratBet, ...] = Field(min_length=1, alias="bet")
     """The bets that the game offers."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each baccarat bet pays and the number of decks, as text by language."""
         return {
-            code: [*(_format_pay_line(bet, code) for bet in self.bet), self.shoe.format_deck_line(code)]
+            code: [*(_format_pay_line(bet, code) for bet in self.bets), self.shoe.format_deck_line(code)]
             for code in ("en", "fr")
         }
 
@@ -135,19 +138,23 @@ def _format_pay_line(bet: BaccaratBet, language: str) -> str:
 
 def _format_pays(bet: BaccaratBet, language: str) -> str:
     """Return the odds of a baccarat bet as text in one language, with the bet's other terms, if any."""
-    if bet.margins:
+    if bet.odds_by_margin:
         by_text = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[language]
         if bet.three_cards_only:
             by_text = {
                 "en": "natural {0}; with three cards, by {1}",
                 "fr": "naturel {0}; avec trois cartes, par {1}",
             }[language]
-        margins = ", ".join(f"{n}: {odds.text}" for n, odds in sorted(bet.margins.items(), reverse=True))
-        return by_text.format(bet.pays.text, margins)
-    if bet.on == "pairs":
-        return {"en": "half on each, {0}", "fr": "moitié sur chacune, {0}"}[language].format(bet.pays.text)
+        margins = ", ".join(
+            f"{n}: {odds.text}" for n, odds in sorted(bet.odds_by_margin.items(), reverse=True)
+        )
+        return by_text.format(bet.odds.text, margins)
+    if bet.kind == "pairs":
+        return {"en": "half on each, {0}", "fr": "moitié sur chacune, {0}"}[language].format(bet.odds.text)
     six_text = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[language]
-    pays = bet.pays.text if bet.pays_six is None else six_text.format(bet.pays.text, bet.pays_six.text)
+    pays = (
+        bet.odds.text if bet.odds_with_six is None else six_text.format(bet.odds.text, bet.odds_with_six.text)
+    )
     if bet.commission is not None:
         pays += f", {bet.commission.describe()[language]}"
     return pays
@@ -175,20 +182,20 @@ class BaccaratCoup:
         return self.card_counts[hand] == 2 and self.points[hand] >= NATURAL_POINTS_MIN
 
 
-def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settlement:
+def settle_baccarat_bet(bet: Bet, bet_terms: BaccaratBet, coup: BaccaratCoup) -> Settlement:
     """Return the settlement of one bet of a baccarat coup."""
-    if rule.margins:
-        return _settle_dragon_bet(bet, rule, coup)
-    if "pair" in rule.on:
-        return _settle_pair_bet(bet, rule, coup.pair_flags)
-    if coup.winner == "tie" and rule.on != "tie":
+    if bet_terms.odds_by_margin:
+        return _settle_dragon_bet(bet, bet_terms, coup)
+    if "pair" in bet_terms.kind:
+        return _settle_pair_bet(bet, bet_terms, coup.pair_flags)
+    if coup.winner == "tie" and bet_terms.kind != "tie":
         return settle_push(bet)
-    if coup.winner != rule.on:
+    if coup.winner != bet_terms.kind:
         return settle_bet(bet, None)
-    if rule.pays_six is not None and coup.points[1] == 6:
-        return settle_bet(bet, rule.pays_six, "won with six")
-    settlement = settle_bet(bet, rule.pays)
-    commission = rule.compute_commission(bet.credits)
+    if bet_terms.odds_with_six is not None and coup.points[1] == 6:
+        return settle_bet(bet, bet_terms.odds_with_six, "won with six")
+    settlement = settle_bet(bet, bet_terms.odds)
+    commission = bet_terms.compute_commission(bet.credits)
     return (
         settlement
         if not commission
@@ -196,27 +203,34 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Sett
     )
 
 
-def _settle_pair_bet(bet: Bet, rule: BaccaratBet, pairs: PairFlags) -> Settlement:
+def _settle_pair_bet(bet: Bet, bet_terms: BaccaratBet, pair_flags: PairFlags) -> Settlement:
     """Return the settlement of a bet on one hand's pair or, *à cheval*, of a bet with half its stake on each pair."""
-    if rule.on != "pairs":
-        return settle_bet(bet, rule.pays if pairs[rule.on == "bank-pair"] else None)
-    half = settle_bet(replace(bet, credits=bet.credits // 2), rule.pays if any(pairs) else None)
-    name = ("lost", "one pair", "two pairs")[sum(pairs)]
-    return replace(half, name=name, credits=half.credits * sum(pairs), staked_credits=bet.credits)
+    if bet_terms.kind != "pairs":
+        return settle_bet(bet, bet_terms.odds if pair_flags[bet_terms.kind == "bank-pair"] else None)
+    half_bet_settlement = settle_bet(
+        replace(bet, credits=bet.credits // 2), bet_terms.odds if any(pair_flags) else None
+    )
+    name = ("lost", "one pair", "two pairs")[sum(pair_flags)]
+    return replace(
+        half_bet_settlement,
+        name=name,
+        credits=half_bet_settlement.credits * sum(pair_flags),
+        staked_credits=bet.credits,
+    )
 
 
-def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settlement:
+def _settle_dragon_bet(bet: Bet, bet_terms: BaccaratBet, coup: BaccaratCoup) -> Settlement:
     """Return the settlement of a dragon bonus: a natural or a winning margin pays, two tied naturals push."""
-    hand = int(rule.on == "bank-dragon")
+    hand = int(bet_terms.kind == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
         return settle_push(bet)
     if coup.winner != ("player", "bank")[hand]:
         return settle_bet(bet, None)
     if coup.is_natural(hand):
-        return settle_bet(bet, rule.pays, "natural")
+        return settle_bet(bet, bet_terms.odds, "natural")
     margin = abs(coup.points[0] - coup.points[1])
-    odds = rule.margins.get(margin)
-    if rule.three_cards_only and coup.card_counts[hand] == 2:
+    odds = bet_terms.odds_by_margin.get(margin)
+    if bet_terms.three_cards_only and coup.card_counts[hand] == 2:
         odds = None
     return settle_bet(bet, odds, "" if odds is None else f"by {margin}")
 
@@ -226,12 +240,12 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
     def list_bets(self) -> tuple[BaccaratBet, ...]:
         """Return every bet that this baccarat game offers."""
-        return self.definition.bet
+        return self.definition.bets
 
     def list_displayed_hands(self) -> HandDescriptions:
         """Return the player's and the bank's hand, each displayed under the name of the bet on that hand."""
         bets = reversed(self.list_bets())
-        name_by_hand: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
+        name_by_hand: dict[str, Mapping[str, str]] = {bet.kind: bet.name.model_dump() for bet in bets}
         hands = reversed(self.hands)  # the player's hand is on the left, as dealt
         return tuple((hand, name_by_hand.get(hand, names), most) for hand, names, most in hands)
 
@@ -242,23 +256,23 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
     @cached_property
     def _bets_by_id(self) -> dict[str, BaccaratBet]:
         """Return the bets that this baccarat game offers, by their ids."""
-        return {bet.id: bet for bet in self.definition.bet}
+        return {bet.id: bet for bet in self.definition.bets}
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a round: deal both hands and their third cards, and settle every bet."""
-        accepted = self.build_wager(wager.credits, **wager.options)
-        rules = self.definition.shoe
-        shoe, cues = open_shoe(rules, self.table, draw)
+        accepted_wager = self.build_wager(wager.credits, **wager.options)
+        shoe_rules = self.definition.shoe
+        shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
         hands: tuple[list[Card], list[Card]] = ([], [])
         for n in range(4):
             yield _deal_card(hands, n % 2, shoe, draw)
-        third: Card | None = None
+        third_card: Card | None = None
         if not any(count_points(hand) >= NATURAL_POINTS_MIN for hand in hands):
             if count_points(hands[0]) < _PLAYER_STAND_POINTS_MIN:
                 yield _deal_card(hands, 0, shoe, draw)
-                third = hands[0][-1]
-            third_card_points = None if third is None else CARD_POINTS_BY_RANK[get_rank(third)]
+                third_card = hands[0][-1]
+            third_card_points = None if third_card is None else CARD_POINTS_BY_RANK[get_rank(third_card)]
             if third_card_points in BANK_DRAW_TABLE[count_points(hands[1])]:
                 yield _deal_card(hands, 1, shoe, draw)
         coup = BaccaratCoup(
@@ -266,19 +280,19 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             (len(hands[0]), len(hands[1])),
             (_is_pair(hands[0]), _is_pair(hands[1])),
         )
-        for bet in accepted.bets:
+        for bet in accepted_wager.bets:
             yield settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup)
         display = {
             "kind": "table",
             "felt": "cards",
             "result": coup.winner,
-            **({"new_shoe": True} if rules.is_shoe_carried_over and self.table is None else {}),
+            **({"new_shoe": True} if shoe_rules.is_shoe_carried_over and self.table is None else {}),
             "hands": [
                 {"id": name, "cards": [format_card(card) for card in hand], "says": str(count_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)
             ],
         }
-        return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
+        return Outcome(display=display, table=build_table_after_round(shoe_rules, shoe, self.table))
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
@@ -286,7 +300,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             WeightedResult(
                 weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets]
             )
-            for coup, weight in compute_coup_chances(self.definition.shoe.decks).items()
+            for coup, weight in compute_coup_chances(self.definition.shoe.deck_count).items()
         )
 
 
@@ -347,13 +361,13 @@ def _iter_result_ways(
     two_card_points = [(a, b) for a in range(10) for b in range(a, 10)]
     # The field ``a`` of a row and the field ``10 * b`` of tens are the cards left with a and with b points. So the
     # field ``a + 10 * b`` of their product is the number of ways to draw one card of each.
-    full_row = sum(n << (_PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
-    full_tens = sum(n << (10 * _PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
+    row_of_full_shoe = sum(n << (_PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
+    tens_of_full_shoe = sum(n << (10 * _PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
     sums: dict[tuple[int, int, PairFlags], _OrderSums] = {}
     for player, bank in product(two_card_points, two_card_points):
         counts_left = list(counts)
         ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
-        row, tens = full_row, full_tens
+        row, tens = row_of_full_shoe, tens_of_full_shoe
         for points in (*player, *bank):
             ways *= counts_left[points]
             counts_left[points] -= 1
@@ -429,17 +443,17 @@ def _weigh_pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> 
     if (0, 0) not in hands:
         return {(player[0] == player[1], bank[0] == bank[1]): perm(16 * decks, 4)}
     # the cards without points, each as (hand, index of the card)
-    zeros = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
+    zero_cards = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
     ways_by_pairs = Counter[PairFlags]()
-    for ranks in product(range(4), repeat=len(zeros)):
+    for ranks in product(range(4), repeat=len(zero_cards)):
         ways = prod(perm(4 * decks, ranks.count(rank)) for rank in range(4))
-        rank_at = dict(zip(zeros, ranks, strict=True))
+        rank_by_zero = dict(zip(zero_cards, ranks, strict=True))
         player_has_pair, bank_has_pair = (
-            cards[0] == cards[1] and (cards[0] != 0 or rank_at[hand, 0] == rank_at[hand, 1])
+            cards[0] == cards[1] and (cards[0] != 0 or rank_by_zero[hand, 0] == rank_by_zero[hand, 1])
             for hand, cards in enumerate(hands)
         )
         ways_by_pairs[player_has_pair, bank_has_pair] += ways
-    other_orders = perm(16 * decks - len(zeros), 4 - len(zeros))
+    other_orders = perm(16 * decks - len(zero_cards), 4 - len(zero_cards))
     return {pair_flags: ways * other_orders for pair_flags, ways in ways_by_pairs.items()}
 
 

@@ -23,7 +23,7 @@ from pydantic import Field, model_validator
 from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.baccarat import CARD_POINTS_BY_RANK, NATURAL_POINTS_MIN, count_points
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
-from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
+from paytables.bank.held_hands import DRAW_OPTION, STAND_OPTION, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import get_rank
@@ -51,10 +51,10 @@ _THIRD_CARD_SIGNS: Final = _NO_THIRD_CARD + "0123456789"
 DrawChoices: TypeAlias = tuple[str, str]
 #: Every combination of answers.
 ALL_DRAW_CHOICES: Final[tuple[DrawChoices, ...]] = (
-    (DRAW_ANSWER, DRAW_ANSWER),
-    (DRAW_ANSWER, STAND_ANSWER),
-    (STAND_ANSWER, DRAW_ANSWER),
-    (STAND_ANSWER, STAND_ANSWER),
+    (DRAW_OPTION, DRAW_OPTION),
+    (DRAW_OPTION, STAND_OPTION),
+    (STAND_OPTION, DRAW_OPTION),
+    (STAND_OPTION, STAND_OPTION),
 )
 #: The points of the two tableaux.
 _TableauPoints: TypeAlias = tuple[int, int]
@@ -70,11 +70,13 @@ class BanqueShoe(ShoeRules):
     If the stop card has appeared and nine cards or more are left, one last round is dealt (art. 12.10).
     """
 
-    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    deck_count: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(default=6, alias="decks")
     """The number of decks in the shoe."""
-    stop: Literal[9, 10] = Field(default=10, description="cards behind the stop card")
+    cards_behind_stop_card: Literal[9, 10] = Field(
+        default=10, description="cards behind the stop card", alias="stop"
+    )
     """The number of cards behind the stop card."""
-    rounds: Literal[1] = 1
+    rounds_per_shuffle: Literal[1] = Field(default=1, alias="rounds")
 
     @property
     def cards_min(self) -> int:
@@ -88,22 +90,24 @@ class BankerRules(StrictTable):
     The banker has one hand against two tableaux.
     """
 
-    draws: dict[Annotated[int, Field(ge=0, le=9)], Annotated[str, Field(pattern=r"^[-0-9]*$")]]
+    deciding_cards_by_points: dict[
+        Annotated[int, Field(ge=0, le=9)], Annotated[str, Field(pattern=r"^[-0-9]*$")]
+    ] = Field(alias="draws")
     """The third cards of a tableau against which the banker draws, by the banker's points; ``-``: no third card."""
-    against: Literal["either", "both"] = "either"
+    required_tableaux: Literal["either", "both"] = Field(default="either", alias="against")
     """``either``: one tableau with such a third card makes the banker draw; ``both``: both must have one."""
 
     @property
     def draw_table(self) -> BankerDrawTable:
         """Return, by the banker's points (0 to 9), the third cards of a tableau against which the banker draws."""
-        return tuple(self.draws.get(points, "") for points in range(10))
+        return tuple(self.deciding_cards_by_points.get(points, "") for points in range(10))
 
     def should_draw(self, points: int, third_cards: Iterable[int | None]) -> bool:
         """Return whether the banker, with ``points``, draws a third card.
 
         ``third_cards`` are the points of the two tableaux' third cards, None for a tableau that stood.
         """
-        return _should_banker_draw(self.draw_table[points], self.against, third_cards)
+        return _should_banker_draw(self.draw_table[points], self.required_tableaux, third_cards)
 
     def format_drawing_rules(self, language: str) -> list[str]:
         """Return the help text's lines on when the banker draws a third card, in one language."""
@@ -119,7 +123,7 @@ class BankerRules(StrictTable):
             lines.append(
                 texts[key].format(_format_ranges("".join(map(str, points))), texts["or"].join(card_texts))
             )
-        return [*lines, texts[self.against]]
+        return [*lines, texts[self.required_tableaux]]
 
 
 def _should_banker_draw(
@@ -130,8 +134,10 @@ def _should_banker_draw(
     ``deciding_cards`` are the third cards against which the banker draws, for the banker's present points. With
     ``required_tableaux`` = ``either`` one tableau with such a card is enough; otherwise both tableaux must have one.
     """
-    calls = [(_NO_THIRD_CARD if third is None else str(third)) in deciding_cards for third in third_cards]
-    return any(calls) if required_tableaux == "either" else all(calls)
+    tableau_calls_for_card = [
+        (_NO_THIRD_CARD if third is None else str(third)) in deciding_cards for third in third_cards
+    ]
+    return any(tableau_calls_for_card) if required_tableaux == "either" else all(tableau_calls_for_card)
 
 
 #: The texts of the banker's rule, by language.
@@ -174,19 +180,19 @@ def _format_ranges(digits: str) -> str:
 class BanqueBet(BankBet):
     """A bet on one tableau, or *à cheval* on both (art. 12.7): half of the stake is decided by each (art. 12.9)."""
 
-    on: Literal["tableau-1", "tableau-2", "both"]
+    tableau: Literal["tableau-1", "tableau-2", "both"] = Field(alias="on")
     """The tableau (one of the two player hands) that the bet is on, or ``both``."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds that this bet may pay; a bet à cheval may also be paid on half of its stake."""
-        half = (Odds(self.pays.text, self.pays.net / 2), Odds(self.pays.text, Fraction(1, 2)))
-        return (self.pays, *half) if self.on == BOTH_TABLEAUX_BET_ID else (self.pays,)
+        half = (Odds(self.odds.text, self.odds.net / 2), Odds(self.odds.text, Fraction(1, 2)))
+        return (self.odds, *half) if self.tableau == BOTH_TABLEAUX_BET_ID else (self.odds,)
 
     def describe_pay(self) -> Mapping[str, str] | None:
         """Return, by language, what a bet à cheval pays and loses; None for a bet on one tableau."""
-        if self.on != BOTH_TABLEAUX_BET_ID:
+        if self.tableau != BOTH_TABLEAUX_BET_ID:
             return None
-        return {code: text.format(self.pays.text) for code, text in _BOTH_TABLEAUX_PAY_TEXTS.items()}
+        return {code: text.format(self.odds.text) for code, text in _BOTH_TABLEAUX_PAY_TEXTS.items()}
 
 
 #: The text of what the bet on both tableaux pays, by language.
@@ -206,15 +212,15 @@ class BanqueDefinition(BankDefinition):
     """The definition of a game of banque à tout va."""
 
     shoe: BanqueShoe = BanqueShoe()
-    banker: BankerRules
+    banker_rules: BankerRules = Field(alias="banker")
     """The banker's drawing table."""
-    bet: Annotated[tuple[BanqueBet, ...], Field(min_length=1)]
+    bets: Annotated[tuple[BanqueBet, ...], Field(min_length=1)] = Field(alias="bet")
     """The bets that the game offers."""
 
     @model_validator(mode="after")
     def _check_one_bet_each(self) -> Self:
         """Refuse two bets on the same tableau, and two bets à cheval."""
-        bet_tableaux = [bet.on for bet in self.bet]
+        bet_tableaux = [bet.tableau for bet in self.bets]
         if len(set(bet_tableaux)) < len(bet_tableaux):
             raise ValueError("bet: only one bet may be on each tableau, and only one on both")
         return self
@@ -224,30 +230,34 @@ class BanqueDefinition(BankDefinition):
         return {
             code: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.pays.text)}"
-                    for bet in self.bet
+                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.odds.text)}"
+                    for bet in self.bets
                 ),
-                *self.banker.format_drawing_rules(code),
+                *self.banker_rules.format_drawing_rules(code),
                 self.shoe.format_deck_line(code),
             ]
             for code in ("en", "fr")
         }
 
 
-def settle_banque_bet(bet: Bet, rule: BanqueBet, results: TableauResults) -> Settlement:
+def settle_banque_bet(bet: Bet, bet_terms: BanqueBet, results: TableauResults) -> Settlement:
     """Return the settlement of a bet by each tableau's result against the banker (art. 12.9).
 
     ``results`` has 1 for a tableau that beats the banker, 0 for a tie and -1 for one that loses.
     """
-    if rule.on != BOTH_TABLEAUX_BET_ID:
-        result = results[TABLEAU_IDS.index(rule.on)]
-        return settle_bet(bet, rule.pays if result > 0 else None) if result else settle_push(bet)
-    half = replace(bet, credits=bet.credits // 2)
-    returned = {1: rule.pays.compute_total_return(half.credits), 0: half.credits, -1: 0}
+    if bet_terms.tableau != BOTH_TABLEAUX_BET_ID:
+        result = results[TABLEAU_IDS.index(bet_terms.tableau)]
+        return settle_bet(bet, bet_terms.odds if result > 0 else None) if result else settle_push(bet)
+    half_bet = replace(bet, credits=bet.credits // 2)
+    returned_by_result = {
+        1: bet_terms.odds.compute_total_return(half_bet.credits),
+        0: half_bet.credits,
+        -1: 0,
+    }
     name = {2: "won", 1: "half won", 0: "push", -1: "half", -2: "lost"}[sum(results)]
     return Settlement(
         name,
-        sum(returned[result] for result in results),
+        sum(returned_by_result[result] for result in results),
         spot=bet.spot,
         staked_credits=bet.credits,
         seat=bet.seat,
@@ -264,12 +274,12 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     def list_bets(self) -> tuple[BanqueBet, ...]:
         """Return every bet that this game offers."""
-        return self.definition.bet
+        return self.definition.bets
 
     @cached_property
     def _bets_by_id(self) -> dict[str, BanqueBet]:
         """Return the bets that the game offers, by their ids."""
-        return {bet.id: bet for bet in self.definition.bet}
+        return {bet.id: bet for bet in self.definition.bets}
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return, for the screen, the banker's hand and the tableaux' hands, which seats may hold."""
@@ -284,69 +294,71 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         It is the first seat that bets on this tableau alone or, if there is none, the first that bets à cheval.
         """
         for tableau_name in (tableau, BOTH_TABLEAUX_BET_ID):
-            seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].on == tableau_name]
+            seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].tableau == tableau_name]
             if seats:
                 return min(seats)
         return None
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal six cards, let the tableaux draw, turn and complete the banker's hand, and settle."""
-        rules = self.definition.shoe
-        shoe, cues = open_shoe(rules, self.table, draw)
+        shoe_rules = self.definition.shoe
+        shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
         holders = {
             _BANKER_HAND_ID: None,
             **{name: self.find_hand_holder(name, bets) for name in TABLEAU_IDS},
         }
-        felt = SeatHandsView(holders, viewer, count_points, face_down_card_count=2)
+        hands_view = SeatHandsView(holders, viewer, count_points, face_down_card_count=2)
         for name in (*TABLEAU_IDS, _BANKER_HAND_ID) * 2:
-            yield felt.deal_card(name, shoe, draw)
+            yield hands_view.deal_card(name, shoe, draw)
         is_drawing = {}
         for name in TABLEAU_IDS:
-            is_drawing[name] = yield from self._decide_draw(felt, name, bets)
-        yield from felt.turn_face_up(_BANKER_HAND_ID)
+            is_drawing[name] = yield from self._decide_draw(hands_view, name, bets)
+        yield from hands_view.turn_face_up(_BANKER_HAND_ID)
         third_cards: list[int | None] = []
         for name in TABLEAU_IDS:
             if is_drawing[name]:
-                yield felt.deal_card(name, shoe, draw)
+                yield hands_view.deal_card(name, shoe, draw)
             third_cards.append(
-                CARD_POINTS_BY_RANK[get_rank(felt.cards[name][2])] if is_drawing[name] else None
+                CARD_POINTS_BY_RANK[get_rank(hands_view.cards[name][2])] if is_drawing[name] else None
             )
-        if self.definition.banker.should_draw(felt.count_points(_BANKER_HAND_ID), third_cards):
-            yield felt.deal_card(_BANKER_HAND_ID, shoe, draw)
-        yield from felt.turn_face_up(*TABLEAU_IDS)
+        if self.definition.banker_rules.should_draw(hands_view.count_points(_BANKER_HAND_ID), third_cards):
+            yield hands_view.deal_card(_BANKER_HAND_ID, shoe, draw)
+        yield from hands_view.turn_face_up(*TABLEAU_IDS)
         results = (
-            felt.compare_points(TABLEAU_IDS[0], _BANKER_HAND_ID),
-            felt.compare_points(TABLEAU_IDS[1], _BANKER_HAND_ID),
+            hands_view.compare_points(TABLEAU_IDS[0], _BANKER_HAND_ID),
+            hands_view.compare_points(TABLEAU_IDS[1], _BANKER_HAND_ID),
         )
         for bet in bets:
             yield settle_banque_bet(bet, self._bets_by_id[bet.spot], results)
-        display = felt.to_json() | {
-            "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAU_IDS, _BANKER_HAND_ID))
+        display = hands_view.to_json() | {
+            "result": "-".join(str(hands_view.count_points(name)) for name in (*TABLEAU_IDS, _BANKER_HAND_ID))
         }
-        if rules.cards_min <= shoe.cards_left <= rules.stop:
+        if shoe_rules.cards_min <= shoe.cards_left <= shoe_rules.cards_behind_stop_card:
             display["last_of_shoe"] = True
-        return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
+        return Outcome(display=display, table=build_table_after_round(shoe_rules, shoe, self.table))
 
     def _decide_draw(
-        self, felt: SeatHandsView, tableau: str, bets: Sequence[Bet]
+        self, hands_view: SeatHandsView, tableau: str, bets: Sequence[Bet]
     ) -> Generator[Decision | Cue, Choice | None, bool]:
         """Return whether a tableau draws a third card; at five points, ask the seat that holds the tableau's hand.
 
         A hand of eight or nine points is turned face up first. A hand that no seat holds draws at five.
         """
-        points, holder = felt.count_points(tableau), felt.holders[tableau]
+        points, holder = hands_view.count_points(tableau), hands_view.holders[tableau]
         if points >= NATURAL_POINTS_MIN:
-            yield from felt.turn_face_up(tableau)
+            yield from hands_view.turn_face_up(tableau)
         if points != _FREE_CHOICE_POINTS or holder is None:
             return points <= _FREE_CHOICE_POINTS
-        prompt = felt.to_json() | {"hand": tableau}
-        if can_see_seat_cards(holder, felt.viewer):
+        prompt = hands_view.to_json() | {"hand": tableau}
+        if can_see_seat_cards(holder, hands_view.viewer):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
-            held_tableaux = [tableau_id for tableau_id in TABLEAU_IDS if felt.holders[tableau_id] == holder]
+            held_tableaux = [
+                tableau_id for tableau_id in TABLEAU_IDS if hands_view.holders[tableau_id] == holder
+            ]
             prompt["advice"] = self.find_best_draw_choices(stakes, held_tableaux)[TABLEAU_IDS.index(tableau)]
-        decision = Decision("banque", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=holder)
-        return bool(decision.get_chosen_option((yield decision)) == DRAW_ANSWER)
+        decision = Decision("banque", (DRAW_OPTION, STAND_OPTION), prompt, seat=holder)
+        return bool(decision.get_chosen_option((yield decision)) == DRAW_OPTION)
 
     # ------------------------------------------------------------------ figures
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
@@ -358,24 +370,24 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager, for each combination of drawing and standing on five points."""
-        for answers in ALL_DRAW_CHOICES:
-            yield from self._iter_cases(wager, answers)
+        for draw_choices in ALL_DRAW_CHOICES:
+            yield from self._iter_cases(wager, draw_choices)
 
-    def _iter_cases(self, wager: Wager, answers: DrawChoices) -> Iterator[WeightedResult]:
+    def _iter_cases(self, wager: Wager, draw_choices: DrawChoices) -> Iterator[WeightedResult]:
         """Yield one weighted case for each combination of the two tableaux' results against the banker.
 
-        ``answers`` are the choices to draw or stand on five points, one for each tableau.
+        ``draw_choices`` are the choices to draw or stand on five points, one for each tableau.
         """
-        banker, decks = self.definition.banker, self.definition.shoe.decks
-        for results, chance in _compute_result_chances(decks, banker.draw_table, banker.against)[
-            answers
+        banker, decks = self.definition.banker_rules, self.definition.shoe.deck_count
+        for results, chance in _compute_result_chances(decks, banker.draw_table, banker.required_tableaux)[
+            draw_choices
         ].items():
             settled = [settle_banque_bet(bet, self._bets_by_id[bet.spot], results) for bet in wager.bets]
             yield WeightedResult(chance, settled)
 
     def _list_staked_tableaux(self, stakes: Collection[str]) -> list[str]:
         """Return the tableaux on which the seat has a bet, alone or à cheval; ``stakes`` are keyed by spot."""
-        staked_tableaux = {self._bets_by_id[spot].on for spot in stakes}
+        staked_tableaux = {self._bets_by_id[spot].tableau for spot in stakes}
         return [name for name in TABLEAU_IDS if staked_tableaux & {name, BOTH_TABLEAUX_BET_ID}]
 
     def _compute_returns_by_draw_choices(
@@ -387,11 +399,11 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         """
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return {
-            answers: compute_mean_return(wager, self._iter_cases(wager, answers))
-            for answers in ALL_DRAW_CHOICES
+            draw_choices: compute_mean_return(wager, self._iter_cases(wager, draw_choices))
+            for draw_choices in ALL_DRAW_CHOICES
             if all(
-                answer == DRAW_ANSWER or name in held_tableaux
-                for name, answer in zip(TABLEAU_IDS, answers, strict=True)
+                answer == DRAW_OPTION or name in held_tableaux
+                for name, answer in zip(TABLEAU_IDS, draw_choices, strict=True)
             )
         }
 
@@ -403,8 +415,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         ``stakes`` are one seat's credits by spot, and ``held_tableaux`` are the tableaux whose hands this seat holds.
         Any other tableau draws at five. The returns are those of a fresh shoe.
         """
-        returns = self._compute_returns_by_draw_choices(stakes, held_tableaux)
-        return max(returns, key=lambda answers: returns[answers])
+        return_by_choices = self._compute_returns_by_draw_choices(stakes, held_tableaux)
+        return max(return_by_choices, key=lambda draw_choices: return_by_choices[draw_choices])
 
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return a bet's figures for three ways to decide at five points: the best, the worst, and always to draw.
@@ -412,15 +424,19 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         A tableau without a stake draws at five, and so does one whose holder is absent or does not answer.
         """
         figures = super().analyse_stakes(bet_name, stakes, depth)
-        returns = self._compute_returns_by_draw_choices(stakes, self._list_staked_tableaux(stakes))
-        best = max(returns, key=lambda answers: returns[answers])
-        strategy = best[0] if len(set(best)) == 1 else f"{best[0]} on tableau 1 and {best[1]} on tableau 2"
+        return_by_choices = self._compute_returns_by_draw_choices(stakes, self._list_staked_tableaux(stakes))
+        best_choices = max(return_by_choices, key=lambda draw_choices: return_by_choices[draw_choices])
+        strategy = (
+            best_choices[0]
+            if len(set(best_choices)) == 1
+            else f"{best_choices[0]} on tableau 1 and {best_choices[1]} on tableau 2"
+        )
         return replace(
             figures,
             strategy=f"{strategy} at five",
             simplest_strategy="draw at five",
-            simplest_rtp=returns[DRAW_ANSWER, DRAW_ANSWER],
-            worst_rtp=min(returns.values()),
+            simplest_rtp=return_by_choices[DRAW_OPTION, DRAW_OPTION],
+            worst_rtp=min(return_by_choices.values()),
         )
 
 
@@ -442,16 +458,16 @@ def _compute_result_chances(
 
     A result is 1, 0 or -1 if the tableau beats, ties or loses to the banker. The shoe is fresh.
     """
-    counts_by_answers: dict[DrawChoices, Counter[TableauResults]] = {
-        answers: Counter() for answers in ALL_DRAW_CHOICES
+    counts_by_choices: dict[DrawChoices, Counter[TableauResults]] = {
+        draw_choices: Counter() for draw_choices in ALL_DRAW_CHOICES
     }
     cards_left = 52 * decks - 6
     for (totals, bank_points), sums in _sum_first_card_orders(decks).items():
         counts_by_draws: dict[tuple[bool, ...], Counter[TableauResults]] = {}
-        for answers, results in counts_by_answers.items():
+        for draw_choices, results in counts_by_choices.items():
             drawing = tuple(
-                total < _FREE_CHOICE_POINTS or (total == _FREE_CHOICE_POINTS and answer == DRAW_ANSWER)
-                for total, answer in zip(totals, answers, strict=True)
+                total < _FREE_CHOICE_POINTS or (total == _FREE_CHOICE_POINTS and answer == DRAW_OPTION)
+                for total, answer in zip(totals, draw_choices, strict=True)
             )
             if drawing not in counts_by_draws:
                 counts_by_draws[drawing] = _count_results(
@@ -462,11 +478,11 @@ def _compute_result_chances(
                 mirrored = {
                     (second, first): ways for (first, second), ways in counts_by_draws[drawing].items()
                 }
-                counts_by_answers[answers[1], answers[0]].update(mirrored)
+                counts_by_choices[draw_choices[1], draw_choices[0]].update(mirrored)
     total = perm(52 * decks, ROUND_CARDS_MAX)
     return {
-        answers: {results: Fraction(ways, total) for results, ways in sorted(counts.items())}
-        for answers, counts in counts_by_answers.items()
+        draw_choices: {results: Fraction(ways, total) for results, ways in sorted(counts.items())}
+        for draw_choices, counts in counts_by_choices.items()
     }
 
 

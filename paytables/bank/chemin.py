@@ -28,7 +28,7 @@ from paytables.bank.baccarat import (
     count_points,
 )
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
-from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
+from paytables.bank.held_hands import DRAW_OPTION, STAND_OPTION, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import get_rank
@@ -60,11 +60,13 @@ NOT_COVERED_SETTLEMENT_NAME: Final = "not covered"
 class CheminShoe(ShoeRules):
     """The shoe of chemin de fer (``[shoe]``): six or seven cards lie behind the stop card (art. 11.2)."""
 
-    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    deck_count: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(default=6, alias="decks")
     """The number of decks in the shoe."""
-    stop: Literal[6, 7] = Field(default=7, description="cards behind the stop card")
+    cards_behind_stop_card: Literal[6, 7] = Field(
+        default=7, description="cards behind the stop card", alias="stop"
+    )
     """The number of cards behind the stop card."""
-    rounds: Literal[1] = 1
+    rounds_per_shuffle: Literal[1] = Field(default=1, alias="rounds")
 
 
 class SeatHeldBank(BankBet):
@@ -73,18 +75,20 @@ class SeatHeldBank(BankBet):
     The venue takes a commission on its win (art. 11.7: levy).
     """
 
-    percent: PositiveInt = Field(default=5, le=100, description="the levy on what the bank wins")
+    commission_percent: PositiveInt = Field(
+        default=5, le=100, description="the levy on what the bank wins", alias="percent"
+    )
     """The commission on the bank's win, in per cent."""
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission, in whole credits rounded down, on a bank that wins ``credits_``."""
-        return credits_ * self.percent // 100
+        return credits_ * self.commission_percent // 100
 
     def describe_pay(self) -> Mapping[str, str]:
         """Return, by language, the text that says what the bank wins after the commission."""
         return {
-            "en": f"{self.pays.text}, less {self.percent}% of what it wins",
-            "fr": f"{self.pays.text}, moins {self.percent} % de ce qu'elle gagne",
+            "en": f"{self.odds.text}, less {self.commission_percent}% of what it wins",
+            "fr": f"{self.odds.text}, moins {self.commission_percent} % de ce qu'elle gagne",
         }
 
 
@@ -102,15 +106,15 @@ class CheminDefinition(BankDefinition):
     @model_validator(mode="after")
     def _check_bets_and_seats(self) -> Self:
         """Refuse too few seats, several denominations, and a bet with a wrong id or odds other than even money."""
-        if self.table.seats < PLAYERS_MIN:
-            raise ValueError(f"table.seats: expected {PLAYERS_MIN} or more, not {self.table.seats}")
+        if self.table.seat_count < PLAYERS_MIN:
+            raise ValueError(f"table.seats: expected {PLAYERS_MIN} or more, not {self.table.seat_count}")
         if len(self.game.denominations_cents) > 1:
             raise ValueError(
                 "game.denominations_cents: only one is allowed, because the players' credits cover each other"
             )
         for name in (BANK_SPOT, BANCO_SPOT, STAKE_SPOT):
             bet: BankBet = getattr(self, name)
-            if bet.id != name or bet.pays.net != 1:
+            if bet.id != name or bet.odds.net != 1:
                 raise ValueError(f"{name}: its id must be {name!r}, and it must pay even money")
         return self
 
@@ -120,7 +124,7 @@ class CheminDefinition(BankDefinition):
         return {
             code: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.pays.text)}"
+                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.odds.text)}"
                     for bet in bets
                 ),
                 self.shoe.format_deck_line(code),
@@ -212,9 +216,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return True
 
     @property
-    def levy_rate(self) -> Fraction:
+    def commission_rate(self) -> Fraction:
         """Return the share of a bank's win that the venue takes as commission (art. 11.7: levy)."""
-        return Fraction(self.definition.bank.percent, 100)
+        return Fraction(self.definition.bank.commission_percent, 100)
 
     def list_bets(self) -> tuple[BankBet, ...]:
         """Return the bets of chemin de fer: hold the bank, cover the whole bank (*banco*), stake against the bank."""
@@ -242,9 +246,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         shoe = {"shoe": table_state["shoe"]} if "shoe" in table_state else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
-        seats, most = self.definition.table.seats, self.definition.bank.limits.most
+        seat_count, bank_max = self.definition.table.seat_count, self.definition.bank.limits.bet_max
         turn = (
-            BankHoldingTurn.from_json(table_state[BANK_SPOT], seats, most)
+            BankHoldingTurn.from_json(table_state[BANK_SPOT], seat_count, bank_max)
             if BANK_SPOT in table_state
             else BankHoldingTurn()
         )
@@ -279,26 +283,26 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             )
         credits_by_spot = {(bet.seat, bet.spot): bet.credits for bet in bets}
         banker, uncovered_bank = self._find_bank(credits_by_spot)
-        order = self._list_seats_from(banker + 1)[:-1]
-        caller = self._find_banco_caller(credits_by_spot, banker, uncovered_bank, order)
-        covered = {(banker, BANK_SPOT): 0}
-        for seat_and_spot in ([] if caller is None else [(caller, BANCO_SPOT)]) + [
-            (seat, STAKE_SPOT) for seat in order
+        seat_order = self._list_seats_from(banker + 1)[:-1]
+        banco_caller_seat = self._find_banco_caller(credits_by_spot, banker, uncovered_bank, seat_order)
+        covered_by_seat_and_spot = {(banker, BANK_SPOT): 0}
+        for seat_and_spot in ([] if banco_caller_seat is None else [(banco_caller_seat, BANCO_SPOT)]) + [
+            (seat, STAKE_SPOT) for seat in seat_order
         ]:
             part = min(credits_by_spot.get(seat_and_spot, 0), uncovered_bank)
-            covered[seat_and_spot] = part
+            covered_by_seat_and_spot[seat_and_spot] = part
             uncovered_bank -= part
-        covered_credits = sum(covered.values())
+        covered_credits = sum(covered_by_seat_and_spot.values())
         if not covered_credits:
             raise RefusedRoundError("bank_not_covered", "bets: nobody bets against the bank")
-        covered[banker, BANK_SPOT] = covered_credits
+        covered_by_seat_and_spot[banker, BANK_SPOT] = covered_credits
         played_bets = tuple(
             Bet(spot, credits_, seat)
-            for (seat, spot), credits_ in covered.items()
+            for (seat, spot), credits_ in covered_by_seat_and_spot.items()
             if credits_ and spot != BANK_SPOT
         )
-        largest = max(played_bets, key=lambda bet: bet.credits)
-        returned = tuple(
+        largest_bet = max(played_bets, key=lambda bet: bet.credits)
+        returned_settlements = tuple(
             Settlement(
                 NOT_COVERED_SETTLEMENT_NAME,
                 uncovered_credits,
@@ -307,16 +311,21 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
                 seat=seat,
             )
             for (seat, spot), credits_ in credits_by_spot.items()
-            if (uncovered_credits := credits_ - covered.get((seat, spot), 0))
+            if (uncovered_credits := credits_ - covered_by_seat_and_spot.get((seat, spot), 0))
         )
         return CheminCoup(
-            banker, covered_credits, largest.seat if caller is None else caller, caller, played_bets, returned
+            banker,
+            covered_credits,
+            largest_bet.seat if banco_caller_seat is None else banco_caller_seat,
+            banco_caller_seat,
+            played_bets,
+            returned_settlements,
         )
 
     def _list_seats_from(self, first_seat: int) -> list[int]:
         """Return every seat of the table in turn, starting with ``first_seat``."""
-        seats = self.definition.table.seats
-        return [(first_seat + n) % seats for n in range(seats)]
+        seat_count = self.definition.table.seat_count
+        return [(first_seat + n) % seat_count for n in range(seat_count)]
 
     def _find_bank(self, credits_by_spot: Mapping[tuple[int, str], int]) -> tuple[int, int]:
         """Return the seat that holds the bank, and the bank in credits.
@@ -365,7 +374,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
         Raises WagerError if no round can be played with these bets.
         """
-        coup, rules = self.arrange_bank_and_hands(bets), self.definition.shoe
+        coup, shoe_rules = self.arrange_bank_and_hands(bets), self.definition.shoe
         hands_view = SeatHandsView(
             {BANK_SPOT: coup.banker, PUNTER_HAND_ID: coup.punter_seat},
             viewer,
@@ -378,7 +387,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             return Outcome(
                 display=hands_view.to_json(), table={**shoe_before, BANK_SPOT: self.turn.to_json()}
             )
-        shoe, cues = open_shoe(rules, self.table, draw)
+        shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
         yield from coup.returned_settlements
         for name in (PUNTER_HAND_ID, BANK_SPOT, PUNTER_HAND_ID, BANK_SPOT):
@@ -390,9 +399,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if punter_points == _FREE_CHOICE_POINTS and not is_over:
             prompt = hands_view.to_json() | {"hand": PUNTER_HAND_ID}
             if can_see_seat_cards(coup.punter_seat, viewer):
-                prompt["advice"] = self._find_best_answer()
-            decision = Decision("chemin-de-fer", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=coup.punter_seat)
-            is_drawing = decision.get_chosen_option((yield decision)) == DRAW_ANSWER
+                prompt["advice"] = self._find_best_option()
+            decision = Decision("chemin-de-fer", (DRAW_OPTION, STAND_OPTION), prompt, seat=coup.punter_seat)
+            is_drawing = decision.get_chosen_option((yield decision)) == DRAW_OPTION
         else:
             is_drawing = punter_points < _FREE_CHOICE_POINTS and not is_over
         yield from hands_view.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
@@ -405,7 +414,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         for bet in (Bet(BANK_SPOT, coup.covered_credits, coup.banker), *coup.covered_bets):
             yield self._settle(bet, result)
         display = hands_view.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
-        shoe_after = build_table_after_round(rules, shoe, self.table) or {}
+        shoe_after = build_table_after_round(shoe_rules, shoe, self.table) or {}
         return Outcome(
             display=display, table={**shoe_after, BANK_SPOT: self._find_turn_after(coup, result).to_json()}
         )
@@ -415,11 +424,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if not result:
             return settle_push(bet)
         if bet.spot != BANK_SPOT:
-            return settle_bet(bet, self.definition.stake.pays if result > 0 else None)
+            return settle_bet(bet, self.definition.stake.odds if result > 0 else None)
         if result > 0:
             return settle_bet(bet, None)
         commission = self.definition.bank.compute_commission(bet.credits)
-        settlement = settle_bet(bet, self.definition.bank.pays)
+        settlement = settle_bet(bet, self.definition.bank.odds)
         detail = {"levy": commission} if commission else {}
         return replace(settlement, credits=settlement.credits - commission, detail=detail)
 
@@ -429,21 +438,21 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         The same seat keeps the bank until it loses. After a win its bank doubles, less the commission.
         """
         if result > 0:
-            return BankHoldingTurn((coup.banker + 1) % self.definition.table.seats)
+            return BankHoldingTurn((coup.banker + 1) % self.definition.table.seat_count)
         bank, limits = self.definition.bank, self.definition.bank.limits
         bank_min = (
             2 * coup.covered_credits - bank.compute_commission(coup.covered_credits)
             if result
             else coup.covered_credits
         )
-        bank_min = min(max(bank_min, limits.least), limits.most)
+        bank_min = min(max(bank_min, limits.bet_min), limits.bet_max)
         return BankHoldingTurn(coup.banker, bank_min, coup.banco_caller_seat if result else None)
 
     # ------------------------------------------------------------------ figures
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager that is fully covered, from a fresh shoe."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        return self._iter_cases(stakes, self._find_best_answer())
+        return self._iter_cases(stakes, self._find_best_option())
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round can return to one seat, whether it holds the bank or bets against it.
@@ -457,28 +466,28 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         win_as_bank = bank - self.definition.bank.compute_commission(bank)
         return wager.credits + max(win_as_bank, stake, banco + min(banco, stake))
 
-    def _iter_cases(self, stakes: Mapping[str, int], answer: str) -> Iterator[WeightedResult]:
-        """Yield one weighted case for a win, a tie and a loss; ``answer`` is ``draw`` or ``stand`` on five points.
+    def _iter_cases(self, stakes: Mapping[str, int], option: str) -> Iterator[WeightedResult]:
+        """Yield one weighted case for a win, a tie and a loss; ``option`` is ``draw`` or ``stand`` on five points.
 
         A seat with a bet on the bank holds it, and its other bets are returned.
         """
-        main = BANK_SPOT if BANK_SPOT in stakes else BANCO_SPOT if BANCO_SPOT in stakes else STAKE_SPOT
-        for result, chance in _compute_result_chances(self.definition.shoe.decks)[answer].items():
+        main_spot = BANK_SPOT if BANK_SPOT in stakes else BANCO_SPOT if BANCO_SPOT in stakes else STAKE_SPOT
+        for result, chance in _compute_result_chances(self.definition.shoe.deck_count)[option].items():
             bets = [Bet(spot, credits_) for spot, credits_ in stakes.items()]
             yield WeightedResult(
                 chance,
                 [
                     self._settle(bet, result)
-                    if bet.spot == main
+                    if bet.spot == main_spot
                     else settle_push(bet, NOT_COVERED_SETTLEMENT_NAME)
                     for bet in bets
                 ],
             )
 
-    def _find_best_answer(self) -> str:
+    def _find_best_option(self) -> str:
         """Return whether drawing or standing on five points wins more against the bank, from a fresh shoe."""
-        chances = _compute_result_chances(self.definition.shoe.decks)
-        return max((DRAW_ANSWER, STAND_ANSWER), key=lambda answer: chances[answer][1] - chances[answer][-1])
+        chances = _compute_result_chances(self.definition.shoe.deck_count)
+        return max((DRAW_OPTION, STAND_OPTION), key=lambda answer: chances[answer][1] - chances[answer][-1])
 
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of a fully covered bet for the best, the simplest and the worst play with five points.
@@ -503,25 +512,25 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         )
         if BANK_SPOT in stakes:
             return figures
-        returns = {
-            answer: compute_mean_return(wager, self._iter_cases(stakes, answer))
-            for answer in (DRAW_ANSWER, STAND_ANSWER)
+        return_by_option = {
+            option: compute_mean_return(wager, self._iter_cases(stakes, option))
+            for option in (DRAW_OPTION, STAND_OPTION)
         }
         return replace(
             figures,
-            strategy=f"{self._find_best_answer()} at five",
+            strategy=f"{self._find_best_option()} at five",
             simplest_strategy="draw at five",
-            simplest_rtp=returns[DRAW_ANSWER],
-            worst_rtp=min(returns.values()),
+            simplest_rtp=return_by_option[DRAW_OPTION],
+            worst_rtp=min(return_by_option.values()),
         )
 
     def _build_sample_seats(self, stakes: Mapping[str, int]) -> dict[int, dict[str, int]]:
         """Return example bets of other seats, by seat and spot, that fully cover these stakes."""
         bank, stake = self.definition.bank.limits, self.definition.stake.limits
-        smallest_bet = {STAKE_SPOT: stake.least}
+        smallest_bet = {STAKE_SPOT: stake.bet_min}
         if BANK_SPOT in stakes:
             return {1: {BANCO_SPOT: stakes[BANK_SPOT]}, 2: smallest_bet, 3: smallest_bet}
-        held_credits = max(stakes.get(BANCO_SPOT, stakes.get(STAKE_SPOT, 0)), bank.least)
+        held_credits = max(stakes.get(BANCO_SPOT, stakes.get(STAKE_SPOT, 0)), bank.bet_min)
         return {0: {BANK_SPOT: held_credits}, 2: smallest_bet, 3: smallest_bet}
 
 
@@ -532,16 +541,16 @@ def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
 
     The outer key is what that hand does with five points: ``draw`` or ``stand``.
     """
-    chances_by_answer: dict[str, dict[int, Fraction]] = {}
-    for answer, stand_points_min in (
-        (DRAW_ANSWER, _FREE_CHOICE_POINTS + 1),
-        (STAND_ANSWER, _FREE_CHOICE_POINTS),
+    chances_by_option: dict[str, dict[int, Fraction]] = {}
+    for option, stand_points_min in (
+        (DRAW_OPTION, _FREE_CHOICE_POINTS + 1),
+        (STAND_OPTION, _FREE_CHOICE_POINTS),
     ):
         chances = dict.fromkeys((1, 0, -1), Fraction(0))
         for coup, chance in compute_coup_chances(decks, stand_points_min).items():
             chances[{"player": 1, "tie": 0, "bank": -1}[coup.winner]] += chance
-        chances_by_answer[answer] = chances
-    return chances_by_answer
+        chances_by_option[option] = chances
+    return chances_by_option
 
 
 FAMILY = build_bank_family(CheminDefinition, CheminRules)

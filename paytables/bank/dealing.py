@@ -23,73 +23,88 @@ class ShoeRules(StrictTable):
     One deck may serve two rounds of at most three players (Québec s. 8).
     """
 
-    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8
+    deck_count: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(default=8, alias="decks")
     """The number of decks in the shoe."""
-    stop: Annotated[int, Field(strict=True, ge=CARDS_BEHIND_STOP_CARD_MIN)] | None = Field(
-        default=None, description="cards behind the stop card; none: a fresh shuffle every round"
+    cards_behind_stop_card: Annotated[int, Field(strict=True, ge=CARDS_BEHIND_STOP_CARD_MIN)] | None = Field(
+        default=None,
+        description="cards behind the stop card; none: a fresh shuffle every round",
+        alias="stop",
     )
     """The number of cards behind the stop card; None: a fresh shuffle for every round."""
-    rounds: Literal[1, 2] = Field(default=1, description="2: one deck is shuffled after every second round")
+    rounds_per_shuffle: Literal[1, 2] = Field(
+        default=1, description="2: one deck is shuffled after every second round", alias="rounds"
+    )
     """The number of rounds dealt from one deck before it is shuffled (Québec s. 8)."""
-    burn: bool | Annotated[int, Field(strict=True, ge=1, le=20)] = False
+    burned_card_count: bool | Annotated[int, Field(strict=True, ge=1, le=20)] = Field(
+        default=False, alias="burn"
+    )
     """The number of cards discarded after the shuffle; true: the first card, and as many more as its value."""
 
     @model_validator(mode="after")
     def _check_shoe(self) -> "ShoeRules":
         """Refuse shoe rules that contradict each other."""
-        if self.stop is not None and self.stop >= self.decks * 52:
+        if self.cards_behind_stop_card is not None and self.cards_behind_stop_card >= self.deck_count * 52:
             raise ValueError(
-                f"stop: {self.stop} cards are behind the stop card; expected "
-                f"fewer than the {self.decks * 52} of the shoe"
+                f"stop: {self.cards_behind_stop_card} cards are behind the stop card; expected "
+                f"fewer than the {self.deck_count * 52} of the shoe"
             )
-        if self.rounds > 1 and (self.decks > 1 or self.stop is not None):
+        if self.rounds_per_shuffle > 1 and (self.deck_count > 1 or self.cards_behind_stop_card is not None):
             raise ValueError("rounds: only one deck without a stop card may serve two rounds")
         return self
 
     def format_deck_line(self, language: str) -> str:
         """Return the number of decks as a line of the help text, in one language."""
-        return {"en": "Decks: {0}.", "fr": "Paquets de cartes : {0}."}[language].format(self.decks)
+        return {"en": "Decks: {0}.", "fr": "Paquets de cartes : {0}."}[language].format(self.deck_count)
 
     @property
     def is_shoe_carried_over(self) -> bool:
         """Return whether cards left in the shoe after a round may be dealt in the next round."""
-        return self.stop is not None or self.rounds > 1
+        return self.cards_behind_stop_card is not None or self.rounds_per_shuffle > 1
 
     @property
     def cards_min(self) -> int:
         """Return how many cards must be left in the shoe for another round: one more than lie behind the stop card."""
-        return (self.stop or 0) + 1
+        return (self.cards_behind_stop_card or 0) + 1
 
     @property
     def round_start_cards_min(self) -> int:
         """Return how many cards are left at least when a round starts; after a shuffle, those that are not burned."""
-        burned_max = 1 + _BURNED_AFTER_CARD_MAX if self.burn is True else int(self.burn)
-        cards_after_shuffle = self.decks * 52 - burned_max
-        return cards_after_shuffle if self.stop is None else min(cards_after_shuffle, self.cards_min)
+        burned_max = (
+            1 + _BURNED_AFTER_CARD_MAX if self.burned_card_count is True else int(self.burned_card_count)
+        )
+        cards_after_shuffle = self.deck_count * 52 - burned_max
+        return (
+            cards_after_shuffle
+            if self.cards_behind_stop_card is None
+            else min(cards_after_shuffle, self.cards_min)
+        )
 
     def check_players(self, players: int) -> None:
         """Raise ValueError for more than three players if one deck is dealt for two rounds."""
-        if self.rounds > 1 and players > PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX:
+        if self.rounds_per_shuffle > 1 and players > PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX:
             raise ValueError(
                 "shoe.rounds: two rounds from one deck allow "
                 f"{PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX} players at most, not {players}"
             )
 
 
-def open_shoe(rules: ShoeRules, table_state: object, draw: DrawSource) -> tuple[Shoe, list[Cue]]:
+def open_shoe(shoe_rules: ShoeRules, table_state: object, draw: DrawSource) -> tuple[Shoe, list[Cue]]:
     """Return the shoe for the next round, and the animation cues of its shuffle.
 
     If the stored table has no shoe to continue with, the new one is shuffled and cards are burned.
     """
     if table_state is not None:
-        return read_shoe(rules, table_state), []
-    shoe = Shoe.from_decks(rules.decks)
-    if not rules.burn:
-        return shoe, [Cue("shuffle", {"decks": rules.decks})]
-    if rules.burn is not True:
-        for n in range(rules.burn):
+        return read_shoe(shoe_rules, table_state), []
+    shoe = Shoe.from_decks(shoe_rules.deck_count)
+    if not shoe_rules.burned_card_count:
+        return shoe, [Cue("shuffle", {"decks": shoe_rules.deck_count})]
+    if shoe_rules.burned_card_count is not True:
+        for n in range(shoe_rules.burned_card_count):
             shoe.deal(draw, f"burn {n + 1}")
-        return shoe, [Cue("shuffle", {"decks": rules.decks}), Cue("burn", {"cards": rules.burn})]
+        return shoe, [
+            Cue("shuffle", {"decks": shoe_rules.deck_count}),
+            Cue("burn", {"cards": shoe_rules.burned_card_count}),
+        ]
     burn_card = shoe.deal(draw, "burn")
     burned_count = (
         min(get_rank(burn_card) + 2, _BURNED_AFTER_CARD_MAX)
@@ -99,24 +114,26 @@ def open_shoe(rules: ShoeRules, table_state: object, draw: DrawSource) -> tuple[
     for n in range(burned_count):
         shoe.deal(draw, f"burn {n + 1}")
     return shoe, [
-        Cue("shuffle", {"decks": rules.decks}),
+        Cue("shuffle", {"decks": shoe_rules.deck_count}),
         Cue("burn", {"card": format_card(burn_card), "cards": burned_count}),
     ]
 
 
-def build_table_after_round(rules: ShoeRules, shoe: Shoe, table_state: object) -> dict[str, object] | None:
+def build_table_after_round(
+    shoe_rules: ShoeRules, shoe: Shoe, table_state: object
+) -> dict[str, object] | None:
     """Return the table state with the remaining shoe, to store after a round that started on ``table_state``.
 
     None: the shoe is shuffled again before the next round.
     """
-    if rules.stop is not None:
-        is_retained = shoe.cards_left >= rules.cards_min
+    if shoe_rules.cards_behind_stop_card is not None:
+        is_retained = shoe.cards_left >= shoe_rules.cards_min
     else:
-        is_retained = rules.rounds > 1 and table_state is None
+        is_retained = shoe_rules.rounds_per_shuffle > 1 and table_state is None
     return {"shoe": shoe.to_json()} if is_retained else None
 
 
-def read_shoe(rules: ShoeRules, table_state: object) -> Shoe:
+def read_shoe(shoe_rules: ShoeRules, table_state: object) -> Shoe:
     """Return the card shoe in a stored table state. Raises ValueError if no round of these rules can leave it."""
     if (
         not isinstance(table_state, dict)
@@ -124,8 +141,10 @@ def read_shoe(rules: ShoeRules, table_state: object) -> Shoe:
         or not isinstance(table_state["shoe"], dict)
     ):
         raise ValueError(f"the table of a shoe must list its cards, not {table_state!r}")
-    shoe, full_shoe = Shoe.from_json(table_state["shoe"]), Shoe.from_decks(rules.decks)
-    if not rules.is_shoe_carried_over or (rules.stop is not None and shoe.cards_left < rules.cards_min):
+    shoe, full_shoe = Shoe.from_json(table_state["shoe"]), Shoe.from_decks(shoe_rules.deck_count)
+    if not shoe_rules.is_shoe_carried_over or (
+        shoe_rules.cards_behind_stop_card is not None and shoe.cards_left < shoe_rules.cards_min
+    ):
         raise ValueError(
             f"the table stores a shoe of {shoe.cards_left} cards, "
             "but a shoe of that size is shuffled before the next round"
@@ -133,6 +152,6 @@ def read_shoe(rules: ShoeRules, table_state: object) -> Shoe:
     if any(map(gt, shoe.counts, full_shoe.counts)):
         card = next(card for card, count in enumerate(shoe.counts) if count > full_shoe.counts[card])
         raise ValueError(
-            f"the shoe has {shoe.counts[card]} cards {format_card(card)}; its {rules.decks} decks have fewer"
+            f"the shoe has {shoe.counts[card]} cards {format_card(card)}; its {shoe_rules.deck_count} decks have fewer"
         )
     return shoe

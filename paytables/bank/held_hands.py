@@ -9,9 +9,9 @@ from paytables.contract import Cue, DrawSource
 from paytables.seating import FACE_DOWN_CARD_TEXT, can_see_seat_cards, describe_owner
 
 #: The answer that takes a third card.
-DRAW_ANSWER: Final = "draw"
+DRAW_OPTION: Final = "draw"
 #: The answer that takes no third card.
-STAND_ANSWER: Final = "stand"
+STAND_OPTION: Final = "stand"
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class SeatHandsView:
     """Number of cards at the start of each hand that lie face down until it is turned; later cards lie face up."""
     cards: dict[str, list[Card]] = field(init=False)
     """The cards dealt to each hand, by hand id."""
-    face_up: set[str] = field(default_factory=set)
+    face_up_hand_ids: set[str] = field(default_factory=set)
     """Ids of the hands that have been turned face up for all seats."""
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class SeatHandsView:
         """Turn the named hands face up; yield the animation cues of the cards that the viewer has not seen."""
         for name in names:
             seen_cards = self._list_seen_cards(name)
-            self.face_up.add(name)
+            self.face_up_hand_ids.add(name)
             for index, card in enumerate(self.cards[name]):
                 if seen_cards[index] == FACE_DOWN_CARD_TEXT:
                     yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
@@ -71,8 +71,10 @@ class SeatHandsView:
     def _list_seen_cards(self, hand_id: str) -> list[str]:
         """Return a hand's cards as text, with the face-down mark for those that the viewing seat may not see."""
         holder = self.holders[hand_id]
-        is_open = hand_id in self.face_up or (holder is not None and can_see_seat_cards(holder, self.viewer))
+        is_face_up = hand_id in self.face_up_hand_ids or (
+            holder is not None and can_see_seat_cards(holder, self.viewer)
+        )
         return [
-            format_card(card) if is_open or index >= self.face_down_card_count else FACE_DOWN_CARD_TEXT
+            format_card(card) if is_face_up or index >= self.face_down_card_count else FACE_DOWN_CARD_TEXT
             for index, card in enumerate(self.cards[hand_id])
         ]

@@ -25,24 +25,26 @@ from paytables.seating import SeatedRules, can_see_seat_cards
 #: Ranks of a pack.
 _RANK_COUNT: Final = 13
 #: The answer that raises, and the id of its spot.
-RAISE_ANSWER: Final = "raise"
+RAISE_SPOT: Final = "raise"
 
 
 class RedDogBet(BankBet):
     """The only bet of red dog. ``spreads`` are the odds for single spreads, ``pays`` for every other spread."""
 
-    spreads: dict[Annotated[int, Field(ge=1, le=_RANK_COUNT - 2)], WrittenOdds]
+    odds_by_spread: dict[Annotated[int, Field(ge=1, le=_RANK_COUNT - 2)], WrittenOdds] = Field(
+        alias="spreads"
+    )
     """The odds for spreads that do not pay ``pays``, by spread (in Québec one to three)."""
-    triple: WrittenOdds
+    triple_odds: WrittenOdds = Field(alias="triple")
     """The odds if all three cards have the same rank."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds that the red dog bet may pay: for each spread, and for three of a rank."""
-        return (self.pays, self.triple, *self.spreads.values())
+        return (self.odds, self.triple_odds, *self.odds_by_spread.values())
 
     def find_odds(self, spread: int) -> Odds:
         """Return the odds that the bet pays if the first two cards have this spread."""
-        return self.spreads.get(spread, self.pays)
+        return self.odds_by_spread.get(spread, self.odds)
 
     def format_pay_texts(self) -> Mapping[str, Sequence[str]]:
         """Return, by language, one line per spread of the cards with what it pays."""
@@ -51,9 +53,9 @@ class RedDogBet(BankBet):
         triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
         return {
             code: [
-                *(spread[code].format(n, odds.text) for n, odds in sorted(self.spreads.items())),
-                more_text[code].format(self.pays.text),
-                triple[code].format(self.triple.text),
+                *(spread[code].format(n, odds.text) for n, odds in sorted(self.odds_by_spread.items())),
+                more_text[code].format(self.odds.text),
+                triple[code].format(self.triple_odds.text),
             ]
             for code in ("en", "fr")
         }
@@ -88,7 +90,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
     def list_added_spots(self) -> tuple[Spot, ...]:
         """Return the spot for the player's raise, the only spot that is bet on during the round."""
-        return (build_added_spot(self.definition.ante, RAISE_ANSWER, {"en": "Raise", "fr": "Relance"}),)
+        return (build_added_spot(self.definition.ante, RAISE_SPOT, {"en": "Raise", "fr": "Relance"}),)
 
     def find_added_stake_factor(self, bet: BankBet) -> int:  # noqa: ARG002
         """Return 1: a player may raise at most by the amount of the bet."""
@@ -96,31 +98,31 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal two cards, let the seats raise if there is a spread, deal the third, settle."""
-        rules, rule = self.definition.shoe, self.definition.ante
-        shoe, cues = open_shoe(rules, self.table, draw)
+        shoe_rules, bet_terms = self.definition.shoe, self.definition.ante
+        shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
         cards = [shoe.deal(draw, "card 1"), shoe.deal(draw, "card 2")]
         for card in cards:
             yield Cue("deal", {"hand": "board", "card": format_card(card)})
         spread = abs(get_rank(cards[0]) - get_rank(cards[1])) - 1
-        staked = list(bets)
+        placed_bets = list(bets)
         if spread > 0:
             for bet in bets:
-                raised = Bet(RAISE_ANSWER, bet.credits, bet.seat)
+                raise_bet = Bet(RAISE_SPOT, bet.credits, bet.seat)
                 prompt = _build_display(cards, spread)
                 if can_see_seat_cards(bet.seat, viewer):
                     prompt["advice"] = self._find_advice(spread)
-                decision = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat)
+                decision = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raise_bet}, bet.seat)
                 if decision.get_chosen_option((yield decision)) == "raise":
-                    staked.append(raised)
+                    placed_bets.append(raise_bet)
         if spread:
-            third = shoe.deal(draw, "card 3")
-            cards.append(third)
-            yield Cue("deal", {"hand": "board", "card": format_card(third)})
-        for bet in staked:
-            yield _settle_by_ranks(bet, rule, [get_rank(card) for card in cards])
+            third_card = shoe.deal(draw, "card 3")
+            cards.append(third_card)
+            yield Cue("deal", {"hand": "board", "card": format_card(third_card)})
+        for bet in placed_bets:
+            yield _settle_by_ranks(bet, bet_terms, [get_rank(card) for card in cards])
         return Outcome(
-            display=_build_display(cards, spread), table=build_table_after_round(rules, shoe, self.table)
+            display=_build_display(cards, spread), table=build_table_after_round(shoe_rules, shoe, self.table)
         )
 
     def _find_advice(self, spread: int) -> str:
@@ -130,10 +132,10 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
     @cached_property
     def raised_spreads(self) -> frozenset[int]:
         """Return the spreads for which a raise has a positive expectation, if the shoe is fresh."""
-        decks, rule = self.definition.shoe.decks, self.definition.ante
+        decks, bet_terms = self.definition.shoe.deck_count, self.definition.ante
         chance_by_spread = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANK_COUNT - 1)}
         return frozenset(
-            n for n, chance in chance_by_spread.items() if chance * (1 + rule.find_odds(n).net) > 1
+            n for n, chance in chance_by_spread.items() if chance * (1 + bet_terms.find_odds(n).net) > 1
         )
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
@@ -150,7 +152,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
         The player raises at the spreads in ``raised_spreads``.
         """
-        decks, rule = self.definition.shoe.decks, self.definition.ante
+        decks, bet_terms = self.definition.shoe.deck_count, self.definition.ante
         (bet,) = wager.bets
         for first in range(_RANK_COUNT):
             for second in range(_RANK_COUNT):
@@ -160,11 +162,11 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                 ways *= counts[second]
                 counts[second] -= 1
                 spread = abs(first - second) - 1
-                bets = [bet, Bet(RAISE_ANSWER, bet.credits)] if spread in raised_spreads else [bet]
+                bets = [bet, Bet(RAISE_SPOT, bet.credits)] if spread in raised_spreads else [bet]
                 for third, n in enumerate(counts):
                     if ways * n:
                         ranks = [first, second] if spread == 0 else [first, second, third]
-                        settlements = [_settle_by_ranks(placed_bet, rule, ranks) for placed_bet in bets]
+                        settlements = [_settle_by_ranks(placed_bet, bet_terms, ranks) for placed_bet in bets]
                         yield WeightedResult(
                             ways * n,
                             settlements,
@@ -177,18 +179,18 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         all_spreads = frozenset(range(1, _RANK_COUNT - 1))
         never_raise_rtp = compute_mean_return(wager, self._iter_cases(wager, frozenset()))
-        worst = compute_mean_return(wager, self._iter_cases(wager, all_spreads - self.raised_spreads))
+        worst_rtp = compute_mean_return(wager, self._iter_cases(wager, all_spreads - self.raised_spreads))
         lowest_spread = min(self.raised_spreads, default=0)
         return replace(
             figures,
             strategy=f"raise at a spread of {lowest_spread} or more" if lowest_spread else "never raise",
             simplest_strategy="never raise",
             simplest_rtp=never_raise_rtp,
-            worst_rtp=worst,
+            worst_rtp=worst_rtp,
         )
 
 
-def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
+def _settle_by_ranks(bet: Bet, bet_terms: RedDogBet, ranks: Sequence[int]) -> Settlement:
     """Return the settlement of a red dog bet by the ranks of the cards.
 
     ``ranks`` has only two cards if these are in sequence, because that is a push.
@@ -196,10 +198,14 @@ def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlem
     low, high = sorted(ranks[:2])
     if high == low + 1:
         return settle_push(bet)
-    third = ranks[2]
+    third_rank = ranks[2]
     if low == high:
-        return settle_bet(bet, rule.triple, "three of a rank") if third == low else settle_push(bet)
-    return settle_bet(bet, rule.find_odds(high - low - 1) if low < third < high else None)
+        return (
+            settle_bet(bet, bet_terms.triple_odds, "three of a rank")
+            if third_rank == low
+            else settle_push(bet)
+        )
+    return settle_bet(bet, bet_terms.find_odds(high - low - 1) if low < third_rank < high else None)
 
 
 def _build_display(cards: Sequence[Card], spread: int) -> dict[str, object]:

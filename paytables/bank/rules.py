@@ -58,11 +58,11 @@ class BankRules(TableRules, Generic[D]):
         """Check also that the shoe cannot run out of cards during a round. Raises :class:`DefinitionError`."""
         super().check_installation(file)
         shoe = self.definition.shoe
-        if shoe.round_start_cards_min < self.cards_needed_for_round * shoe.rounds:
+        if shoe.round_start_cards_min < self.cards_needed_for_round * shoe.rounds_per_shuffle:
             raise DefinitionError(
                 file,
                 "shoe",
-                f"a round deals up to {self.cards_needed_for_round} cards, and {shoe.rounds} "
+                f"a round deals up to {self.cards_needed_for_round} cards, and {shoe.rounds_per_shuffle} "
                 f"before a shuffle; {shoe.round_start_cards_min} are certain to be in the shoe at its start: "
                 "raise shoe.stop or shoe.decks, or lower table.seats",
             )
@@ -108,15 +108,15 @@ class BankRules(TableRules, Generic[D]):
                 id=bet.id,
                 group=bet.id,
                 names=bet.name.model_dump(),
-                odds=bet.pays.text,
-                required_spot=bet.needs,
+                odds=bet.odds.text,
+                required_spot=bet.required_spot,
                 terms=bet.describe_pay(),
                 reserve_per_credit=Fraction(self.find_added_stake_factor(bet)),
                 **bet.limits.build_spot_fields(),
             )
             for bet in self.list_bets()
         )
-        return TableLayout((*spots, *self.list_added_spots()), self.definition.table, self.definition.form)
+        return TableLayout((*spots, *self.list_added_spots()), self.definition.table, self.definition.forms)
 
     @property
     def shared_state_keys(self) -> frozenset[str]:
@@ -144,8 +144,8 @@ class BankRules(TableRules, Generic[D]):
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the hands that may be on the felt, each with its names and its maximum number of cards."""
         return [
-            {"id": hand, "names": dict(names), "cards": most}
-            for hand, names, most in self.list_displayed_hands()
+            {"id": hand, "names": dict(names), "cards": cards_max}
+            for hand, names, cards_max in self.list_displayed_hands()
         ]
 
     def explain_pays(self) -> tuple[str, ...]:
@@ -190,14 +190,14 @@ class SeatedBankRules(SeatedRules, BankRules[D]):
     def cards_needed_for_round(self) -> int:
         """Return the most cards that a round deals: the bank's hand, and a hand for each seat."""
         (_, _, bank_cards), (_, _, seat_cards) = self.hands
-        return bank_cards + self.definition.table.seats * seat_cards
+        return bank_cards + self.definition.table.seat_count * seat_cards
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand and one for each seat, each with its names and its maximum number of cards."""
-        bank, (_, _, most) = self.list_displayed_hands()
+        bank, (_, _, cards_max) = self.list_displayed_hands()
         return [
             {"id": bank[0], "names": dict(bank[1]), "cards": bank[2]},
-            *list_seat_hands(self.definition.table.seats, cards=most),
+            *list_seat_hands(self.definition.table.seat_count, cards=cards_max),
         ]
 
 
@@ -207,7 +207,7 @@ def build_added_spot(bet: BankBet, spot_id: str, names: Mapping[str, str]) -> Sp
         id=spot_id,
         group=spot_id,
         names=names,
-        odds=bet.pays.text,
+        odds=bet.odds.text,
         terms=bet.describe_pay(),
         accepts_bets=False,
         required_spot=bet.id,

@@ -17,16 +17,18 @@ class BankBet(StrictTable):
     """The id of the bet and of its betting spot."""
     name: Text
     """The name of the bet on the screen."""
-    pays: WrittenOdds
+    odds: WrittenOdds = Field(alias="pays")
     """The odds of the bet."""
     limits: BetLimits = BetLimits()
     """The limits of the bet."""
-    needs: Identifier | None = Field(default=None, description="the bet that must be placed with this one")
+    required_spot: Identifier | None = Field(
+        default=None, description="the bet that must be placed with this one", alias="needs"
+    )
     """The id of the bet that must be placed with this one, or None."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds that this bet may pay."""
-        return (self.pays,)
+        return (self.odds,)
 
     def compute_commission(self, credits_: int) -> int:  # noqa: ARG002 (overridden by bets with a commission)
         """Return the commission on this bet if it wins with a stake of ``credits_``, in credits."""
@@ -46,5 +48,5 @@ class BankDefinition(TableDefinition):
     @model_validator(mode="after")
     def _check_players(self) -> Self:
         """Refuse more seats than the definition's shoe allows."""
-        self.shoe.check_players(self.table.seats)
+        self.shoe.check_players(self.table.seat_count)
         return self

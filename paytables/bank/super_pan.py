@@ -18,7 +18,7 @@ from typing import ClassVar, Final, Self, TypeAlias
 from pydantic import model_validator
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
-from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
+from paytables.bank.held_hands import DRAW_OPTION, STAND_OPTION, SeatHandsView
 from paytables.bank.rules import (
     BANK_NAMES,
     PLAYER_NAMES,
@@ -68,7 +68,7 @@ class SuperPanBet(BankBet):
 
     def describe_pay(self) -> Mapping[str, str]:
         """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
-        return {code: f"{self.pays.text}, {text}" for code, text in self.commission.describe().items()}
+        return {code: f"{self.odds.text}, {text}" for code, text in self.commission.describe().items()}
 
 
 class SuperPanDefinition(BankDefinition):
@@ -86,13 +86,13 @@ class SuperPanDefinition(BankDefinition):
             if self.stake.id != STAKE_SPOT:
                 raise ValueError(f"stake.id: must be {STAKE_SPOT!r} if a player may be the bank")
             denominations = len(self.game.denominations_cents)
-            self.player_bank.check_table(self.table.seats, self.stake.limits, denominations)
+            self.player_bank.check_table(self.table.seat_count, self.stake.limits, denominations)
         return self
 
     @model_validator(mode="after")
     def _check_shoe_is_fresh(self) -> Self:
         """Refuse a shoe that is not shuffled for every round."""
-        if self.shoe.is_shoe_carried_over or self.shoe.burn:
+        if self.shoe.is_shoe_carried_over or self.shoe.burned_card_count:
             raise ValueError("shoe: must be shuffled for every round, without burnt cards")
         return self
 
@@ -130,7 +130,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def table_layout(self) -> TableLayout:
         """Return the layout: the spot of the stake, and that of the bank if the table now offers it to players."""
         layout = super().table_layout
-        return replace(layout, spots=(*layout.spots, *self.list_bank_spots(self.definition.table.seats)))
+        return replace(layout, spots=(*layout.spots, *self.list_bank_spots(self.definition.table.seat_count)))
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand, which a player may hold, and one for each seat."""
@@ -139,61 +139,67 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
-        banked = self.arrange_bank(bets)
-        names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played_bets}
-        holders = {BANK_SPOT: banked.banker, **{name: seat for seat, name in names.items()}}
-        felt = SeatHandsView(holders, viewer, _count_points, face_down_card_count=_CARDS_PER_HAND + 1)
-        if not (yield from self.ask_whether_bank_covers(banked, felt.to_json(), viewer)):
-            return (yield from self.return_stakes(bets, felt.to_json()))
-        yield from banked.returned_settlements
-        shoe = Shoe.from_decks(self.definition.shoe.decks, excluded_ranks=_EXCLUDED_RANKS)
-        yield Cue("shuffle", {"decks": self.definition.shoe.decks})
+        banked_round = self.arrange_bank(bets)
+        hand_id_by_seat = {bet.seat: format_hand_id(bet.seat) for bet in banked_round.played_bets}
+        holders = {
+            BANK_SPOT: banked_round.banker,
+            **{hand_id: seat for seat, hand_id in hand_id_by_seat.items()},
+        }
+        hands_view = SeatHandsView(holders, viewer, _count_points, face_down_card_count=_CARDS_PER_HAND + 1)
+        if not (yield from self.ask_whether_bank_covers(banked_round, hands_view.to_json(), viewer)):
+            return (yield from self.return_stakes(bets, hands_view.to_json()))
+        yield from banked_round.returned_settlements
+        shoe = Shoe.from_decks(self.definition.shoe.deck_count, excluded_ranks=_EXCLUDED_RANKS)
+        yield Cue("shuffle", {"decks": self.definition.shoe.deck_count})
         for _ in range(_CARDS_PER_HAND):
-            for name in (*names.values(), BANK_SPOT):
-                yield felt.deal_card(name, shoe, draw)
-        own_hand = names.get(banked.played_bets[0].seat if viewer is None else viewer, BANK_SPOT)
-        for bet in banked.played_bets:
-            name = names[bet.seat]
-            points = tuple(sorted(CARD_POINTS_BY_RANK[get_rank(card)] for card in felt.cards[name]))
-            prompt = _build_display(felt, own_hand)
+            for hand_id in (*hand_id_by_seat.values(), BANK_SPOT):
+                yield hands_view.deal_card(hand_id, shoe, draw)
+        own_hand = hand_id_by_seat.get(
+            banked_round.played_bets[0].seat if viewer is None else viewer, BANK_SPOT
+        )
+        for bet in banked_round.played_bets:
+            hand_id = hand_id_by_seat[bet.seat]
+            points = tuple(sorted(CARD_POINTS_BY_RANK[get_rank(card)] for card in hands_view.cards[hand_id]))
+            prompt = _build_display(hands_view, own_hand)
             if can_see_seat_cards(bet.seat, viewer):
-                prompt["advice"] = self.find_best_answer(points, bet.credits)
-            decision = Decision("super-pan", (STAND_ANSWER, DRAW_ANSWER), prompt, seat=bet.seat)
-            if decision.get_chosen_option((yield decision)) == DRAW_ANSWER:
-                yield felt.deal_card(name, shoe, draw)
-        yield from felt.turn_face_up(*holders)
-        if felt.count_points(BANK_SPOT) <= _BANK_DRAWS_UP_TO_POINTS:
-            yield felt.deal_card(BANK_SPOT, shoe, draw)
-        for bet in banked.played_bets:
+                prompt["advice"] = self.find_best_option(points, bet.credits)
+            decision = Decision("super-pan", (STAND_OPTION, DRAW_OPTION), prompt, seat=bet.seat)
+            if decision.get_chosen_option((yield decision)) == DRAW_OPTION:
+                yield hands_view.deal_card(hand_id, shoe, draw)
+        yield from hands_view.turn_face_up(*holders)
+        if hands_view.count_points(BANK_SPOT) <= _BANK_DRAWS_UP_TO_POINTS:
+            yield hands_view.deal_card(BANK_SPOT, shoe, draw)
+        for bet in banked_round.played_bets:
             settlement = self._settle_bet(
-                bet, felt.count_points(names[bet.seat]), felt.count_points(BANK_SPOT)
+                bet, hands_view.count_points(hand_id_by_seat[bet.seat]), hands_view.count_points(BANK_SPOT)
             )
             yield settlement
-            yield from banked.settle_bank(settlement)
+            yield from banked_round.settle_bank(settlement)
         return Outcome(
-            display=_build_display(felt, own_hand), table=self.build_table_after_bank(banked, bets, viewer)
+            display=_build_display(hands_view, own_hand),
+            table=self.build_table_after_bank(banked_round, bets, viewer),
         )
 
-    def _settle_bet(self, bet: Bet, player: int, bank: int) -> Settlement:
+    def _settle_bet(self, bet: Bet, player_points: int, bank_points: int) -> Settlement:
         """Return the settlement of a bet by the points of its player's and the bank's hand."""
-        rule = self.definition.stake
-        if player == bank:
+        bet_terms = self.definition.stake
+        if player_points == bank_points:
             return settle_push(bet)
-        if player < bank:
+        if player_points < bank_points:
             return settle_bet(bet, None)
-        settlement, commission = settle_bet(bet, rule.pays), rule.compute_commission(bet.credits)
+        settlement, commission = settle_bet(bet, bet_terms.odds), bet_terms.compute_commission(bet.credits)
         return replace(settlement, credits=settlement.credits - commission, detail={"commission": commission})
 
-    def find_best_answer(self, hand: tuple[int, ...], stake_credits: int) -> str:
+    def find_best_option(self, hand: tuple[int, ...], stake_credits: int) -> str:
         """Return the player's better decision, ``draw`` or ``stand``; ``hand`` has the points of the three cards.
 
         It is computed for a fresh shoe without these cards, whatever cards other seats show.
         """
-        stand_chances, draw_chances = _compute_chances(hand, self.definition.shoe.decks)
+        stand_chances, draw_chances = _compute_chances(hand, self.definition.shoe.deck_count)
         should_draw = self._compute_stake_value(draw_chances, stake_credits) > self._compute_stake_value(
             stand_chances, stake_credits
         )
-        return DRAW_ANSWER if should_draw else STAND_ANSWER
+        return DRAW_OPTION if should_draw else STAND_OPTION
 
     def _compute_stake_value(self, chances: Mapping[int, Fraction], stake_credits: int) -> Fraction:
         """Return the expected return of a stake from the chances to win (1), push (0) and lose (-1)."""
@@ -209,9 +215,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         if BANK_SPOT in stakes:
-            return self._iter_bank_cases(stakes, lambda hand: self.find_best_answer(hand, stakes[BANK_SPOT]))
+            return self._iter_bank_cases(stakes, lambda hand: self.find_best_option(hand, stakes[BANK_SPOT]))
         return self._iter_cases(
-            stakes, lambda hand: self.find_best_answer(hand, stakes[self.definition.stake.id])
+            stakes, lambda hand: self.find_best_option(hand, stakes[self.definition.stake.id])
         )
 
     def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
@@ -221,18 +227,18 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         returned are both included.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        answers: tuple[DrawDecider, ...] = (lambda _: DRAW_ANSWER, lambda _: STAND_ANSWER)
-        for answer in answers:
-            yield from self._iter_cases(stakes, answer)
+        deciders: tuple[DrawDecider, ...] = (lambda _: DRAW_OPTION, lambda _: STAND_OPTION)
+        for choose_option in deciders:
+            yield from self._iter_cases(stakes, choose_option)
             if BANK_SPOT in stakes:
-                yield from self._iter_bank_cases(stakes, answer)
+                yield from self._iter_bank_cases(stakes, choose_option)
 
-    def _iter_cases(self, stakes: Mapping[str, int], choose_answer: DrawDecider) -> Iterable[WeightedResult]:
+    def _iter_cases(self, stakes: Mapping[str, int], choose_option: DrawDecider) -> Iterable[WeightedResult]:
         """Yield, for each hand of the player, the possible ones of a win, a push and a loss, as weighted cases.
 
-        ``choose_answer`` returns the answer for a hand: draw or stand.
+        ``choose_option`` returns the answer for a hand: draw or stand.
         """
-        decks, name = self.definition.shoe.decks, self.definition.stake.id
+        decks, name = self.definition.shoe.deck_count, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
         bank_settlements = (
             [settle_push(Bet(BANK_SPOT, stakes[BANK_SPOT]), NOT_COVERED_SETTLEMENT_NAME)]
@@ -243,7 +249,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
             hand_chance = Fraction(_count_ways(counts, hand), total)
             stand_chances, draw_chances = _compute_chances(hand, decks)
-            chances = draw_chances if choose_answer(hand) == DRAW_ANSWER else stand_chances
+            chances = draw_chances if choose_option(hand) == DRAW_OPTION else stand_chances
             for result, chance in chances.items():
                 if chance * hand_chance:
                     # any points that compare like the result: 1 wins against 0, 0 ties, -1 loses
@@ -251,7 +257,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                     yield WeightedResult(chance * hand_chance, settlements)
 
     def _iter_bank_cases(
-        self, stakes: Mapping[str, int], choose_answer: DrawDecider
+        self, stakes: Mapping[str, int], choose_option: DrawDecider
     ) -> Iterable[WeightedResult]:
         """Yield the cases of a seat that holds the bank, against one opposing stake of the same credits.
 
@@ -262,7 +268,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             if STAKE_SPOT in stakes
             else []
         )
-        for case in self._iter_cases({STAKE_SPOT: stakes[BANK_SPOT]}, choose_answer):
+        for case in self._iter_cases({STAKE_SPOT: stakes[BANK_SPOT]}, choose_option):
             (stake,) = case.settlements
             yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(stake)])
 
@@ -272,7 +278,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         if bank is None:
             return analysis
         figures = self.table_layout.with_required_bets(
-            self.analyse_stakes(BANK_SPOT, {BANK_SPOT: bank.limits.least}, depth)
+            self.analyse_stakes(BANK_SPOT, {BANK_SPOT: bank.limits.bet_min}, depth)
         )
         return replace(analysis, bets=(*analysis.bets, figures))
 
@@ -292,30 +298,32 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 table={BANK_SPOT: BankTurn(eligible_seats=(0, 1)).to_json()},
             )
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        opposite = {DRAW_ANSWER: STAND_ANSWER, STAND_ANSWER: DRAW_ANSWER}
-        worst = compute_mean_return(
+        opposite_option = {DRAW_OPTION: STAND_OPTION, STAND_OPTION: DRAW_OPTION}
+        worst_rtp = compute_mean_return(
             wager,
-            self._iter_cases(stakes, lambda hand: opposite[self.find_best_answer(hand, wager.credits)]),
+            self._iter_cases(
+                stakes, lambda hand: opposite_option[self.find_best_option(hand, wager.credits)]
+            ),
         )
-        by_bank = self._iter_cases(
-            stakes, lambda hand: DRAW_ANSWER if sum(hand) % 10 <= _BANK_DRAWS_UP_TO_POINTS else STAND_ANSWER
+        bank_rule_cases = self._iter_cases(
+            stakes, lambda hand: DRAW_OPTION if sum(hand) % 10 <= _BANK_DRAWS_UP_TO_POINTS else STAND_OPTION
         )
         drawing_hands = [
-            hand for hand in _iter_hands() if self.find_best_answer(hand, wager.credits) == DRAW_ANSWER
+            hand for hand in _iter_hands() if self.find_best_option(hand, wager.credits) == DRAW_OPTION
         ]
         highest_total = max(sum(hand) % 10 for hand in drawing_hands)
         return replace(
             base_figures,
             strategy=f"draw on {highest_total} or less",
             simplest_strategy="draw on five or less, as the bank does",
-            simplest_rtp=compute_mean_return(wager, by_bank),
-            worst_rtp=worst,
+            simplest_rtp=compute_mean_return(wager, bank_rule_cases),
+            worst_rtp=worst_rtp,
         )
 
 
-def _build_display(felt: SeatHandsView, own_hand: str) -> dict[str, object]:
+def _build_display(hands_view: SeatHandsView, own_hand: str) -> dict[str, object]:
     """Return the hands as the screen shows them, with the points of the viewer's own hand as the result."""
-    return felt.to_json() | {"result": str(felt.count_points(own_hand))}
+    return hands_view.to_json() | {"result": str(hands_view.count_points(own_hand))}
 
 
 def _count_points(hand: Sequence[Card]) -> int:

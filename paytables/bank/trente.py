@@ -21,7 +21,7 @@ from pydantic import Field
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
-from paytables.bank.rows import compute_equal_row_chances
+from paytables.bank.row_chances import compute_equal_row_chances
 from paytables.bank.rules import BankRules, HandDescriptions, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES, Card, Shoe, format_card, get_rank, is_red
@@ -70,10 +70,12 @@ class TrenteShoeRules(ShoeRules):
     A stop card lies before the last five cards, or there is none if a shuffling machine deals.
     """
 
-    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    deck_count: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(default=6, alias="decks")
     """The number of decks in the shoe."""
-    stop: PositiveInt | None = Field(
-        default=None, description="cards behind the stop card; none: a fresh shuffle every round"
+    cards_behind_stop_card: PositiveInt | None = Field(
+        default=None,
+        description="cards behind the stop card; none: a fresh shuffle every round",
+        alias="stop",
     )
     """The number of cards behind the stop card; None: a shuffling machine deals without one."""
 
@@ -81,7 +83,7 @@ class TrenteShoeRules(ShoeRules):
 class SimpleChanceBet(BankBet):
     """A bet on one of the four even-money chances of trente et quarante: black, red, colour, inverse."""
 
-    on: SimpleChance
+    simple_chance: SimpleChance = Field(alias="on")
     """The even-money chance that the bet is on."""
 
 
@@ -90,22 +92,22 @@ class Insurance(StrictTable):
 
     name: Text = Text(en="Insurance", fr="Assurance")
     """The name of the insurance for the player."""
-    percent: PositiveInt = 1
+    cost_percent: PositiveInt = Field(default=1, alias="percent")
     """The cost of the insurance, in per cent of the stake."""
-    least: PositiveInt = 100
+    stake_min_credits: PositiveInt = Field(default=100, alias="least")
     """The smallest stake that can be insured, in credits."""
 
     @property
     def credits_covered(self) -> int:
         """Return how many credits of a stake one credit of insurance covers."""
-        return 100 // self.percent
+        return 100 // self.cost_percent
 
 
 class TrenteDefinition(BankDefinition):
     """The definition of a trente et quarante game; payments are made in the order of the bets."""
 
     shoe: TrenteShoeRules = TrenteShoeRules()
-    bet: tuple[SimpleChanceBet, ...] = Field(min_length=1)
+    bets: tuple[SimpleChanceBet, ...] = Field(min_length=1, alias="bet")
     """The bets on the four chances."""
     insurance: Insurance | None = None
     """The insurance against the refait; None: not offered."""
@@ -113,13 +115,13 @@ class TrenteDefinition(BankDefinition):
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays, what insurance costs and the number of decks, as text by language."""
         lines = {
-            code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in self.bet]
+            code: [f"{getattr(bet.name, code)} - {bet.odds.text}" for bet in self.bets]
             for code in _INSURANCE_TEXT
         }
         if self.insurance is not None:
             for code, template in _INSURANCE_TEXT.items():
-                share, least = self.insurance.credits_covered, self.insurance.least
-                insurance_text = template.format(self.insurance.percent, share, least)
+                covered_credits, stake_min = self.insurance.credits_covered, self.insurance.stake_min_credits
+                insurance_text = template.format(self.insurance.cost_percent, covered_credits, stake_min)
                 lines[code].append(f"{getattr(self.insurance.name, code)} - {insurance_text}")
         return {code: [*pay_lines, self.shoe.format_deck_line(code)] for code, pay_lines in lines.items()}
 
@@ -176,12 +178,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     def list_bets(self) -> tuple[SimpleChanceBet, ...]:
         """Return every bet that this trente et quarante game offers."""
-        return self.definition.bet
+        return self.definition.bets
 
     @cached_property
     def bets_by_chance(self) -> dict[str, SimpleChanceBet]:
         """Return the bets on the chances (black, red, colour, inverse), by the ids of the bets."""
-        return {bet.id: bet for bet in self.definition.bet}
+        return {bet.id: bet for bet in self.definition.bets}
 
     @cached_property
     def table_layout(self) -> TableLayout:
@@ -195,7 +197,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
             if insurance is not None
             else []
         )
-        return TableLayout((*super().table_layout.spots, *spots), self.definition.table, self.definition.form)
+        return TableLayout(
+            (*super().table_layout.spots, *spots), self.definition.table, self.definition.forms
+        )
 
     # ------------------------------------------------------------------ table state between rounds
     def with_table_state(self, table_state: object) -> Self:
@@ -220,13 +224,13 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 f"{held_bets_data!r} is not a list of stakes in prison that a round of this game can leave"
             )
         held_bets = imprisoned_bets_from_json(
-            held_bets_data, self.bets_by_chance, self.definition.table.seats
+            held_bets_data, self.bets_by_chance, self.definition.table.seat_count
         )
         for bet in held_bets:
             limits = self.bets_by_chance[bet.spot].limits
             if (
-                not limits.least <= bet.credits <= limits.most
-                or bet.credits % limits.step
+                not limits.bet_min <= bet.credits <= limits.bet_max
+                or bet.credits % limits.bet_step
                 or not bet.can_stay
             ):
                 raise ValueError(
@@ -258,15 +262,18 @@ class TrenteRules(BankRules[TrenteDefinition]):
     # ------------------------------------------------------------------ one coup
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a coup: deal both rows and settle every bet; at a refait ask for half or prison."""
-        accepted = self.build_wager(wager.credits, **wager.options)
-        rules = self.definition.shoe
-        shoe, cues = open_shoe(rules, self.table, draw)
+        accepted_wager = self.build_wager(wager.credits, **wager.options)
+        shoe_rules = self.definition.shoe
+        shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
         rows: dict[str, list[Card]] = {name: [] for name in ROW_NAMES}
         is_complete = True
         for name in ROW_NAMES:
             while is_complete and _count_points(rows[name]) <= _ROW_POINTS_LIMIT:
-                is_complete = rules.stop is None or shoe.cards_left > rules.stop
+                is_complete = (
+                    shoe_rules.cards_behind_stop_card is None
+                    or shoe.cards_left > shoe_rules.cards_behind_stop_card
+                )
                 yield (
                     _deal_card(rows, name, shoe, draw)
                     if is_complete
@@ -275,17 +282,19 @@ class TrenteRules(BankRules[TrenteDefinition]):
         points = (_count_points(rows["black"]), _count_points(rows["red"])) if is_complete else None
         coup = TrenteCoup(points, is_first_card_red=is_red(rows["black"][0]))
         display = _build_display(rows, coup)
-        bets = list_bets_on_table(self.held_bets, accepted, self.table_layout.spots)
-        insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
+        bets = list_bets_on_table(self.held_bets, accepted_wager, self.table_layout.spots)
+        insured_spots = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
 
         def decide_bet(bet: ImprisonedBet) -> BetResult:
             """Return the result of this coup of trente et quarante for a bet."""
-            return self.decide_bet(bet, coup, insured=(bet.seat, bet.spot + INSURANCE_SPOT_SUFFIX) in insured)
+            return self.decide_bet(
+                bet, coup, insured=(bet.seat, bet.spot + INSURANCE_SPOT_SUFFIX) in insured_spots
+            )
 
-        staying = yield from settle_or_imprison(bets, decide_bet, display, "refait")
+        staying_bets = yield from settle_or_imprison(bets, decide_bet, display, "refait")
         return Outcome(
             display=display,
-            table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying),
+            table=_build_table_state(build_table_after_round(shoe_rules, shoe, self.table), staying_bets),
         )
 
     def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, insured: bool) -> BetResult:
@@ -293,14 +302,14 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
         If the rules give the choice between both, the result contains both and the player chooses.
         """
-        rule, winning_chances = self.bets_by_chance.get(bet.spot), coup.winning_chances
+        bet_terms, winning_chances = self.bets_by_chance.get(bet.spot), coup.winning_chances
         if not winning_chances and coup.result != "refait":
             return (
                 (None, bet)
                 if bet.times_held_over
                 else (settle_push(bet, "void" if coup.points is None else "push"), None)
             )
-        if rule is None:
+        if bet_terms is None:
             return settle_bet(bet, None), None
         if not winning_chances and insured and not bet.times_held_over:
             return settle_push(bet, "insured"), None
@@ -310,15 +319,16 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 bet_after_refait
             ), bet_after_refait if bet_after_refait.can_stay else None
         if bet.times_held_over:
-            return settle_imprisoned_stake(bet, won=rule.on in winning_chances), None
-        return settle_bet(bet, rule.pays if rule.on in winning_chances else None), None
+            return settle_imprisoned_stake(bet, won=bet_terms.simple_chance in winning_chances), None
+        return settle_bet(bet, bet_terms.odds if bet_terms.simple_chance in winning_chances else None), None
 
     # ------------------------------------------------------------------ figures
     def _settle_coup(self, bets: Sequence[ImprisonedBet], coup: TrenteCoup) -> list[Settlement]:
         """Return a coup's settlements if every player takes part of the stake back at a refait."""
-        insured = {bet.spot for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
+        insured_spots = {bet.spot for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
         results = (
-            self.decide_bet(bet, coup, insured=bet.spot + INSURANCE_SPOT_SUFFIX in insured) for bet in bets
+            self.decide_bet(bet, coup, insured=bet.spot + INSURANCE_SPOT_SUFFIX in insured_spots)
+            for bet in bets
         )
         return [settlement for settlement, _ in results if settlement is not None]
 
@@ -328,7 +338,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         Both rows have the same chance to win, and the first card is as likely red as black.
         """
         bets = [ImprisonedBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
-        tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
+        tie, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
         for coup in _DISTINCT_COUPS:
             chance = {"refait": refait, "tie": tie - refait}.get(coup.result, (1 - tie) / 4)
             yield WeightedResult(chance, self._settle_coup(bets, coup))
@@ -348,8 +358,11 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return base_analysis
         insured_figures = []
         for bet in self.list_bets():
-            least = self.table_layout.spots_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
-            stakes = {bet.id: least * insurance.credits_covered, bet.id + INSURANCE_SPOT_SUFFIX: least}
+            insurance_min = self.table_layout.spots_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
+            stakes = {
+                bet.id: insurance_min * insurance.credits_covered,
+                bet.id + INSURANCE_SPOT_SUFFIX: insurance_min,
+            }
             insured_figures.append(self.analyse_stakes(bet.id + INSURANCE_SPOT_SUFFIX, stakes, depth))
         return replace(base_analysis, bets=(*base_analysis.bets, *insured_figures))
 
@@ -365,26 +378,29 @@ class TrenteRules(BankRules[TrenteDefinition]):
         ]
         if not prison_bets:
             return figures
-        _, refait = compute_equal_row_chances(self.definition.shoe.decks)
+        _, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
         prison_gain_credits = sum(
             (refait * (self._compute_prison_mean(bet) - bet.half_stake_credits) for bet in prison_bets),
             Fraction(0),
         )
-        worst = figures.rtp + prison_gain_credits / figures.cost_credits
-        note = f"with every stake left in prison {format_percent(worst)} %, its later coups counted as of a fresh shoe"
-        return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst, note)
+        worst_rtp = figures.rtp + prison_gain_credits / figures.cost_credits
+        prison_note = (
+            f"with every stake left in prison {format_percent(worst_rtp)} %, "
+            "its later coups counted as of a fresh shoe"
+        )
+        return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst_rtp, prison_note)
 
     def _compute_prison_mean(self, bet: ImprisonedBet) -> Fraction:
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
-        tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
+        tie, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
         bet_after_refait = replace(bet, times_held_over=bet.times_held_over + 1)
-        later = (
+        later_mean = (
             self._compute_prison_mean(bet_after_refait)
             if bet_after_refait.can_stay
             else Fraction(bet_after_refait.half_stake_credits)
         )
         # coups with equal rows other than the refait decide nothing, so they do not count
-        return ((1 - tie) / 2 * bet.stake_credits + refait * later) / (1 - tie + refait)
+        return ((1 - tie) / 2 * bet.stake_credits + refait * later_mean) / (1 - tie + refait)
 
 
 #: One coup of each kind: black or red with colour or inverse, equal rows, the refait.
@@ -405,9 +421,9 @@ def _build_insurance_spot(bet: SimpleChanceBet, insurance: Insurance) -> Spot:
         id=bet.id + INSURANCE_SPOT_SUFFIX,
         group="insurance",
         names=names,
-        odds=f"{insurance.percent} %",
-        bet_min=-(-max(insurance.least, bet.limits.least) // insurance.credits_covered),
-        bet_max=bet.limits.most // insurance.credits_covered,
+        odds=f"{insurance.cost_percent} %",
+        bet_min=-(-max(insurance.stake_min_credits, bet.limits.bet_min) // insurance.credits_covered),
+        bet_max=bet.limits.bet_max // insurance.credits_covered,
         required_spot=bet.id,
         credits_covered=insurance.credits_covered,
     )
@@ -452,18 +468,21 @@ def _build_rules(definition: TrenteDefinition, file: str) -> TrenteRules:
     Raises :class:`DefinitionError`.
     """
     insurance = definition.insurance
-    if insurance is not None and (100 % insurance.percent or insurance.least % insurance.credits_covered):
-        reason = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"
+    if insurance is not None and (
+        100 % insurance.cost_percent or insurance.stake_min_credits % insurance.credits_covered
+    ):
+        stake_text = format_count(insurance.stake_min_credits, "credit")
+        reason = f"{insurance.cost_percent} % of {stake_text} is not a whole number of credits"
         raise DefinitionError(file, "insurance", reason)
-    for n, bet in enumerate(definition.bet):
-        if bet.limits.step % 2:
-            reason = f"{bet.limits.step} is not even, but half of a stake is returned at a refait"
+    for n, bet in enumerate(definition.bets):
+        if bet.limits.bet_step % 2:
+            reason = f"{bet.limits.bet_step} is not even, but half of a stake is returned at a refait"
             raise DefinitionError(file, f"bet.{n}.limits.step", reason)
-        if bet.on in {earlier.on for earlier in definition.bet[:n]}:
-            raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.on} is listed twice")
-    rules = TrenteRules(definition)
-    check_bets(rules, file)
-    return rules
+        if bet.simple_chance in {earlier.simple_chance for earlier in definition.bets[:n]}:
+            raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.simple_chance} is listed twice")
+    shoe_rules = TrenteRules(definition)
+    check_bets(shoe_rules, file)
+    return shoe_rules
 
 
 #: The game family. Help texts may state 31, the points of the refait, although no definition contains this number.

@@ -10,6 +10,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Final
 
+from pydantic import Field
+
 from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.bank.rules import (
@@ -43,17 +45,17 @@ _BANK_HAND_KEY: Final = -1
 class WarDefinition(BankDefinition):
     """The definition of a war game: the bet on the higher card, and an optional bet on the tie."""
 
-    main: BankBet
+    main_bet: BankBet = Field(alias="main")
     """The bet on the higher card."""
-    tie: BankBet | None = None
+    tie_bet: BankBet | None = Field(default=None, alias="tie")
     """The optional bet on a tie of the first two cards."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays and the number of decks, as text by language."""
-        bets = [self.main, *([] if self.tie is None else [self.tie])]
+        bets = [self.main_bet, *([] if self.tie_bet is None else [self.tie_bet])]
         return {
             code: [
-                *(f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in bets),
+                *(f"{getattr(bet.name, code)} - {bet.odds.text}" for bet in bets),
                 self.shoe.format_deck_line(code),
             ]
             for code in ("en", "fr")
@@ -69,15 +71,18 @@ class WarRules(SeatedBankRules[WarDefinition]):
     def cards_needed_for_round(self) -> int:
         """Return the most cards that a round deals and burns: those of a round in which every seat goes to war."""
         war_cards = 2 * (_BURNED_CARD_COUNT_BEFORE_WAR + 1)  # the seat's and the bank's second card
-        return 1 + self.definition.table.seats * (1 + war_cards)
+        return 1 + self.definition.table.seat_count * (1 + war_cards)
 
     def list_bets(self) -> tuple[BankBet, ...]:
         """Return the bets that this war game offers: the main bet, and the bet on a tie if there is one."""
-        return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
+        return (
+            self.definition.main_bet,
+            *(() if self.definition.tie_bet is None else (self.definition.tie_bet,)),
+        )
 
     def list_added_spots(self) -> tuple[Spot, ...]:
         """Return the spot of the stake that a player adds to go to war."""
-        return (build_added_spot(self.definition.main, WAR_SPOT, {"en": "War", "fr": "Bataille"}),)
+        return (build_added_spot(self.definition.main_bet, WAR_SPOT, {"en": "War", "fr": "Bataille"}),)
 
     def find_added_stake_factor(self, bet: BankBet) -> int:
         """Return the stake that a player adds to go to war, as a multiple of ``bet``: 1 for the main bet, else 0."""
@@ -85,8 +90,8 @@ class WarRules(SeatedBankRules[WarDefinition]):
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
-        rules = self.definition.shoe
-        shoe, cues = open_shoe(rules, self.table, draw)
+        shoe_rules = self.definition.shoe
+        shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
         seats = sorted({bet.seat for bet in bets})
         hands: dict[int, list[Card]] = {}
@@ -103,7 +108,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
             if MAIN_SPOT not in seat_bets:
                 continue
             if comparison:
-                yield _settle_main_bet(seat_bets[MAIN_SPOT], self.definition.main, comparison)
+                yield _settle_main_bet(seat_bets[MAIN_SPOT], self.definition.main_bet, comparison)
                 continue
             war_bet = Bet(WAR_SPOT, seat_bets[MAIN_SPOT].credits, seat)
             prompt = _build_display(hands, viewer) | (
@@ -119,15 +124,15 @@ class WarRules(SeatedBankRules[WarDefinition]):
                 hands[owner] = [hands[owner][0], shoe.deal(draw, f"war {_format_hand_id(owner)}")]
                 yield _build_deal_cue(hands, owner)
             second_comparison = _compare_ranks(hands[seat][1], hands[_BANK_HAND_KEY][1])
-            yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main, second_comparison)
+            yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main_bet, second_comparison)
         return Outcome(
-            display=_build_display(hands, viewer), table=build_table_after_round(rules, shoe, self.table)
+            display=_build_display(hands, viewer), table=build_table_after_round(shoe_rules, shoe, self.table)
         )
 
     def _settle_tie_bet(self, bet: Bet, comparison: int) -> Settlement:
         """Return the settlement of the bet on a tie; ``comparison`` is 0 if the first cards have equal ranks."""
-        tie = self.definition.tie
-        return settle_bet(bet, tie.pays if tie is not None and comparison == 0 else None)
+        tie = self.definition.tie_bet
+        return settle_bet(bet, tie.odds if tie is not None and comparison == 0 else None)
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a war wager if the player always goes to war on a tie."""
@@ -143,7 +148,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         With ``surrenders`` the round ends at the tie. Burned cards are left out, because they have no effect
         on the probabilities: any two of the remaining cards are equally likely.
         """
-        decks = self.definition.shoe.decks
+        decks = self.definition.shoe.deck_count
         cards, cards_of_rank = 52 * decks, 4 * decks
         bets = {bet.spot: bet for bet in wager.bets}
         equal_chance = Fraction(cards_of_rank - 1, cards - 1)
@@ -169,7 +174,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         for comparison, chance in ((1, second_win_chance), (-1, second_win_chance), (0, second_tie_chance)):
             settlements = [
                 *tie_settlements,
-                *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main, comparison),
+                *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main_bet, comparison),
             ]
             yield WeightedResult(equal_chance * chance, settlements, added_credits=war_bet.credits)
 
@@ -181,7 +186,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         return (
             self._settle_tie_bet(bet, comparison)
             if bet.spot == TIE_SPOT
-            else _settle_main_bet(bet, self.definition.main, comparison)
+            else _settle_main_bet(bet, self.definition.main_bet, comparison)
         )
 
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
@@ -205,12 +210,12 @@ def _compare_ranks(player_card: Card, bank_card: Card) -> int:
     return (get_rank(player_card) > get_rank(bank_card)) - (get_rank(player_card) < get_rank(bank_card))
 
 
-def _settle_main_bet(bet: Bet, rule: BankBet, comparison: int) -> Settlement:
+def _settle_main_bet(bet: Bet, bet_terms: BankBet, comparison: int) -> Settlement:
     """Return the settlement of the main bet of casino war by first cards that differ.
 
     ``comparison`` is 1 if the player's card is higher, or -1 if it is lower.
     """
-    return settle_bet(bet, rule.pays if comparison > 0 else None)
+    return settle_bet(bet, bet_terms.odds if comparison > 0 else None)
 
 
 def _settle_surrender(bet: Bet) -> Settlement:
@@ -220,7 +225,7 @@ def _settle_surrender(bet: Bet) -> Settlement:
     )
 
 
-def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, comparison: int) -> list[Settlement]:
+def _settle_war(bet: Bet, war_bet: Bet, bet_terms: BankBet, comparison: int) -> list[Settlement]:
     """Return the settlements of the main bet and of the stake added for the war.
 
     ``comparison`` is 1, 0 or -1 if the player's second card is higher than, equal to or lower than the bank's.
@@ -228,8 +233,8 @@ def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, comparison: int) -> list[
     if comparison < 0:
         return [settle_bet(bet, None), settle_bet(war_bet, None)]
     return [
-        settle_bet(bet, rule.pays),
-        settle_bet(war_bet, rule.pays) if comparison == 0 else settle_push(war_bet),
+        settle_bet(bet, bet_terms.odds),
+        settle_bet(war_bet, bet_terms.odds) if comparison == 0 else settle_push(war_bet),
     ]
 
 
@@ -262,15 +267,15 @@ def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> d
 
 def _build_rules(definition: WarDefinition, file: str) -> WarRules:
     """Build the rules of war after checking the bets. Raises :class:`DefinitionError`."""
-    if definition.main.limits.step % 2:
+    if definition.main_bet.limits.bet_step % 2:
         reason = (
-            f"{definition.main.limits.step} is not even,"
+            f"{definition.main_bet.limits.bet_step} is not even,"
             " but a player who does not go to war loses half of the stake"
         )
         raise DefinitionError(file, "main.limits.step", reason)
-    rules = WarRules(definition)
-    check_bets(rules, file)
-    return rules
+    shoe_rules = WarRules(definition)
+    check_bets(shoe_rules, file)
+    return shoe_rules
 
 
 FAMILY = GameFamily(WarDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES)

@@ -1,6 +1,6 @@
 """The best blackjack strategy as data: an answer for each hand, packed into a definition, read by plain Python.
 
-There is one byte per answer (:data:`ANSWER_NAMES`). For each up card of the dealer, ace to ten, the answers are in
+There is one byte per answer (:data:`OPTION_NAMES`). For each up card of the dealer, ace to ten, the answers are in
 this order:
 
 (a) the hands of a box that has not split;
@@ -31,11 +31,11 @@ from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
 from paytables.poker.policy import unpack_policy
 
 #: The numbers of the answers for a hand, as stored in a strategy.
-STAND_ANSWER: Final = 0
-HIT_ANSWER: Final = 1
-DOUBLE_ANSWER: Final = 2
+STAND_OPTION: Final = 0
+HIT_OPTION: Final = 1
+DOUBLE_OPTION: Final = 2
 #: The name of each answer, by its number.
-ANSWER_NAMES: Final = ("stand", "hit", "double")
+OPTION_NAMES: Final = ("stand", "hit", "double")
 #: The packed hand of a 6, a 7 and an 8.
 PACKED_SIX_SEVEN_EIGHT: Final = PACKED_CARD_BY_VALUE[5] + PACKED_CARD_BY_VALUE[6] + PACKED_CARD_BY_VALUE[7]
 #: The packed hands of two cards that one more card of their suit can complete to 6, 7 and 8.
@@ -138,10 +138,10 @@ class PackedStrategy:
     ) -> "PackedStrategy":
         """Return a blackjack strategy in its packed form. Questions missing from ``answers`` cannot occur."""
         answer_bytes = bytes(
-            answers.get(question, STAND_ANSWER) for question in cls(house, b"").index_by_question
+            answers.get(question, STAND_OPTION) for question in cls(house, b"").index_by_question
         )
         split_bytes = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
-        insurance_bytes = bytes(hand in insured_hands for hand in _index_insurable_hands(house.decks))
+        insurance_bytes = bytes(hand in insured_hands for hand in _index_insurable_hands(house.deck_count))
         even_money_bytes = bytes(up in even_money_up_cards for up in (ACE_VALUE, TEN_VALUE))
         return cls(
             house,
@@ -153,7 +153,7 @@ class PackedStrategy:
         """Return the byte index, in the packed strategy, of the answer for each blackjack situation and hand."""
         house = self.house
         return _index_questions(
-            house.decks, suited=house.suited_678_odds is not None, same_rank=house.splits_same_rank_only
+            house.deck_count, suited=house.suited_678_odds is not None, same_rank=house.splits_same_rank_only
         )
 
     @property
@@ -162,7 +162,7 @@ class PackedStrategy:
         return (
             len(self.index_by_question)
             + len(_PAIR_INDEXES)
-            + len(_index_insurable_hands(self.house.decks))
+            + len(_index_insurable_hands(self.house.deck_count))
             + 2
         )
 
@@ -172,7 +172,7 @@ class PackedStrategy:
         is_one_suit = (
             suited and self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678
         )
-        return ANSWER_NAMES[self.packed_bytes[self.index_by_question[situation, hand, is_one_suit]]]
+        return OPTION_NAMES[self.packed_bytes[self.index_by_question[situation, hand, is_one_suit]]]
 
     def count_split_hands(self, up_card_value: int, pair: int, *, has_pair_rank: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
@@ -186,7 +186,7 @@ class PackedStrategy:
 
     def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether the strategy insures a two-card blackjack hand with these card values."""
-        indexes = _index_insurable_hands(self.house.decks)
+        indexes = _index_insurable_hands(self.house.deck_count)
         return bool(self.packed_bytes[-2 - len(indexes) + indexes[_pack_hand(values)]])
 
     def should_take_even_money(self, up_card_value: int) -> bool:

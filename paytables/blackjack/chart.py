@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from paytables.blackjack.advice import (
-    DOUBLE_ANSWER,
-    HIT_ANSWER,
+    DOUBLE_OPTION,
+    HIT_OPTION,
     PACKED_SIX_SEVEN_EIGHT,
     PACKED_STARTS_OF_SUITED_678,
-    STAND_ANSWER,
+    STAND_OPTION,
     HandSituation,
 )
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_card_values
@@ -46,10 +46,10 @@ TOTALS_IN_EVALUATION_ORDER: Final[tuple[HandTotal, ...]] = (
 )
 #: Letter of each answer in a chart's text.
 _LETTER_BY_ANSWER: Final[Mapping[ChartAnswer, str]] = {
-    (STAND_ANSWER, False): "S",
-    (HIT_ANSWER, False): "H",
-    (HIT_ANSWER, True): "D",
-    (STAND_ANSWER, True): "E",
+    (STAND_OPTION, False): "S",
+    (HIT_OPTION, False): "H",
+    (HIT_OPTION, True): "D",
+    (STAND_OPTION, True): "E",
 }
 #: Answer of each letter.
 _ANSWER_BY_LETTER: Final = {letter: answer for answer, letter in _LETTER_BY_ANSWER.items()}
@@ -86,11 +86,11 @@ class TotalsChart:
         chart says; a hit that is not permitted becomes a stand.
         """
         otherwise, doubles = self.answer_by_situation.get(
-            (up_card_value, (soft, best_total)), (STAND_ANSWER, False)
+            (up_card_value, (soft, best_total)), (STAND_OPTION, False)
         )
-        if doubles and DOUBLE_ANSWER in options and len(values) == 2:
-            return DOUBLE_ANSWER
-        return otherwise if otherwise in options else STAND_ANSWER
+        if doubles and DOUBLE_OPTION in options and len(values) == 2:
+            return DOUBLE_OPTION
+        return otherwise if otherwise in options else STAND_OPTION
 
     def build_chooser(self, calculator: StrategyCalculator) -> AnswerChooser:
         """Return a function that makes every hit, stand or double decision as this chart does."""
@@ -132,7 +132,7 @@ def guess_first_answer(hand_total: HandTotal) -> ChartAnswer:
     For a total that no hand reaches, the chart keeps this decision.
     """
     soft, total = hand_total
-    return (HIT_ANSWER if total < (18 if soft else 12) else STAND_ANSWER, False)
+    return (HIT_OPTION if total < (18 if soft else 12) else STAND_OPTION, False)
 
 
 def format_chart(chart: TotalsChart) -> tuple[str, ...]:
@@ -208,8 +208,8 @@ class _HandInSearch:
     def find_answer_index(self, answer: ChartAnswer) -> int:
         """Return the number of the decision ``answer`` or, if it is not permitted for this hand, of its fallback."""
         if answer[1] and self.double_value is not None:
-            return DOUBLE_ANSWER
-        return HIT_ANSWER if answer[0] == HIT_ANSWER and self.draw_value is not None else STAND_ANSWER
+            return DOUBLE_OPTION
+        return HIT_OPTION if answer[0] == HIT_OPTION and self.draw_value is not None else STAND_OPTION
 
     def compute_value(self, answer: ChartAnswer) -> int:
         """Return the blackjack hand's value for a decision of the chart.
@@ -217,11 +217,11 @@ class _HandInSearch:
         The hands that it may become by a draw must already have their values.
         """
         answer_index = self.find_answer_index(answer)
-        if answer_index == DOUBLE_ANSWER:
+        if answer_index == DOUBLE_OPTION:
             return self.double_value or 0
         return (
             self.stand_value
-            if answer_index == STAND_ANSWER
+            if answer_index == STAND_OPTION
             else (self.draw_value or 0) + sum(child.value for child in self.next_hands)
         )
 
@@ -288,9 +288,9 @@ class _DealerCardColumn:
             options = self._compute_answer_values(hand, branch)
             searched_hand = _HandInSearch(
                 (known_hands[hand].is_soft, known_hands[hand].best_total),
-                options[STAND_ANSWER],
-                options.get(DOUBLE_ANSWER),
-                options.get(HIT_ANSWER),
+                options[STAND_OPTION],
+                options.get(DOUBLE_OPTION),
+                options.get(HIT_OPTION),
             )
             if searched_hand.draw_value is not None:
                 searched_hand.next_hands = [
@@ -360,7 +360,7 @@ class _DealerCardColumn:
                 for hand in split_pair.start_hands:
                     hand.weight += 1
         for hand in self.hands_in_order:
-            if hand.weight and hand.find_answer_index(answers[hand.hand_total]) == HIT_ANSWER:
+            if hand.weight and hand.find_answer_index(answers[hand.hand_total]) == HIT_OPTION:
                 for child in hand.next_hands:
                     child.weight += hand.weight
 

@@ -40,16 +40,16 @@ class BlackjackDefinition(TableDefinition):
     """The definition of a blackjack table. ``boxes`` is the number of boxes on which one player may bet."""
 
     shoe: ShoeRules = ShoeRules(decks=6)
-    boxes: Annotated[int, Field(ge=1, le=BOXES_MAX)] = 1
+    box_count: Annotated[int, Field(ge=1, le=BOXES_MAX)] = Field(default=1, alias="boxes")
     """The number of boxes on which one player may bet."""
-    main: MainBet = MainBet()
+    main_bet: MainBet = Field(default=MainBet(), alias="main")
     """The stake on a hand."""
-    rules: HouseRules = HouseRules()
+    house_rules: HouseRules = Field(default=HouseRules(), alias="rules")
     """The house rules of the table."""
-    side: tuple[BlackjackSideBet, ...] = ()
+    side_bets: tuple[BlackjackSideBet, ...] = Field(default=(), alias="side")
     """The side bets of a box."""
-    progressive: tuple[Progressive, ...] = Field(
-        (), description="levels that side bets play for, by their ids"
+    progressive_levels: tuple[Progressive, ...] = Field(
+        (), description="levels that side bets play for, by their ids", alias="progressive"
     )
     """The progressive levels for which side bets play."""
     proved: dict[Identifier, ProvedFigures] = Field({}, description="written by `python -m tools.dev prove`")
@@ -57,16 +57,21 @@ class BlackjackDefinition(TableDefinition):
 
     def list_every_pay(self) -> list[NamedPay]:
         """Return every pay of the table except the even money of a plain win: its spot, name, title and odds."""
-        rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
-        even = EVEN_MONEY_ODDS if self.house.even_money_up_cards else None
+        rules, suited = self.house_rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
+        even = EVEN_MONEY_ODDS if self.exact_house_rules.even_money_up_cards else None
         own_pays = [
-            (MAIN_SPOT, BLACKJACK_RESULT, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
-            (MAIN_SPOT, THREE_SEVENS_RESULT, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
-            (MAIN_SPOT, SUITED_678_RESULT, suited, rules.suited_678),
+            (MAIN_SPOT, BLACKJACK_RESULT, Text(en="Blackjack", fr="Blackjack"), rules.blackjack_odds),
+            (
+                MAIN_SPOT,
+                THREE_SEVENS_RESULT,
+                Text(en="Three sevens", fr="Trois sept"),
+                rules.three_sevens_odds,
+            ),
+            (MAIN_SPOT, SUITED_678_RESULT, suited, rules.suited_678_odds),
             (MAIN_SPOT, EVEN_MONEY_RESULT, Text(en="Even money", fr="Mise à égalité"), even),
-            (INSURANCE_SPOT, INSURANCE_SPOT, INSURANCE_TEXT, rules.insurance),
+            (INSURANCE_SPOT, INSURANCE_SPOT, INSURANCE_TEXT, rules.insurance_odds),
         ]
-        sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]
+        sides = [(side.id, row.id, row.name, row.odds) for side in self.side_bets for row in side.rows]
         return [(spot, name, title, odds) for spot, name, title, odds in own_pays if odds is not None] + sides
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
@@ -74,8 +79,8 @@ class BlackjackDefinition(TableDefinition):
         pays = self.list_every_pay()
         return {
             code: [
-                *describe_rules(self.shoe, self.main, self.rules, pays, code),
-                *format_pays(pays, self.side, code),
+                *describe_rules(self.shoe, self.main_bet, self.house_rules, pays, code),
+                *format_pays(pays, self.side_bets, code),
             ]
             for code in ("en", "fr")
         }
@@ -86,60 +91,65 @@ class BlackjackDefinition(TableDefinition):
 
         Players hit up to 20, the dealer up to 16.
         """
-        hands = self.boxes * self.table.seats * self.rules.split.hands
-        return hands * (BEST_HAND_TOTAL - 1 + TEN_VALUE) + self.main.hands * (16 + TEN_VALUE)
+        hands = self.box_count * self.table.seat_count * self.house_rules.split_rules.hands_max
+        return hands * (BEST_HAND_TOTAL - 1 + TEN_VALUE) + self.main_bet.dealer_hand_count * (16 + TEN_VALUE)
 
     @property
-    def house(self) -> ExactHouseRules:
+    def exact_house_rules(self) -> ExactHouseRules:
         """Return the table's rules in the form that the exact analysis reads."""
-        rules = self.rules
-        even = {"no": (), "ace": (ACE_VALUE,), "ten": (ACE_VALUE, TEN_VALUE)}[rules.even_money]
+        rules = self.house_rules
+        even = {"no": (), "ace": (ACE_VALUE,), "ten": (ACE_VALUE, TEN_VALUE)}[rules.even_money_against]
         return ExactHouseRules(
-            decks=self.shoe.decks,
-            has_hole_card=rules.second_card == "hole",
-            hits_soft_17=rules.soft_17 == "hit",
+            deck_count=self.shoe.deck_count,
+            has_hole_card=rules.second_card_time == "hole",
+            hits_soft_17=rules.soft_17_action == "hit",
             original_bets_only=rules.original_bets_only,
-            blackjack_odds=rules.blackjack.net,
-            double_totals=rules.double.totals,
-            double_after_split=rules.double.after_split,
-            hands_max=rules.split.hands,
-            ace_hands_max=rules.split.ace_hands,
-            aces_get_one_card=rules.split.aces_one_card,
-            splits_same_rank_only=rules.split.same == "rank",
-            insurance_odds=None if rules.insurance is None else rules.insurance.net,
+            blackjack_odds=rules.blackjack_odds.net,
+            double_totals=rules.double_rules.permitted_totals,
+            double_after_split=rules.double_rules.is_permitted_after_split,
+            hands_max=rules.split_rules.hands_max,
+            ace_hands_max=rules.split_rules.ace_hands_max,
+            aces_get_one_card=rules.split_rules.aces_get_one_card,
+            splits_same_rank_only=rules.split_rules.pair_equality == "rank",
+            insurance_odds=None if rules.insurance_odds is None else rules.insurance_odds.net,
             even_money_up_cards=frozenset(even),
-            sevens_odds=None if rules.sevens is None else rules.sevens.net,
-            suited_678_odds=None if rules.suited_678 is None else rules.suited_678.net,
+            sevens_odds=None if rules.three_sevens_odds is None else rules.three_sevens_odds.net,
+            suited_678_odds=None if rules.suited_678_odds is None else rules.suited_678_odds.net,
         )
 
     @model_validator(mode="after")
     def _check_table(self) -> "BlackjackDefinition":
         """Refuse a table with too many boxes, duplicate ids, or a shoe that may run out during a round."""
-        if self.boxes * self.table.seats > BOXES_MAX:
+        if self.box_count * self.table.seat_count > BOXES_MAX:
             raise ValueError(
-                f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
+                f"{format_count(self.box_count, 'box', 'boxes')} for each of {self.table.seat_count} seats;"
                 f" a table has {BOXES_MAX} boxes at most"
             )
-        if self.main.hands > 1 and self.rules.second_card == "hole":
+        if self.main_bet.dealer_hand_count > 1 and self.house_rules.second_card_time == "hole":
             raise ValueError(
                 'rules.second_card: must not be "hole" if the dealer plays several hands from one first card'
             )
-        if self.rules.back_bets and (self.table.seats == 1 or self.boxes > 1 or self.main.hands > 1):
+        if self.house_rules.accepts_back_bets and (
+            self.table.seat_count == 1 or self.box_count > 1 or self.main_bet.dealer_hand_count > 1
+        ):
             raise ValueError(
                 "rules.back_bets: a bet on another's hand needs several seats, each with one box against one hand"
             )
-        if self.rules.back_bets and self.main.limits.most < 2 * self.main.limits.least:
+        if (
+            self.house_rules.accepts_back_bets
+            and self.main_bet.limits.bet_max < 2 * self.main_bet.limits.bet_min
+        ):
             raise ValueError(
                 "rules.back_bets: the limit of a hand leaves no room for a bet on another's hand"
             )
-        ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
+        ids = [side.id for side in self.side_bets] + [row.id for side in self.side_bets for row in side.rows]
         duplicate = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
         if duplicate is not None:
             raise ValueError(f"side: {duplicate!r} is listed twice")
-        self.shoe.check_players(self.table.seats)
-        points_needed = self.round_points_max * self.shoe.rounds
-        if sum_lowest_values(self.shoe.decks, self.shoe.stop) < points_needed:
-            rounds = "a round" if self.shoe.rounds == 1 else "two rounds"
+        self.shoe.check_players(self.table.seat_count)
+        points_needed = self.round_points_max * self.shoe.rounds_per_shuffle
+        if sum_lowest_values(self.shoe.deck_count, self.shoe.cards_behind_stop_card) < points_needed:
+            rounds = "a round" if self.shoe.rounds_per_shuffle == 1 else "two rounds"
             raise ValueError(
                 f"shoe: may run out in {rounds}: it must hold {points_needed} points, an ace as one"
             )

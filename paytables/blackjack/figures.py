@@ -78,7 +78,7 @@ def prove(
     done and the number of all steps.
     """
     exact_figures = _compute_exact_figures(
-        definition.house, report_progress, backed=definition.rules.back_bets
+        definition.exact_house_rules, report_progress, backed=definition.house_rules.accepts_back_bets
     )
     return {MAIN_SPOT: _add_sampled_rounds(definition, exact_figures)}
 
@@ -118,14 +118,18 @@ def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFi
 
     They are needed if a shoe is dealt for several rounds, or if the net results are too many to count.
     """
-    if exact_figures.law and not definition.shoe.is_shoe_carried_over and definition.main.hands == 1:
+    if (
+        exact_figures.net_probabilities
+        and not definition.shoe.is_shoe_carried_over
+        and definition.main_bet.dealer_hand_count == 1
+    ):
         return exact_figures
     from paytables.blackjack.round_simulation import sample_rounds  # noqa: PLC0415 (laboratory packages)
 
-    play = read_strategy(definition.house, exact_figures.policy)
+    play = read_strategy(definition.exact_house_rules, exact_figures.policy)
     if play is None:
         raise AnalysisError("blackjack: the stored policy belongs to other rules than this definition's")
-    return exact_figures.model_copy(update={"sampled": sample_rounds(definition, play)})
+    return exact_figures.model_copy(update={"simulated_rounds": sample_rounds(definition, play)})
 
 
 @lru_cache(maxsize=8)
@@ -180,7 +184,7 @@ def find_exact_figures(definition: BlackjackDefinition) -> ProvedFigures:
     """Return the exact figures stored in a blackjack definition, or compute them if none are stored."""
     stored_figures = definition.proved.get(MAIN_SPOT)
     return stored_figures or _compute_exact_figures(
-        definition.house, ignore_progress_report, backed=definition.rules.back_bets
+        definition.exact_house_rules, ignore_progress_report, backed=definition.house_rules.accepts_back_bets
     )
 
 
@@ -190,7 +194,7 @@ def compute_level_share_chances(
     """Return the probability that a side bet wins each part of its progressive level, by part."""
     chance_by_share: dict[Fraction, Fraction] = {}
     for row, chance in _compute_row_chances(definition, side).items():
-        share = next(paid_row.pays.level_share for paid_row in side.row if paid_row.id == row)
+        share = next(paid_row.odds.level_share for paid_row in side.rows if paid_row.id == row)
         if share:
             chance_by_share[share] = chance_by_share.get(share, Fraction(0)) + chance
     return chance_by_share
@@ -202,8 +206,8 @@ def _compute_row_chances(
     """Return the probability that each row of a blackjack side bet is paid, by the row's id."""
     return compute_row_chances(
         side,
-        definition.shoe.decks,
-        has_hole_card=definition.house.has_hole_card,
+        definition.shoe.deck_count,
+        has_hole_card=definition.exact_house_rules.has_hole_card,
         player_draws_more_cards=player_draws_more_cards,
     )
 
@@ -212,7 +216,7 @@ def compute_side_bet_return(
     definition: BlackjackDefinition, side: BlackjackSideBet, *, player_draws_more_cards: bool = True
 ) -> Fraction:
     """Return what a blackjack side bet returns per credit on average, without progressive levels."""
-    rows = {row.id: 1 + row.pays.net for row in side.row}
+    rows = {row.id: 1 + row.odds.net for row in side.rows}
     chance_by_row = _compute_row_chances(definition, side, player_draws_more_cards=player_draws_more_cards)
     return sum((rows[row] * chance for row, chance in chance_by_row.items()), Fraction(0))
 
@@ -223,23 +227,25 @@ def analyse(definition: BlackjackDefinition, depth: AnalysisDepth) -> Analysis:
     The return of combined bets is the mean of their returns weighted by their stakes. So no accepted wager
     returns less than the lowest of them, however large its side bets are.
     """
-    least = definition.main.limits.least
-    main = dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main.least_hands], least)
+    least = definition.main_bet.limits.bet_min
+    main = dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main_bet.dealer_hands_min], least)
     bets = [_analyse_stakes(definition, MAIN_SPOT, main, depth)]
-    if definition.main.hands > definition.main.least_hands:
+    if definition.main_bet.dealer_hand_count > definition.main_bet.dealer_hands_min:
         bets.append(
             _analyse_stakes(
                 definition,
                 "all hands",
-                dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main.hands], least),
+                dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main_bet.dealer_hand_count], least),
                 depth,
             )
         )
     bets += [
-        replace(_analyse_stakes(definition, side.id, {side.id: side.limits.least}, depth), required_bets=main)
-        for side in definition.side
+        replace(
+            _analyse_stakes(definition, side.id, {side.id: side.limits.bet_min}, depth), required_bets=main
+        )
+        for side in definition.side_bets
     ]
-    if definition.rules.back_bets:
+    if definition.house_rules.accepts_back_bets:
         other_bets = {"0": {MAIN_SPOT: least}}
         back_figures = _analyse_back_bets(
             definition, BACK_SPOT_PREFIX, {format_back_spot_id(0): least}, depth
@@ -254,7 +260,7 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
     stakes: dict[str, int] = {}
     for bet in wager.bets:
         stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
-    if definition.rules.back_bets and all(
+    if definition.house_rules.accepts_back_bets and all(
         _BOX_SUFFIX_PATTERN.sub("", spot) == BACK_SPOT_PREFIX for spot in stakes
     ):
         return _analyse_back_bets(definition, "bets", stakes, AnalysisDepth.FULL)
@@ -268,23 +274,26 @@ def _analyse_back_bets(
 
     All such bets have the same return, which depends on the decisions of the player who holds the hand.
     """
-    backed = find_exact_figures(definition).backed
+    backed = find_exact_figures(definition).back_bet_figures
     if backed is None:
         raise AnalysisError("proved.main.backed: the definition stores no figures of bets on another's hand")
     figures = BetAnalysis(
         bet=bet_name,
         cost_credits=sum(stakes.values()),
         options={"bets": dict(stakes)},
-        rtp=1 + Fraction(backed.mean),
+        rtp=1 + Fraction(backed.best_mean),
         strategy=BACKED_STRATEGY_TEXT,
-        worst_rtp=1 + Fraction(backed.worst),
+        worst_rtp=1 + Fraction(backed.worst_mean),
     )
     if depth in {AnalysisDepth.RETURN, AnalysisDepth.PRIZES} or len(stakes) > 1:
         return figures
     cost = figures.cost_credits
     return figures.with_distribution(
         build_distribution(
-            {int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in backed.law.items()}
+            {
+                int(Fraction(net) * cost) + cost: Fraction(chance)
+                for net, chance in backed.net_probabilities.items()
+            }
         )
     )
 
@@ -298,7 +307,7 @@ def _analyse_stakes(
     the worst decisions draws none.
     """
     exact_figures, cost = find_exact_figures(definition), sum(stakes.values())
-    sides = {side.id: side for side in definition.side}
+    sides = {side.id: side for side in definition.side_bets}
     stake_by_bet: dict[str, int] = {}
     for spot, credits_ in stakes.items():
         group = _BOX_SUFFIX_PATTERN.sub("", spot) if spot not in sides else spot
@@ -330,8 +339,8 @@ def _analyse_stakes(
     prizes = []
     for side_id in stake_by_bet if depth is not AnalysisDepth.RETURN else ():
         chance_by_row = _compute_row_chances(definition, sides[side_id])
-        for row in sides[side_id].row:
-            won = int(stake_by_bet[side_id] * (1 + row.pays.net))
+        for row in sides[side_id].rows:
+            won = int(stake_by_bet[side_id] * (1 + row.odds.net))
             prizes.append(
                 PrizeFigures(
                     name=row.id,
@@ -343,35 +352,38 @@ def _analyse_stakes(
             )
     levels = [
         _build_progressive_share(definition, level, stake_by_bet[level.spot], cost)
-        for level in definition.progressive
+        for level in definition.progressive_levels
         if level.spot in stake_by_bet
     ]
     notes = [
-        f"the dealer's own rules return {_format_percent(1 + Fraction(exact_figures.dealers))} of a bet on the hand"
+        (
+            f"the dealer's own rules return {_format_percent(1 + Fraction(exact_figures.dealer_rule_mean))}"
+            " of a bet on the hand"
+        )
     ]
     notes += [
         f"of {side_id!r} alone {_format_percent(compute_side_bet_return(definition, sides[side_id]))} comes back"
         for side_id in stake_by_bet
     ]
     if (
-        exact_figures.sampled is not None
+        exact_figures.simulated_rounds is not None
         and set(stakes) <= set(SPOTS_BY_DEALER_HAND)
         and len({*stakes.values()}) == 1
     ):
-        notes += _iter_sampling_notes(definition, exact_figures.sampled, len(stakes))
+        notes += _iter_sampling_notes(definition, exact_figures.simulated_rounds, len(stakes))
     figures = BetAnalysis(
         bet=bet_name,
         cost_credits=cost,
         options={"bets": dict(stakes)},
-        rtp=compute_rtp(exact_figures.mean, side_returns),
+        rtp=compute_rtp(exact_figures.best_mean, side_returns),
         prizes=tuple(prizes),
         progressives=tuple(levels),
         strategy=EXACT_STRATEGY_TEXT,
-        worst_rtp=compute_rtp(exact_figures.worst, worst_side_returns),
+        worst_rtp=compute_rtp(exact_figures.worst_mean, worst_side_returns),
         simplest_strategy=CHART_STRATEGY_TEXT,
-        simplest_rtp=compute_rtp(exact_figures.charted, side_returns),
+        simplest_rtp=compute_rtp(exact_figures.chart_mean, side_returns),
         mean_staked_credits=(
-            hand_credits * Fraction(exact_figures.staked) + sum(stake_by_bet.values())
+            hand_credits * Fraction(exact_figures.mean_stake) + sum(stake_by_bet.values())
             if hand_credits
             else None
         ),
@@ -398,11 +410,14 @@ def _with_distribution(figures: BetAnalysis, exact_figures: ProvedFigures, hand_
         return figures.with_distribution(build_distribution(wins))
     if set(stakes) != {MAIN_SPOT}:
         return figures
-    if not exact_figures.law:
+    if not exact_figures.net_probabilities:
         variance = exact_figures.variance
         return replace(figures, variance=None if variance is None else Fraction(variance) * cost**2)
     distribution = build_distribution(
-        {int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in exact_figures.law.items()}
+        {
+            int(Fraction(net) * cost) + cost: Fraction(chance)
+            for net, chance in exact_figures.net_probabilities.items()
+        }
     )
     return figures.with_distribution(distribution)
 
@@ -412,28 +427,36 @@ def _iter_sampling_notes(
 ) -> Iterator[str]:
     """Yield notes on the simulated rounds of the best strategy, with equal stakes against each dealer hand."""
     rules = definition.shoe
-    shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
+    shoe = (
+        "shoes dealt to the stop card" if rules.cards_behind_stop_card is not None else "decks of two rounds"
+    )
     shoe = shoe if rules.is_shoe_carried_over else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
-    mean, half_width = sampled.compute_mean(1), Fraction(sampled.error) * SAMPLING_QUANTILE
+    mean, half_width = sampled.compute_mean(1), Fraction(sampled.standard_error) * SAMPLING_QUANTILE
     low, high = (_format_percent(1 + mean + deviation) for deviation in (-half_width, half_width))
     yield (
-        f"sampled: {sampled.rounds:,} rounds of the best play from {shoe} return {_format_percent(1 + mean)} "
+        f"sampled: {sampled.round_count:,} rounds of the best play from {shoe} return {_format_percent(1 + mean)} "
         f"of a bet on the hand, 99.9 % interval {low} to {high} ({seed})"
     )
     variance = round(sampled.compute_variance(hand_count) * 10_000)  # in ten-thousandths
     yield f"sampled: the variance of these rounds is {variance // 10_000}.{variance % 10_000:04d} squared stakes"
-    nets = sorted((Fraction(net), count) for net, count in sampled.nets[str(hand_count)].items())
-    net_list = ", ".join(f"{net} {_format_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
+    nets = sorted(
+        (Fraction(net), count) for net, count in sampled.round_counts_by_net[str(hand_count)].items()
+    )
+    net_list = ", ".join(
+        f"{net} {_format_percent(Fraction(count, sampled.round_count))}" for net, count in nets
+    )
     yield f"sampled: their nets in stakes: {net_list}"
-    won_share = Fraction(sum(count for net, count in nets if net > 0), sampled.rounds)
-    deviation = SAMPLING_QUANTILE * _compute_root_rounded_up(won_share * (1 - won_share) / sampled.rounds)
+    won_share = Fraction(sum(count for net, count in nets if net > 0), sampled.round_count)
+    deviation = SAMPLING_QUANTILE * _compute_root_rounded_up(
+        won_share * (1 - won_share) / sampled.round_count
+    )
     low, high = _format_percent(won_share - deviation), _format_percent(won_share + deviation)
     yield f"sampled: hit frequency, more than was staked: {_format_percent(won_share)}, 99.9 % interval {low} to {high}"
     bands = []
     for games in CONFIDENCE_BAND_GAME_COUNTS:
         # for more rounds, the simulated mean is not known precisely enough
-        if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= sampled.rounds:
+        if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= sampled.round_count:
             half_width = (
                 Fraction(CONFIDENCE_QUANTILES["90 %"])
                 * _compute_root_rounded_up(sampled.compute_variance(hand_count) / games)
@@ -459,8 +482,8 @@ def _build_progressive_share(
 
     ``staked_credits`` is the stake on the side bet.
     """
-    side = next(side for side in definition.side if side.id == level.spot)
-    stake = side.limits.least
+    side = next(side for side in definition.side_bets if side.id == level.spot)
+    stake = side.limits.bet_min
     bet = SideBet(level, (side.id,), stake, compute_level_share_chances(definition, side))
     return bet.compute_level_figures(
         compute_side_bet_return(definition, side) * stake, staked_credits // stake

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from paytables.blackjack.advice import (
-    DOUBLE_ANSWER,
-    HIT_ANSWER,
+    DOUBLE_OPTION,
+    HIT_OPTION,
     PACKED_SIX_SEVEN_EIGHT,
     PACKED_STARTS_OF_SUITED_678,
     HandQuestion,
@@ -330,12 +330,12 @@ class _NetDistribution:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
                 for suited, share in shares:
                     answer = self.answers[situation, hand, suited]
-                    if answer not in {HIT_ANSWER, DOUBLE_ANSWER}:
+                    if answer not in {HIT_OPTION, DOUBLE_OPTION}:
                         orders_by_end[
                             hand, self._find_hand_nets(round_, hand, 1, has_first_stake=has_first_stake)
                         ] += share
                         continue
-                    stakes = self.doubled_stakes if answer == DOUBLE_ANSWER else 1
+                    stakes = self.doubled_stakes if answer == DOUBLE_OPTION else 1
                     bust = self._find_lost_nets(stakes, has_first_stake=has_first_stake)
                     # any card busts the hand; then subtract the cards that do not
                     orders_by_end[hand, bust] += share
@@ -352,7 +352,7 @@ class _NetDistribution:
                                 self.house.suited_678_odds, stakes, has_first_stake=has_first_stake
                             )
                             orders_by_end[child, nets] += share // 4
-                        if answer == HIT_ANSWER:
+                        if answer == HIT_OPTION:
                             still_unfinished[child] += count
                         else:
                             orders_by_end[

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
-from paytables.blackjack.advice import HIT_ANSWER, STAND_ANSWER, HandQuestion, HandSituation, PairSituation
+from paytables.blackjack.advice import HIT_OPTION, STAND_OPTION, HandQuestion, HandSituation, PairSituation
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, ShoeCounts, build_shoe, list_card_values
 from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
 from paytables.blackjack.solve import (
@@ -79,7 +79,7 @@ class StrategyCalculator:
         shoe: ShoeCounts | None = None,
     ) -> None:
         self.house, self.evaluation = house, StrategyEvaluation(house)
-        self.shoe = shoe or build_shoe(house.decks)
+        self.shoe = shoe or build_shoe(house.deck_count)
         self.rounds: list[SolvedRound] = []
         """One calculation for each up card of the dealer."""
         for up in ups:
@@ -245,9 +245,9 @@ def build_dealer_rule_chooser(house: ExactHouseRules) -> AnswerChooser:
     def choose_like_dealer(_situation: HandSituation, hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
         """Return "hit" if it is permitted and the dealer would draw with this hand, otherwise "stand"."""
         return (
-            HIT_ANSWER
-            if HIT_ANSWER in options and house.should_dealer_draw(list_card_values(hand))
-            else STAND_ANSWER
+            HIT_OPTION
+            if HIT_OPTION in options and house.should_dealer_draw(list_card_values(hand))
+            else STAND_OPTION
         )
 
     return choose_like_dealer

@@ -174,7 +174,7 @@ class BlackjackRound:
         self._is_second_card_hidden = False
         """Whether the dealer's second card lies face down."""
         self._shoe = Shoe.from_decks()
-        self._levels = {level.spot: level for level in definition.progressive}
+        self._levels = {level.spot: level for level in definition.progressive_levels}
         """The progressive levels that side bets play for, by spot."""
         self._levels_hit: list[LevelHit] = []
         """The progressive levels hit so far."""
@@ -303,7 +303,7 @@ class BlackjackRound:
         if self.house.insurance_odds is not None and self.up_card_value == ACE_VALUE:
             spot = format_spot_id(INSURANCE_SPOT, box.number)
             stakes["insurance"] = Bet(spot, hand.staked_credits // 2, box.seat)
-            quarters = self.definition.rules.quarter_insurance
+            quarters = self.definition.house_rules.offers_quarter_insurance
             if quarters and all(stake.bet.credits % 4 == 0 for stake in hand.unsettled_own_stakes):
                 stakes[QUARTER_INSURANCE_OPTION] = Bet(spot, hand.staked_credits // 4, box.seat)
             options += stakes
@@ -401,12 +401,12 @@ class BlackjackRound:
 
     def _find_immediate_win(self, hand: BlackjackHand) -> tuple[str, Odds] | None:
         """Return the name and the odds of a win that the hand's three cards decide alone, or None without one."""
-        rules, values = self.definition.rules, sorted(hand.values)
-        if rules.sevens is not None and values == [7, 7, 7]:
-            return THREE_SEVENS_RESULT, rules.sevens
+        rules, values = self.definition.house_rules, sorted(hand.values)
+        if rules.three_sevens_odds is not None and values == [7, 7, 7]:
+            return THREE_SEVENS_RESULT, rules.three_sevens_odds
         of_one_suit = len({get_suit(card) for card in hand.cards}) == 1
-        if rules.suited_678 is not None and values == [6, 7, 8] and of_one_suit:
-            return SUITED_678_RESULT, rules.suited_678
+        if rules.suited_678_odds is not None and values == [6, 7, 8] and of_one_suit:
+            return SUITED_678_RESULT, rules.suited_678_odds
         return None
 
     def _settle_busted_hand(self, hand: BlackjackHand) -> Iterator[Settlement]:
@@ -459,7 +459,7 @@ class BlackjackRound:
         for box in self.boxes:
             bet = box.insurance_bets.pop(dealer_hand_index, None)
             if bet is not None:
-                yield settle_bet(bet, self.definition.rules.insurance if won else None)
+                yield settle_bet(bet, self.definition.house_rules.insurance_odds if won else None)
 
     def _settle_against_dealer(
         self, hand: BlackjackHand, dealer_hand_index: int, values: Sequence[int]
@@ -482,7 +482,7 @@ class BlackjackRound:
             )
             yield from _settle_stakes(hand, settle_push, is_bet_against)
         elif hand.is_blackjack:
-            odds = self.definition.rules.blackjack
+            odds = self.definition.house_rules.blackjack_odds
             yield from _settle_stakes(
                 hand, partial(settle_bet, odds=odds, settlement_name=BLACKJACK_RESULT), is_bet_against
             )
@@ -508,14 +508,14 @@ class BlackjackRound:
             ready_bets = [
                 (side, bet)
                 for side, bet in box.side_bets
-                if side.cards <= max_cards and (hits_levels or side.id not in self._levels)
+                if side.card_count_max <= max_cards and (hits_levels or side.id not in self._levels)
             ]
             box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready_bets]
             for side, bet in ready_bets:
                 row = side.find_winning_row(box.dealt_cards, self.dealer_hands[0][0])
-                if row is not None and row.pays.level_share and self._is_own_box(box):
-                    self._levels_hit.append(build_level_hit(self._levels[side.id], row.pays))
-                yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)
+                if row is not None and row.odds.level_share and self._is_own_box(box):
+                    self._levels_hit.append(build_level_hit(self._levels[side.id], row.odds))
+                yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.odds, row.id)
 
     def _is_own_box(self, box: BettingBox) -> bool:
         """Return whether the stakes of a box belong to the seat for which this game is played.
@@ -622,16 +622,18 @@ def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[B
     """Return the boxes of the table that have bets, in the order of the seats; bets of others on a hand come last."""
     boxes = []
     for seat in sorted({bet.seat for bet in bets}):
-        for number in range(definition.boxes):
+        for number in range(definition.box_count):
             bets_by_spot = {bet.spot: bet for bet in bets if bet.seat == seat}
             main_bets = [bets_by_spot.get(format_spot_id(name, number)) for name in SPOTS_BY_DEALER_HAND]
             hand_stakes = [HandStake(bet, n) for n, bet in enumerate(main_bets) if bet is not None]
-            sides = [(side, bets_by_spot.get(format_spot_id(side.id, number))) for side in definition.side]
+            sides = [
+                (side, bets_by_spot.get(format_spot_id(side.id, number))) for side in definition.side_bets
+            ]
             side_bets = [(side, bet) for side, bet in sides if bet is not None]
             if hand_stakes:
                 back_spot = format_back_spot_id(seat)
                 hand_stakes += [HandStake(bet, 0, is_back_bet=True) for bet in bets if bet.spot == back_spot]
-                box_id = f"box-{seat * definition.boxes + number + 1}"
+                box_id = f"box-{seat * definition.box_count + number + 1}"
                 hand = BlackjackHand(box_id, [], hand_stakes)
                 boxes.append(BettingBox(seat, number, box_id, [hand], side_bets))
     return boxes

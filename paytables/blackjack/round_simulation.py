@@ -55,11 +55,11 @@ def sample_rounds(
 
     The simulation continues to the end of the last shoe.
     """
-    house, shoe = definition.house, definition.shoe
+    house, shoe = definition.exact_house_rules, definition.shoe
     pays = [house.blackjack_odds, house.insurance_odds, house.sevens_odds, house.suited_678_odds]
     unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
-    hands = definition.main.hands
-    known_hands = list(compute_hand_values(build_shoe(house.decks)).items())
+    hands = definition.main_bet.dealer_hand_count
+    known_hands = list(compute_hand_values(build_shoe(house.deck_count)).items())
     index_by_hand = {hand: n for n, (hand, _) in enumerate(known_hands)}
     next_hands: Ints = np.full((len(known_hands), TEN_VALUE + 1), -1, dtype=np.int64)
     totals: Ints = np.array(
@@ -89,11 +89,11 @@ def sample_rounds(
             for up in _BLACKJACK_CARD_VALUES
         ),
         *(
-            -1 if shoe.stop is None else shoe.stop,
-            _BURN_FIRST_CARD_VALUE if shoe.burn is True else shoe.burn,
+            -1 if shoe.cards_behind_stop_card is None else shoe.cards_behind_stop_card,
+            _BURN_FIRST_CARD_VALUE if shoe.burned_card_count is True else shoe.burned_card_count,
         ),
         *(index_by_hand.get(_PACKED_THREE_SEVENS, -2), index_by_hand.get(PACKED_SIX_SEVEN_EIGHT, -2)),
-        *(shoe.rounds if shoe.stop is None else rounds, rounds),
+        *(shoe.rounds_per_shuffle if shoe.cards_behind_stop_card is None else rounds, rounds),
     ]
     rules = _SimulationRules(*map(int, numbers))
     tables = _SimulationLookups(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, index_by_hand))
@@ -106,7 +106,7 @@ def sample_rounds(
         compile_kernel(_draw_dealer_hand, counts_references=False),
         compile_kernel(_settle_sampled_box, counts_references=False),
     )
-    cards: Ints = np.arange(52 * house.decks) % 52
+    cards: Ints = np.arange(52 * house.deck_count) % 52
     counters: Ints = np.zeros(4, dtype=np.int64)
     net_counts: Ints = np.zeros((hands, 2 * hands * _BOX_RESULT_MAX * unit + 1), dtype=np.int64)
     shoes: Ints = np.zeros(6, dtype=np.int64)

@@ -141,40 +141,44 @@ def describe_rules(
 ) -> list[str]:
     """Return a blackjack table's house rules as sentences in one language, one per rule."""
     lines = [
-        _choose_language(_SHOE_TEXTS[0 if shoe.stop is not None else shoe.rounds], language).format(
-            shoe.decks
-        ),
+        _choose_language(
+            _SHOE_TEXTS[0 if shoe.cards_behind_stop_card is not None else shoe.rounds_per_shuffle], language
+        ).format(shoe.deck_count),
         (
-            f"{_choose_language(_SOFT_17_TEXTS[rules.soft_17], language)} "
-            f"{_choose_language(_SECOND_CARD_TEXTS[rules.second_card], language)}"
+            f"{_choose_language(_SOFT_17_TEXTS[rules.soft_17_action], language)} "
+            f"{_choose_language(_SECOND_CARD_TEXTS[rules.second_card_time], language)}"
         ),
         _choose_language(_ORIGINAL_BETS_ONLY_TEXTS[rules.original_bets_only], language),
     ]
-    if rules.double.totals:
-        split_text = _choose_language(_DOUBLE_AFTER_SPLIT_TEXTS[rules.double.after_split], language)
+    if rules.double_rules.permitted_totals:
+        split_text = _choose_language(
+            _DOUBLE_AFTER_SPLIT_TEXTS[rules.double_rules.is_permitted_after_split], language
+        )
         lines.append(
             _choose_language(_DOUBLE_TEXT, language).format(_format_totals(rules, language), split_text)
         )
-    if rules.split.hands > 1:
-        split = _choose_language(_SPLIT_TEXTS[rules.split.same], language).format(
-            rules.split.hands, rules.split.ace_hands
+    if rules.split_rules.hands_max > 1:
+        split = _choose_language(_SPLIT_TEXTS[rules.split_rules.pair_equality], language).format(
+            rules.split_rules.hands_max, rules.split_rules.ace_hands_max
         )
-        aces = [_choose_language(_SPLIT_ACES_TEXT, language)] if rules.split.aces_one_card else []
+        aces = [_choose_language(_SPLIT_ACES_TEXT, language)] if rules.split_rules.aces_get_one_card else []
         lines.append(" ".join([split, *aces, _choose_language(_NO_BLACKJACK_AFTER_SPLIT_TEXT, language)]))
-    if rules.insurance is not None:
+    if rules.insurance_odds is not None:
         lines.append(_choose_language(_INSURANCE_TEXT, language))
-    if rules.even_money != "no":
-        lines.append(_choose_language(_EVEN_MONEY_TEXTS[rules.even_money], language))
+    if rules.even_money_against != "no":
+        lines.append(_choose_language(_EVEN_MONEY_TEXTS[rules.even_money_against], language))
     lines += [
         _choose_language(_IMMEDIATE_WIN_TEXTS[name], language)
         for _, name, _, _ in pays
         if name in _IMMEDIATE_WIN_TEXTS
     ]
-    if rules.back_bets:
+    if rules.accepts_back_bets:
         lines.append(_choose_language(_BACK_BETS_TEXT, language))
-    if main.hands > 1:
+    if main.dealer_hand_count > 1:
         lines.append(
-            _choose_language(_SEVERAL_DEALER_HANDS_TEXT, language).format(main.hands, main.least_hands)
+            _choose_language(_SEVERAL_DEALER_HANDS_TEXT, language).format(
+                main.dealer_hand_count, main.dealer_hands_min
+            )
         )
     return lines
 
@@ -187,7 +191,7 @@ def _choose_language(text: Text, language: str) -> str:
 def _format_totals(rules: HouseRules, language: str) -> str:
     """Return the card totals on which a blackjack player may double, as text, with consecutive totals as from-to."""
     runs: list[list[int]] = []
-    for total in sorted(rules.double.totals):
+    for total in sorted(rules.double_rules.permitted_totals):
         if runs and total == runs[-1][-1] + 1:
             runs[-1].append(total)
         else:

@@ -59,15 +59,15 @@ class BlackjackRules(SeatedRules):
     @cached_property
     def table_layout(self) -> TableLayout:
         """Return the layout: each box's main bets, its insurance (staked in play only) and its side bets."""
-        spots = [spot for box in range(self.definition.boxes) for spot in self._build_spots(box)]
-        return TableLayout((*spots, *self._build_back_spots()), self.definition.table, self.definition.form)
+        spots = [spot for box in range(self.definition.box_count) for spot in self._build_spots(box)]
+        return TableLayout((*spots, *self._build_back_spots()), self.definition.table, self.definition.forms)
 
     def _build_back_spots(self) -> list[Spot]:
         """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
-        limits, spots = self.definition.main.limits, []
+        limits, spots = self.definition.main_bet.limits, []
         # the hand's own player bets at least the minimum; the rest of the limit is left for other players
         back_limits = limits.build_spot_fields()
-        back_limits["bet_max"] = limits.most - limits.least
+        back_limits["bet_max"] = limits.bet_max - limits.bet_min
         for seat, spot_id in enumerate(self._back_spot_ids):
             names = {code: text.format(seat + 1) for code, text in _BACK_SPOT_NAME.model_dump().items()}
             spot = _build_spot(spot_id, BACK_SPOT_PREFIX, names, "1:1", back_limits, None)
@@ -77,16 +77,18 @@ class BlackjackRules(SeatedRules):
     @cached_property
     def _back_spot_ids(self) -> tuple[str, ...]:
         """Return the ids of the spots for bets on other seats' hands, by seat; empty if there are no such bets."""
-        seats = self.definition.table.seats if self.definition.rules.back_bets else 0
+        seats = self.definition.table.seat_count if self.definition.house_rules.accepts_back_bets else 0
         return tuple(format_back_spot_id(seat) for seat in range(seats))
 
     def _build_spots(self, box_index: int) -> list[Spot]:
         """Return every betting spot of one box: main bets, insurance and side bets."""
-        definition, main = self.definition, self.definition.main
+        definition, main = self.definition, self.definition.main_bet
         limits, main_id = main.limits, format_spot_id(MAIN_SPOT, box_index)
         spots = []
-        for n, name in enumerate(SPOTS_BY_DEALER_HAND[: main.hands]):
-            names = self._build_stake_label(main.name, box_index, n + 1 if main.hands > 1 else None)
+        for n, name in enumerate(SPOTS_BY_DEALER_HAND[: main.dealer_hand_count]):
+            names = self._build_stake_label(
+                main.name, box_index, n + 1 if main.dealer_hand_count > 1 else None
+            )
             needs = self._find_required_bet(n, box_index)
             spot = _build_spot(
                 format_spot_id(name, box_index), name, names, "1:1", limits.build_spot_fields(), needs
@@ -99,16 +101,16 @@ class BlackjackRules(SeatedRules):
                     excluded_spots=self._back_spot_ids,
                 )
             )
-        if definition.rules.insurance is not None:
+        if definition.house_rules.insurance_odds is not None:
             insurance_limits = SpotLimits(
-                bet_min=limits.least // 2,
-                bet_max=main.hands * limits.most // 2,
+                bet_min=limits.bet_min // 2,
+                bet_max=main.dealer_hand_count * limits.bet_max // 2,
                 bet_step=1,
                 worth_cents=None,
                 required_multiple_max=None,
             )
             names = self._build_stake_label(INSURANCE_TEXT, box_index)
-            odds = definition.rules.insurance.text
+            odds = definition.house_rules.insurance_odds.text
             spot = _build_spot(
                 format_spot_id(INSURANCE_SPOT, box_index),
                 INSURANCE_SPOT,
@@ -118,8 +120,8 @@ class BlackjackRules(SeatedRules):
                 main_id,
             )
             spots.append(replace(spot, accepts_bets=False, added_bet_multiples=("1/2",)))
-        for side in definition.side:
-            best = max((row.pays for row in side.row), key=lambda odds: (odds.level_share, odds.net))
+        for side in definition.side_bets:
+            best = max((row.odds for row in side.rows), key=lambda odds: (odds.level_share, odds.net))
             names = self._build_stake_label(side.name, box_index)
             spot = _build_spot(
                 format_spot_id(side.id, box_index),
@@ -129,21 +131,23 @@ class BlackjackRules(SeatedRules):
                 side.limits.build_spot_fields(),
                 main_id,
             )
-            spots.append(replace(spot, required_multiple_max=1) if side.within_main else spot)
+            spots.append(replace(spot, required_multiple_max=1) if side.is_limited_by_main_bet else spot)
         return spots
 
     @property
     def _added_stake_factor_max(self) -> Fraction:
         """Return the most that splits and doubles may add to a stake, as a multiple of the stake."""
-        rules = self.definition.rules
-        hands, doubles = rules.split.hands, bool(rules.double.totals)
-        stake_units = 2 * hands if doubles and rules.double.after_split else max(hands, 1 + doubles)
+        rules = self.definition.house_rules
+        hands, doubles = rules.split_rules.hands_max, bool(rules.double_rules.permitted_totals)
+        stake_units = (
+            2 * hands if doubles and rules.double_rules.is_permitted_after_split else max(hands, 1 + doubles)
+        )
         return Fraction(stake_units - 1)
 
     @property
     def _insurance_factor_max(self) -> Fraction:
         """Return the most that insurance may add to a stake, as a multiple of the stake."""
-        return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
+        return Fraction(0) if self.definition.house_rules.insurance_odds is None else Fraction(1, 2)
 
     def _find_required_bet(self, dealer_hand_index: int, box_index: int) -> str | None:
         """Return the spot that must also be bet on for a bet against one of the dealer's hands, or None.
@@ -152,7 +156,7 @@ class BlackjackRules(SeatedRules):
         ``least_hands`` of the dealer's hands, so each of these bets requires the next one, in a circle. A bet
         against a later hand requires the one against the hand before it.
         """
-        least = self.definition.main.least_hands
+        least = self.definition.main_bet.dealer_hands_min
         if dealer_hand_index >= least:
             return format_spot_id(SPOTS_BY_DEALER_HAND[dealer_hand_index - 1], box_index)
         return (
@@ -168,7 +172,7 @@ class BlackjackRules(SeatedRules):
         names = bet_name.model_dump()
         if hand_number is not None:
             names = {code: f"{text} {hand_number}" for code, text in names.items()}
-        if self.definition.boxes > 1:
+        if self.definition.box_count > 1:
             where = _BOX_NAME.model_dump()
             names = {code: f"{text}, {where[code].format(box_index + 1)}" for code, text in names.items()}
         return names
@@ -183,12 +187,14 @@ class BlackjackRules(SeatedRules):
 
         Raises WagerError.
         """
-        accepted = super().build_wager(credits_, **options)
-        self._check_back_bets(accepted)
-        if self.definition.table.most_win is not None:
-            returns = {seat: self._find_highest_return(bets) for seat, bets in accepted.bets_by_seat.items()}
+        accepted_wager = super().build_wager(credits_, **options)
+        self._check_back_bets(accepted_wager)
+        if self.definition.table.win_max_credits is not None:
+            returns = {
+                seat: self._find_highest_return(bets) for seat, bets in accepted_wager.bets_by_seat.items()
+            }
             self.table_layout.check_highest_win(returns)
-        return accepted
+        return accepted_wager
 
     def _check_back_bets(self, wager: Wager) -> None:
         """Check a wager's bets on hands of other seats (Québec s. 16). Raises WagerError.
@@ -204,7 +210,7 @@ class BlackjackRules(SeatedRules):
             backed = [spot for spot in self._back_spot_ids if spot in bets]
             for spot in backed:
                 owner = self._back_spot_ids.index(spot)
-                own_credits, most = on_table.get((owner, MAIN_SPOT)), self.definition.main.limits.most
+                own_credits, most = on_table.get((owner, MAIN_SPOT)), self.definition.main_bet.limits.bet_max
                 if own_credits is None:
                     raise RefusedRoundError(
                         "no_hand_to_bet_on",
@@ -250,21 +256,21 @@ class BlackjackRules(SeatedRules):
 
         It assumes that every hand is split, doubled and won at the best odds.
         """
-        rules = self.definition.rules
+        rules = self.definition.house_rules
         highest_net = max(
             [
                 EVEN_MONEY_ODDS.net,
-                *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None),
+                *(odds.net for odds in (rules.three_sevens_odds, rules.suited_678_odds) if odds is not None),
             ]
         )
-        best_win = max(highest_net, rules.blackjack.net)
+        best_win = max(highest_net, rules.blackjack_odds.net)
         most = sum(int(bets.get(spot, 0) * (1 + best_win)) for spot in self._back_spot_ids)
-        for box in range(self.definition.boxes):
+        for box in range(self.definition.box_count):
             staked = sum(bets.get(format_spot_id(name, box), 0) for name in SPOTS_BY_DEALER_HAND)
-            split = int(2 * rules.split.hands * staked * (1 + highest_net))
-            most += max(split, int(staked * (1 + rules.blackjack.net)))
-            for side in self.definition.side:
-                best = max(row.pays.net for row in side.row)
+            split = int(2 * rules.split_rules.hands_max * staked * (1 + highest_net))
+            most += max(split, int(staked * (1 + rules.blackjack_odds.net)))
+            for side in self.definition.side_bets:
+                best = max(row.odds.net for row in side.rows)
                 most += int(bets.get(format_spot_id(side.id, box), 0) * (1 + best))
         return most
 
@@ -280,7 +286,7 @@ class BlackjackRules(SeatedRules):
     @cached_property
     def _exact_house_rules(self) -> ExactHouseRules:
         """Return the house rules in the form that a round reads."""
-        return self.definition.house
+        return self.definition.exact_house_rules
 
     @cached_property
     def _best_play(self) -> PackedStrategy | None:
@@ -306,16 +312,16 @@ class BlackjackRules(SeatedRules):
     # ------------------------------------------------------------ texts and screen data
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: spots, hands, and pays other than even money (:file:`paytables/FELTS.md`)."""
-        definition, boxes = self.definition, self.definition.boxes * self.definition.table.seats
+        definition, boxes = self.definition, self.definition.box_count * self.definition.table.seat_count
         dealers = [
             {
                 "id": DEALER_HAND_ID if n == 0 else f"{DEALER_HAND_ID}-{n + 1}",
-                "names": _add_number_to_names(_DEALER_HAND_NAME, n, definition.main.hands),
+                "names": _add_number_to_names(_DEALER_HAND_NAME, n, definition.main_bet.dealer_hand_count),
             }
-            for n in range(definition.main.hands)
+            for n in range(definition.main_bet.dealer_hand_count)
         ]
         # one box per player: at a table for several, the hands name the seat
-        has_one_box = self.definition.boxes == 1
+        has_one_box = self.definition.box_count == 1
         names = [
             _add_number_to_names(_PLAYER_HAND_NAME, n, 1 if has_one_box and not n else boxes)
             for n in range(boxes)
@@ -324,7 +330,7 @@ class BlackjackRules(SeatedRules):
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
         ]
         for other_hand in hands[
-            self.definition.boxes :
+            self.definition.box_count :
         ]:  # hands of other players, shown only once they are dealt
             other_hand["with"] = []
         return {
@@ -333,7 +339,7 @@ class BlackjackRules(SeatedRules):
             **self.table_layout.to_json(),
             "hands": [*dealers, *hands],
             **self._describe_best_chart(),
-            "progressives": side_bets.levels_to_json(definition.progressive),
+            "progressives": side_bets.levels_to_json(definition.progressive_levels),
             "pays": [
                 {"name": name, "names": names.model_dump(), "odds": odds.text, "spot": spot}
                 for spot, name, names, odds in self.definition.list_every_pay()
@@ -365,7 +371,7 @@ class BlackjackRules(SeatedRules):
         """Return the progressive level of each side bet in the wager that plays for one."""
         staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
         participations = []
-        for level in self.definition.progressive:
+        for level in self.definition.progressive_levels:
             side_bet = self._build_side_bet(level)
             bets = sum(staked.count(spot) for spot in side_bet.spots)
             participations += [side_bet.build_level_participation(bets)] if bets else []
@@ -374,15 +380,16 @@ class BlackjackRules(SeatedRules):
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level of the side bets, each with the only stake that plays for it."""
         return tuple(
-            self._build_side_bet(level).build_level_participation() for level in self.definition.progressive
+            self._build_side_bet(level).build_level_participation()
+            for level in self.definition.progressive_levels
         )
 
     def _build_side_bet(self, level: Progressive) -> SideBet:
         """Return the side bet that plays for a progressive level, with the level's hit rates."""
-        side = next(side for side in self.definition.side if side.id == level.spot)
-        spots = tuple(format_spot_id(side.id, box) for box in range(self.definition.boxes))
+        side = next(side for side in self.definition.side_bets if side.id == level.spot)
+        spots = tuple(format_spot_id(side.id, box) for box in range(self.definition.box_count))
         return SideBet(
-            level, spots, side.limits.least, figures.compute_level_share_chances(self.definition, side)
+            level, spots, side.limits.bet_min, figures.compute_level_share_chances(self.definition, side)
         )
 
     # ------------------------------------------------------------ figures
@@ -414,17 +421,21 @@ class BlackjackRules(SeatedRules):
 
         Raises :class:`DefinitionError`, which names the wrong key.
         """
-        definition, rules = self.definition, self.definition.rules
+        definition, rules = self.definition, self.definition.house_rules
         odds = [
-            rules.blackjack,
-            *(special_odds for special_odds in (rules.sevens, rules.suited_678) if special_odds is not None),
+            rules.blackjack_odds,
+            *(
+                special_odds
+                for special_odds in (rules.three_sevens_odds, rules.suited_678_odds)
+                if special_odds is not None
+            ),
         ]
-        odds += [] if rules.insurance is None else [_INSURANCE_STAKE_SHARE]
-        check_credit_multiples("main.limits", definition.main.limits, odds, file)
-        for n, side in enumerate(definition.side):
-            check_credit_multiples(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)
-        pays = {side.id: (side.limits, [row.pays for row in side.row]) for side in definition.side}
-        side_bets.check_levels(definition.progressive, pays, file)
+        odds += [] if rules.insurance_odds is None else [_INSURANCE_STAKE_SHARE]
+        check_credit_multiples("main.limits", definition.main_bet.limits, odds, file)
+        for n, side in enumerate(definition.side_bets):
+            check_credit_multiples(f"side.{n}.limits", side.limits, [row.odds for row in side.rows], file)
+        pays = {side.id: (side.limits, [row.odds for row in side.rows]) for side in definition.side_bets}
+        side_bets.check_levels(definition.progressive_levels, pays, file)
         check_forms(self.table_layout, file)
 
 

@@ -64,7 +64,7 @@ def is_blackjack(values: Sequence[int]) -> bool:
 class ExactHouseRules:
     """The house rules of a blackjack table as the exact analysis needs them; odds are net, per credit staked."""
 
-    decks: int
+    deck_count: int
     """The number of decks in the shoe."""
     has_hole_card: bool
     """Whether the dealer looks at a hidden second card before the players act."""
@@ -112,29 +112,31 @@ class ExactHouseRules:
 class DoubleRules(StrictTable):
     """Rules on doubling in blackjack (``[rules.double]``): the totals of two cards, and whether after a split."""
 
-    totals: frozenset[Annotated[int, Field(ge=2, le=BEST_HAND_TOTAL)]] = frozenset({9, 10, 11})
+    permitted_totals: frozenset[Annotated[int, Field(ge=2, le=BEST_HAND_TOTAL)]] = Field(
+        default=frozenset({9, 10, 11}), alias="totals"
+    )
     """The totals of two cards that may be doubled."""
-    after_split: bool = False
+    is_permitted_after_split: bool = Field(default=False, alias="after_split")
     """Whether a hand of a split may be doubled."""
 
 
 class SplitRules(StrictTable):
     """Blackjack rules on splitting (``[rules.split]``): the maximum number of hands, and what may be split."""
 
-    hands: Annotated[int, Field(ge=1, le=5)] = 2
+    hands_max: Annotated[int, Field(ge=1, le=5)] = Field(default=2, alias="hands")
     """How many hands a pair may become at most, by splits."""
-    ace_hands: Annotated[int, Field(ge=1, le=5)] = 2
+    ace_hands_max: Annotated[int, Field(ge=1, le=5)] = Field(default=2, alias="ace_hands")
     """How many hands a pair of aces may become at most, by splits."""
-    aces_one_card: bool = True
+    aces_get_one_card: bool = Field(default=True, alias="aces_one_card")
     """Whether split aces get only one more card each."""
-    same: Literal["value", "rank"] = "value"
+    pair_equality: Literal["value", "rank"] = Field(default="value", alias="same")
     """Whether a pair is two cards of one ``value`` (a king and a ten) or only of one ``rank``."""
 
     @model_validator(mode="after")
     def _check_ace_hands(self) -> "SplitRules":
         """Refuse more hands for a split of aces than for other splits."""
-        if self.ace_hands > self.hands:
-            raise ValueError(f"ace_hands: is {self.ace_hands}; expected at most hands, {self.hands}")
+        if self.ace_hands_max > self.hands_max:
+            raise ValueError(f"ace_hands: is {self.ace_hands_max}; expected at most hands, {self.hands_max}")
         return self
 
 
@@ -145,30 +147,36 @@ class HouseRules(StrictTable):
     even money, Monaco 5.2-3.
     """
 
-    second_card: Literal["after", "hole"] = "after"
+    second_card_time: Literal["after", "hole"] = Field(default="after", alias="second_card")
     """Whether the dealer's second card comes ``after`` the players' play or is a ``hole`` card."""
-    soft_17: Literal["hit", "stand"] = "hit"
+    soft_17_action: Literal["hit", "stand"] = Field(default="hit", alias="soft_17")
     """What the dealer does with a soft 17."""
     original_bets_only: bool = True
     """Whether a dealer's blackjack takes only a box's first stake, not those added later."""
-    blackjack: WrittenOdds = Odds.parse("3:2")
+    blackjack_odds: WrittenOdds = Field(default=Odds.parse("3:2"), alias="blackjack")
     """The odds that a blackjack pays."""
-    double: DoubleRules = DoubleRules()
+    double_rules: DoubleRules = Field(default=DoubleRules(), alias="double")
     """The rules on doubling."""
-    split: SplitRules = SplitRules()
+    split_rules: SplitRules = Field(default=SplitRules(), alias="split")
     """The rules on splitting pairs."""
-    insurance: WrittenOdds | None = Odds.parse("2:1")
+    insurance_odds: WrittenOdds | None = Field(default=Odds.parse("2:1"), alias="insurance")
     """The odds of insurance; None: not offered."""
-    quarter_insurance: bool = False
+    offers_quarter_insurance: bool = Field(default=False, alias="quarter_insurance")
     """Whether a quarter of the stake may be insured, as well as half of it."""
-    even_money: Literal["no", "ace", "ten"] = "no"
+    even_money_against: Literal["no", "ace", "ten"] = Field(default="no", alias="even_money")
     """The dealer's first cards for which the holder of a blackjack may take 1:1: none, an ace, or also a ten."""
-    sevens: WrittenOdds | None = Field(None, description="a hand of three sevens wins at once (s. 18.1 (1))")
+    three_sevens_odds: WrittenOdds | None = Field(
+        None, description="a hand of three sevens wins at once (s. 18.1 (1))", alias="sevens"
+    )
     """The odds at which a hand of three sevens wins at once; None: it does not."""
-    suited_678: WrittenOdds | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
+    suited_678_odds: WrittenOdds | None = Field(
+        None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))", alias="suited_678"
+    )
     """The odds at which 6, 7 and 8 of one suit win at once; None: they do not."""
-    back_bets: bool = Field(
-        default=False, description="a player without a box may bet on another player's hand (s. 16)"
+    accepts_back_bets: bool = Field(
+        default=False,
+        description="a player without a box may bet on another player's hand (s. 16)",
+        alias="back_bets",
     )
     """Whether a player without a box may bet on another player's hand."""
 
@@ -187,21 +195,21 @@ class SideBetRow(StrictTable):
 
     id: Identifier
     name: Text
-    pays: OddsOrLevelShare
-    cards: Annotated[int, Field(ge=1, le=5)] = 2
+    odds: OddsOrLevelShare = Field(alias="pays")
+    card_count: Annotated[int, Field(ge=1, le=5)] = Field(default=2, alias="cards")
     """The number of the box's cards that must fit the row."""
-    dealer: bool = False
+    counts_up_card: bool = Field(default=False, alias="dealer")
     """Whether the dealer's first card counts as one more card of the row."""
-    ranks: tuple[RankLetters, ...] = ()
+    named_hands: tuple[RankLetters, ...] = Field(default=(), alias="ranks")
     """The hands that the row pays, each as letters of ranks in any order; empty: any ranks."""
-    kind: Literal["same", "straight"] | None = None
+    rank_condition: Literal["same", "straight"] | None = Field(default=None, alias="kind")
     """``same``: all cards are of one rank; ``straight``: their ranks follow one another; None: no condition."""
-    suits: Literal["same", "colour", "red", "black"] | None = None
+    suit_condition: Literal["same", "colour", "red", "black"] | None = Field(default=None, alias="suits")
     """What the suits of the cards must be; None: no condition."""
-    total: tuple[int, int] | None = None
+    total_range: tuple[int, int] | None = Field(default=None, alias="total")
     """The lowest and highest total that the row pays; None: no condition."""
-    ace: Literal[1, 11] = 11
-    """What an ace counts in ``total``: 11 unless the total then exceeds 21, or always 1."""
+    ace_value: Literal[1, 11] = Field(default=11, alias="ace")
+    """What an ace counts in ``total_range``: 11 unless the total then exceeds 21, or always 1."""
 
     @model_validator(mode="after")
     def _check_ranks(self) -> "SideBetRow":
@@ -209,35 +217,39 @@ class SideBetRow(StrictTable):
 
         If the row says so, the dealer's first card counts as one of these cards.
         """
-        count = self.cards + self.dealer
-        wrong_ranks = [ranks for ranks in self.ranks if len(ranks) != count]
+        count = self.card_count + self.counts_up_card
+        wrong_ranks = [ranks for ranks in self.named_hands if len(ranks) != count]
         if wrong_ranks:
             raise ValueError(f"ranks: {wrong_ranks[0]!r} must be {count} ranks")
-        if not (self.ranks or self.kind or self.suits or self.total):
+        if not (self.named_hands or self.rank_condition or self.suit_condition or self.total_range):
             raise ValueError("must state a condition: ranks, kind, suits or total")
-        if self.dealer and self.cards > 2:
+        if self.counts_up_card and self.card_count > 2:
             raise ValueError("cards: must be at most 2 if the dealer's first card counts as well")
         return self
 
     def has_required_suits(self, cards: Sequence[Card]) -> bool:
         """Return whether the cards have the suits or colour that this blackjack side bet's row requires, if any."""
-        return self.suits is None or _SUIT_CHECK_BY_NAME[self.suits](cards)
+        return self.suit_condition is None or _SUIT_CHECK_BY_NAME[self.suit_condition](cards)
 
     def is_satisfied_by(self, cards: Sequence[Card]) -> bool:
         """Return whether exactly these cards satisfy the row; the dealer's first card is last if the row counts it."""
         ranks = sorted(get_rank(card) for card in cards)
-        if self.ranks and tuple(ranks) not in parse_named_hands(self.ranks):
+        if self.named_hands and tuple(ranks) not in parse_named_hands(self.named_hands):
             return False
-        if self.kind == "same" and len(set(ranks)) > 1:
+        if self.rank_condition == "same" and len(set(ranks)) > 1:
             return False
-        if self.kind == "straight" and not _is_straight(ranks):
+        if self.rank_condition == "straight" and not _is_straight(ranks):
             return False
         if not self.has_required_suits(cards):
             return False
-        if self.total is None:
+        if self.total_range is None:
             return True
         best, soft = compute_best_total([get_card_value(card) for card in cards])
-        return self.total[0] <= (best - 10 if soft and self.ace == 1 else best) <= self.total[1]
+        return (
+            self.total_range[0]
+            <= (best - 10 if soft and self.ace_value == 1 else best)
+            <= self.total_range[1]
+        )
 
 
 def _is_straight(ranks: Sequence[int]) -> bool:
@@ -271,24 +283,24 @@ class BlackjackSideBet(StrictTable):
     id: Identifier
     name: Text
     limits: BetLimits = BetLimits()
-    within_main: bool = False
+    is_limited_by_main_bet: bool = Field(default=False, alias="within_main")
     """Whether the side bet may not exceed the main bet (s. 21.1)."""
-    row: Annotated[tuple[SideBetRow, ...], Field(min_length=1)]
+    rows: Annotated[tuple[SideBetRow, ...], Field(min_length=1)] = Field(alias="row")
     """The rows of the pay table; the first that fits pays."""
 
     @property
-    def cards(self) -> int:
+    def card_count_max(self) -> int:
         """Return the largest number of the blackjack box's cards that may decide the side bet."""
-        return max(row.cards for row in self.row)
+        return max(row.card_count for row in self.rows)
 
     def find_winning_row(self, dealt_cards: Sequence[Card], up_card: Card) -> SideBetRow | None:
         """Return the first row that a box's cards win, or None.
 
         ``dealt_cards`` are in the order dealt; ``up_card`` is the dealer's first card.
         """
-        for row in self.row:
-            cards = [*dealt_cards[: row.cards], *([up_card] if row.dealer else [])]
-            if len(dealt_cards) >= row.cards and row.is_satisfied_by(cards):
+        for row in self.rows:
+            cards = [*dealt_cards[: row.card_count], *([up_card] if row.counts_up_card else [])]
+            if len(dealt_cards) >= row.card_count and row.is_satisfied_by(cards):
                 return row
         return None
 
@@ -297,7 +309,7 @@ class BlackjackSideBet(StrictTable):
         """Refuse a side bet with the id of another stake of the game, or with rows not in descending card count."""
         if self.id in RESERVED_SPOT_NAMES:
             raise ValueError(f"id: {self.id!r} is reserved for a stake of the game itself")
-        counts = [row.cards for row in self.row]
+        counts = [row.card_count for row in self.rows]
         if counts != sorted(counts, reverse=True):
             raise ValueError(f"{self.id}: rows with more cards must come before those with fewer")
         return self
@@ -324,16 +336,18 @@ class MainBet(StrictTable):
 
     name: Text = Text(en="Bet", fr="Mise")
     limits: BetLimits = BetLimits(least=2, most=200, step=2)
-    hands: Annotated[int, Field(ge=1, le=DEALER_HANDS_MAX)] = 1
+    dealer_hand_count: Annotated[int, Field(ge=1, le=DEALER_HANDS_MAX)] = Field(default=1, alias="hands")
     """The number of the dealer's hands, each played against its own stake."""
-    least_hands: Annotated[int, Field(ge=1, le=DEALER_HANDS_MAX)] = 1
+    dealer_hands_min: Annotated[int, Field(ge=1, le=DEALER_HANDS_MAX)] = Field(default=1, alias="least_hands")
     """The smallest number of the dealer's hands on which a player must bet."""
 
     @model_validator(mode="after")
     def _check_least_hands(self) -> "MainBet":
         """Refuse a minimum number of the dealer's hands to bet on that exceeds the number the dealer plays."""
-        if self.least_hands > self.hands:
-            raise ValueError(f"least_hands: is {self.least_hands}, but the dealer plays only {self.hands}")
+        if self.dealer_hands_min > self.dealer_hand_count:
+            raise ValueError(
+                f"least_hands: is {self.dealer_hands_min}, but the dealer plays only {self.dealer_hand_count}"
+            )
         return self
 
 
@@ -353,36 +367,42 @@ ChartLine = Annotated[
 class SimulatedRounds(StrictTable):
     """Results of simulated blackjack rounds with the best strategy (:mod:`paytables.blackjack.round_simulation`)."""
 
-    rounds: Annotated[int, Field(gt=0)]
+    round_count: Annotated[int, Field(gt=0)] = Field(alias="rounds")
     """The number of simulated rounds."""
     seed: str
     """The seed of the simulation; the same seed gives the same cards."""
-    nets: Annotated[dict[str, dict[str, int]], Field(min_length=1)]
+    round_counts_by_net: Annotated[dict[str, dict[str, int]], Field(min_length=1)] = Field(alias="nets")
     """How often each net result of equal stakes occurred, by number of dealer hands bet on, then by net result."""
-    error: FractionText
+    standard_error: FractionText = Field(alias="error")
     """The standard error of the mean net result of one stake, in stakes."""
 
     def compute_mean(self, hand_count: int) -> Fraction:
         """Return the mean of the total net result, in stakes, with one stake on each of ``hand_count`` dealer hands."""
         return (
-            sum((Fraction(net) * n for net, n in self.nets[str(hand_count)].items()), Fraction(0))
-            / self.rounds
+            sum(
+                (Fraction(net) * n for net, n in self.round_counts_by_net[str(hand_count)].items()),
+                Fraction(0),
+            )
+            / self.round_count
         )
 
     def compute_variance(self, hand_count: int) -> Fraction:
         """Return the variance of the total net result, with one stake on each of ``hand_count`` dealer hands."""
-        squares = sum((Fraction(net) ** 2 * n for net, n in self.nets[str(hand_count)].items()), Fraction(0))
-        return squares / self.rounds - self.compute_mean(hand_count) ** 2
+        squares = sum(
+            (Fraction(net) ** 2 * n for net, n in self.round_counts_by_net[str(hand_count)].items()),
+            Fraction(0),
+        )
+        return squares / self.round_count - self.compute_mean(hand_count) ** 2
 
 
 class BackBetFigures(StrictTable):
     """Exact figures of a bet on another player's blackjack hand, in stakes. Only the first hand of a split counts."""
 
-    mean: FractionText
+    best_mean: FractionText = Field(alias="mean")
     """The mean net result, in stakes, if the other player uses the best strategy."""
-    worst: FractionText
+    worst_mean: FractionText = Field(alias="worst")
     """The mean net result, in stakes, if the other player uses the worst strategy."""
-    law: dict[str, FractionText]
+    net_probabilities: dict[str, FractionText] = Field(alias="law")
     """The probability of each net result, in stakes, if the other player uses the best strategy."""
 
 
@@ -395,25 +415,25 @@ class ProvedFigures(StrictTable):
     :mod:`paytables.blackjack.advice` and :mod:`paytables.blackjack.chart`.
     """
 
-    mean: FractionText
+    best_mean: FractionText = Field(alias="mean")
     """The mean net result of the best strategy, in initial stakes."""
-    staked: FractionText
+    mean_stake: FractionText = Field(alias="staked")
     """The mean of all stakes of the best strategy, doubles and splits included, in initial stakes."""
-    charted: FractionText
+    chart_mean: FractionText = Field(alias="charted")
     """The mean net result of the strategy in ``chart``, in initial stakes."""
-    dealers: FractionText
+    dealer_rule_mean: FractionText = Field(alias="dealers")
     """The mean net result of a player who follows the dealer's drawing rule, in initial stakes."""
-    worst: FractionText
+    worst_mean: FractionText = Field(alias="worst")
     """The mean net result of the worst strategy, in initial stakes."""
     chart: tuple[ChartLine, ...]
     """The best strategy that decides by totals, as lines of a strategy chart."""
     policy: PackedPolicy
     """The best strategy by exact cards, as packed data (:mod:`paytables.blackjack.advice`)."""
-    law: dict[str, FractionText] = Field({})
+    net_probabilities: dict[str, FractionText] = Field({}, alias="law")
     """The probability of each net result of the best strategy, in initial stakes."""
     variance: FractionText | None = None
     """The variance of the net result, if a pair may become three hands; else None."""
-    sampled: SimulatedRounds | None = None
+    simulated_rounds: SimulatedRounds | None = Field(default=None, alias="sampled")
     """The results of simulated rounds, for figures that cannot be counted; None if there are none."""
-    backed: BackBetFigures | None = None
+    back_bet_figures: BackBetFigures | None = Field(default=None, alias="backed")
     """The figures of a bet on another player's hand; None if the table takes no such bets."""

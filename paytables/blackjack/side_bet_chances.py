@@ -40,7 +40,7 @@ def compute_row_chances(
     cards are never paid.
     """
     ways_by_row: dict[tuple[str, int], int | Fraction] = {}
-    rows = tuple(row for row in side.row if player_draws_more_cards or row.cards <= 2)
+    rows = tuple(row for row in side.rows if player_draws_more_cards or row.card_count <= 2)
     for ways, dealt_cards, up in _iter_deal_orders(rows, (), [decks] * _DECK_CARD_COUNT, 1):
         for row, part in _iter_won_rows(rows, dealt_cards, up, decks, has_hole_card=has_hole_card):
             key = row.id, len(dealt_cards) + (up is not None)
@@ -54,7 +54,7 @@ def compute_row_chances(
             ),
             Fraction(0),
         )
-        for row in side.row
+        for row in side.rows
     }
 
 
@@ -68,9 +68,11 @@ def _iter_deal_orders(
     Cards that all rows treat alike are dealt once and counted as often as they occur. If no row has a single
     card, two first cards of different ranks are dealt in one order only, which is counted for both.
     """
-    open_rows = [row for row in rows if row.cards > len(dealt_cards) and _can_complete_row(row, dealt_cards)]
+    open_rows = [
+        row for row in rows if row.card_count > len(dealt_cards) and _can_complete_row(row, dealt_cards)
+    ]
     if open_rows:
-        deals_both_cards = len(dealt_cards) == 1 and all(row.cards > 1 for row in rows)
+        deals_both_cards = len(dealt_cards) == 1 and all(row.card_count > 1 for row in rows)
         for card, alike in _iter_different_cards(rows, dealt_cards):
             order = get_rank(card) - get_rank(dealt_cards[0]) if deals_both_cards else 0
             if counts_left[card] and order >= 0:
@@ -79,7 +81,8 @@ def _iter_deal_orders(
                 yield from _iter_deal_orders(rows, (*dealt_cards, card), counts_left, ways * count)
                 counts_left[card] += 1
     elif any(
-        row.dealer and row.cards == len(dealt_cards) and _can_complete_row(row, dealt_cards) for row in rows
+        row.counts_up_card and row.card_count == len(dealt_cards) and _can_complete_row(row, dealt_cards)
+        for row in rows
     ):
         for card, alike in _iter_different_cards(rows, dealt_cards):
             if counts_left[card]:
@@ -96,8 +99,8 @@ def _iter_different_cards(
     All suits that were not dealt yet are equivalent. If a row requires colours, only suits of the same colour
     are equivalent; before the first card the colours are equivalent too, unless a row names one.
     """
-    names_colours = any(row.suits in {"red", "black"} for row in rows)
-    coloured = names_colours or (bool(dealt_cards) and any(row.suits == "colour" for row in rows))
+    names_colours = any(row.suit_condition in {"red", "black"} for row in rows)
+    coloured = names_colours or (bool(dealt_cards) and any(row.suit_condition == "colour" for row in rows))
     seen_suits = {get_suit(card) for card in dealt_cards}
     suits: dict[object, list[Card]] = {}
     for card in range(_SUIT_COUNT):  # the four cards of the first rank
@@ -114,11 +117,11 @@ def _can_complete_row(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
     If False, the hand cannot win. If True, it may still be impossible, because not all conditions are examined.
     """
     ranks = [get_rank(card) for card in dealt_cards]
-    if row.ranks:
-        patterns = parse_named_hands(row.ranks)
+    if row.named_hands:
+        patterns = parse_named_hands(row.named_hands)
         if not any(all(ranks.count(rank) <= pattern.count(rank) for rank in ranks) for pattern in patterns):
             return False
-    if row.kind == "same" and len(set(ranks)) > 1:
+    if row.rank_condition == "same" and len(set(ranks)) > 1:
         return False
     return not dealt_cards or row.has_required_suits(dealt_cards)
 
@@ -139,15 +142,18 @@ def _iter_won_rows(
     """
     remaining: int | Fraction = 1  # the probability that no earlier row is paid
     for row in rows:
-        if len(dealt_cards) < row.cards or (row.dealer and up_card is None):
+        if len(dealt_cards) < row.card_count or (row.counts_up_card and up_card is None):
             continue
-        cards = [*dealt_cards[: row.cards], *([up_card] if row.dealer and up_card is not None else [])]
+        cards = [
+            *dealt_cards[: row.card_count],
+            *([up_card] if row.counts_up_card and up_card is not None else []),
+        ]
         if not row.is_satisfied_by(cards):
             continue
-        if row.cards <= 2 or not has_hole_card:
+        if row.card_count <= 2 or not has_hole_card:
             yield row, remaining
             return
-        third_card_chance = 1 - _compute_blackjack_chance(dealt_cards[: row.cards], decks)
+        third_card_chance = 1 - _compute_blackjack_chance(dealt_cards[: row.card_count], decks)
         yield row, remaining * third_card_chance
         remaining *= 1 - third_card_chance
 

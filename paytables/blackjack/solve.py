@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from paytables.blackjack.advice import (
-    DOUBLE_ANSWER,
-    HIT_ANSWER,
+    DOUBLE_OPTION,
+    HIT_OPTION,
     PACKED_SIX_SEVEN_EIGHT,
     PACKED_STARTS_OF_SUITED_678,
-    STAND_ANSWER,
+    STAND_OPTION,
     HandSituation,
 )
 from paytables.blackjack.dealer import DealerFinalHands, compute_falling_factorial
@@ -214,7 +214,7 @@ class SolvedRound:
             if pair < TEN_VALUE or not self.house.splits_same_rank_only:
                 splits.append(SplitPair(pair, card_count * (card_count - 1), card_count - 2))
                 continue
-            rank_cards = 4 * self.house.decks
+            rank_cards = 4 * self.house.deck_count
             if self.up_card_value == TEN_VALUE:
                 splits.append(
                     SplitPair(
@@ -419,7 +419,7 @@ class StrategyEvaluation:
         third cards of a 6, 7 and 8 are of this suit too.
         """
         node, house = tree[hand], self.house
-        sums_by_answer = {STAND_ANSWER: (self.compute_standing_value(hand, node), 0)}
+        sums_by_answer = {STAND_OPTION: (self.compute_standing_value(hand, node), 0)}
         if (hand_value.best_total == BEST_HAND_TOTAL and not hand_value.is_soft) or (
             hand == _PACKED_THREE_SEVENS and house.sevens_odds is not None
         ):
@@ -445,9 +445,9 @@ class StrategyEvaluation:
                     + self._compute_immediate_win_value(child_node, house.suited_678_odds, 2)
                 ) // 4
             net, staked, doubled = net + value, staked + added_stakes, doubled + doubled_value
-        sums_by_answer[HIT_ANSWER] = (net - ways_at_risk * self.unit, staked)
+        sums_by_answer[HIT_OPTION] = (net - ways_at_risk * self.unit, staked)
         if house.can_double(list_card_values(hand), split=bool(situation.split_pair_value)):
-            sums_by_answer[DOUBLE_ANSWER] = (
+            sums_by_answer[DOUBLE_OPTION] = (
                 doubled - 2 * ways_at_risk * self.unit,
                 self.count_completed_ways(node) * self.unit,
             )

@@ -57,14 +57,14 @@ def parse_level_hit(hit_data: Json) -> LevelHit:
 class LevelParticipation:
     """What one wager adds to one progressive level, and how often it wins the level.
 
-    Every wager that plays for the level with the same ``stake_credits`` has the same ``odds`` (Québec by-law, s.92).
-    Machines can share a level only if ``has_single_stake`` is true. A mystery level is won when its amount reaches a
-    secret amount, which the machine or controller that runs the level draws.
+    Every wager that plays for the level with the same ``stake_credits`` has the same ``hit_rate`` (Québec by-law,
+    s.92). Machines can share a level only if ``has_single_stake`` is true. A mystery level is won when its amount
+    reaches a secret amount, which the machine or controller that runs the level draws.
 
     If the level belongs to a side bet, only whole stakes on the bet's ``spots`` add to it. If the venue does not run
     the level, the machine does not offer the side bet.
 
-    Example: a wager has three side bets of one credit each. Then ``stake_credits`` is 1, ``odds`` are those of one
+    Example: a wager has three side bets of one credit each. Then ``stake_credits`` is 1, ``hit_rate`` are those of one
     side bet, and ``contributing_credits`` is 3.
     """
 
@@ -74,7 +74,7 @@ class LevelParticipation:
     """The name of the level for the player, by language."""
     stake_credits: int
     """The credits of one stake that plays for the level."""
-    odds: Fraction
+    hit_rate: Fraction
     """The exact mean number of hits of the whole level per game, for one such stake."""
     increment: Fraction
     """The fraction of ``contributing_credits`` that is added to the level's amount."""

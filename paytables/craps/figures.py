@@ -72,7 +72,7 @@ class BetReturnChain:
             for state in same_bet_states:  # grows by the states with the same bets
                 row: dict[int, Fraction] = {}
                 later_chances_of_state: SumsByKey[int] = {}
-                for chance, settled, next_state in self.iter_throws(state):
+                for chance, settlements, next_state in self.iter_throws(state):
                     if (next_state.bets, next_state.switched_bets) == (
                         start_state.bets,
                         start_state.switched_bets,
@@ -81,11 +81,14 @@ class BetReturnChain:
                             same_bet_states.append(next_state)
                         add_sums(row, {same_bet_states.index(next_state): chance})
                     else:
-                        returned_credits = sum(settlement.credits for settlement in settled)
-                        later_wins = self.compute_return_chances(next_state)
+                        returned_credits = sum(settlement.credits for settlement in settlements)
+                        later_returns = self.compute_return_chances(next_state)
                         add_sums(
                             later_chances_of_state,
-                            {returned_credits + later_win: share for later_win, share in later_wins.items()},
+                            {
+                                returned_credits + later_return: share
+                                for later_return, share in later_returns.items()
+                            },
                             chance,
                         )
                 rows.append(row)
@@ -155,26 +158,29 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
     odds on pass and don't pass, only bets with the number ``point`` count.
     """
     rate_key = spot_rules.line_kind or spot_rules.bet.kind
-    rate = {
+    rate_by_kind = {
         "pass": COME_OUT_SHARE_OF_THROWS,
         "dontpass": COME_OUT_SHARE_OF_THROWS,
         "come": 1 - COME_OUT_SHARE_OF_THROWS,
         "dontcome": 1 - COME_OUT_SHARE_OF_THROWS,
     }
-    if rate_key in rate:
+    if rate_key in rate_by_kind:
         number = spot_rules.number or point
-        return rate[rate_key] * (
+        return rate_by_kind[rate_key] * (
             Fraction(THROW_COUNT_BY_TOTAL[number], 36) if number and spot_rules.line_kind else 1
         )
     if not spot_rules.can_outlast_throw:
         return Fraction(1)
-    share_of_throws_on = 1 - COME_OUT_SHARE_OF_THROWS if spot_rules.bet.off else Fraction(1)
+    share_of_throws_on = 1 - COME_OUT_SHARE_OF_THROWS if spot_rules.bet.is_off_on_come_out else Fraction(1)
     return share_of_throws_on * compute_decision_chance_per_throw(spot_rules, None)
 
 
 def compute_decision_chance_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the probability that one throw decides a bet on a craps spot, if the bet is on."""
-    results = (spot_rules.decide_bet(dice, point, is_switched=spot_rules.bet.off) for dice in ORDERED_THROWS)
+    results = (
+        spot_rules.decide_bet(dice, point, is_switched=spot_rules.bet.is_off_on_come_out)
+        for dice in ORDERED_THROWS
+    )
     return Fraction(sum(not isinstance(result, str) for result in results), 36)
 
 
@@ -208,10 +214,10 @@ def _analyse_bet_alone(
     depth: AnalysisDepth,
 ) -> BetAnalysis:
     """Return the exact figures of one craps bet at its minimum, alone on the table, until it is decided."""
-    least = spot_rules.build_spot(point).bet_min
-    working = {"working": {spot_rules.id: True}} if spot_rules.bet.off else {}
-    wager = Wager(least, {"bets": {spot_rules.id: least}, **working})
-    switched_bets = frozenset({(0, spot_rules.id)}) if spot_rules.bet.off else frozenset()
+    bet_min = spot_rules.build_spot(point).bet_min
+    on_off_choices = {"working": {spot_rules.id: True}} if spot_rules.bet.is_off_on_come_out else {}
+    wager = Wager(bet_min, {"bets": {spot_rules.id: bet_min}, **on_off_choices})
+    switched_bets = frozenset({(0, spot_rules.id)}) if spot_rules.bet.is_off_on_come_out else frozenset()
     figures = analyse_cases(
         bet_name,
         wager,
@@ -220,18 +226,18 @@ def _analyse_bet_alone(
     )
     figures = replace(
         figures,
-        table=None if point is None else _build_table_with_point(rules_by_spot, spot_rules, point, least),
+        table=None if point is None else _build_table_with_point(rules_by_spot, spot_rules, point, bet_min),
     )
     if depth is AnalysisDepth.RETURN:
         return figures
-    edge = 1 - figures.rtp
-    throws = _compute_mean_throws(spot_rules, point)
-    edge_per_throw = edge * compute_stakes_per_throw(spot_rules, point)
+    house_edge = 1 - figures.rtp
+    mean_throw_count = _compute_mean_throws(spot_rules, point)
+    house_edge_per_throw = house_edge * compute_stakes_per_throw(spot_rules, point)
     note = (
-        f"decided in {format_percent(throws / 100, 4)} throws on average ({throws}); "
-        f"the house edge is {edge} of each bet, {edge / throws} per throw while the bet is on, and "
-        f"{edge_per_throw} ({format_percent(edge_per_throw, 4)} %) per throw of the table if it is placed whenever "
-        "it is accepted"
+        f"decided in {format_percent(mean_throw_count / 100, 4)} throws on average ({mean_throw_count}); "
+        f"the house edge is {house_edge} of each bet, {house_edge / mean_throw_count} per throw while the bet is on, "
+        f"and {house_edge_per_throw} ({format_percent(house_edge_per_throw, 4)} %) per throw of the table if it is "
+        "placed whenever it is accepted"
     )
     return replace(figures, notes=(note,))
 
@@ -243,20 +249,20 @@ def _build_table_with_point(
 
     The bet that the spot requires stands on the table; if it requires none, the shooter's line bet does.
     """
-    lines = (
+    line_spots = (
         line_rules.id for line_rules in rules_by_spot.values() if line_rules.bet.kind in {"pass", "dontpass"}
     )
-    required_spot = spot_rules.required_spot or next(lines)
+    required_spot = spot_rules.required_spot or next(line_spots)
     odds_multiple = (
-        spot_rules.bet.times.get(spot_rules.number_or_dice or str(point), 1)
+        spot_rules.bet.multiple_max_by_number.get(spot_rules.number_or_dice or str(point), 1)
         if spot_rules.required_spot
         else 1
     )
-    stake = max(
+    stake_credits = max(
         rules_by_spot[required_spot].build_spot(None).bet_min,
-        -(-credits_ // odds_multiple) if spot_rules.bet.times else 1,
+        -(-credits_ // odds_multiple) if spot_rules.bet.multiple_max_by_number else 1,
     )
-    return CrapsState(point, 0, (Bet(required_spot, stake),)).to_json()
+    return CrapsState(point, 0, (Bet(required_spot, stake_credits),)).to_json()
 
 
 def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
@@ -294,7 +300,7 @@ def analyse_wager(
     table_state = replace(table_state, shooter=0)
     new_bets = tuple(bet for bet in wager.bets if bet.credits > 0)
     chain = BetReturnChain(rules_by_spot)
-    starts = {
+    start_state_by_bet = {
         bet: replace(
             table_state, bets=(bet,), switched_bets=table_state.switched_bets & {(bet.seat, bet.spot)}
         )
@@ -306,33 +312,34 @@ def analyse_wager(
         return BetAnalysis(
             bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), distribution=distribution
         )
-    distributions = {
-        bet: build_distribution(chain.compute_return_chances(start)) for bet, start in starts.items()
+    distribution_by_bet = {
+        bet: build_distribution(chain.compute_return_chances(start_state))
+        for bet, start_state in start_state_by_bet.items()
     }
-    mean = sum((distribution.compute_moment(1) for distribution in distributions.values()), Fraction(0))
+    mean = sum((distribution.compute_moment(1) for distribution in distribution_by_bet.values()), Fraction(0))
     figures = BetAnalysis(
         bet="bets",
         cost_credits=cost,
         options=wager.options,
         rtp=mean / cost,
-        prizes=tuple(_iter_prizes(distributions, cost)),
-        max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
+        prizes=tuple(_iter_prizes(distribution_by_bet, cost)),
+        max_win_credits=sum(max(distribution.counts) for distribution in distribution_by_bet.values()),
     )
-    start = table_state.with_bets(new_bets, table_state.switched_bets)
-    if len(chain.find_reachable_states(start)) > CHAIN_STATES_MAX:
+    start_state = table_state.with_bets(new_bets, table_state.switched_bets)
+    if len(chain.find_reachable_states(start_state)) > CHAIN_STATES_MAX:
         note = (
             "the joint distribution is too large to compute; the highest win is an upper bound, the sum of the bets' "
             "highest wins"
         )
         return replace(
-            figures, variance=_compute_sum_variance(chain, table_state, distributions), notes=(note,)
+            figures, variance=_compute_sum_variance(chain, table_state, distribution_by_bet), notes=(note,)
         )
-    distribution = build_distribution(chain.compute_return_chances(start))
+    distribution = build_distribution(chain.compute_return_chances(start_state))
     return figures.with_distribution(distribution)
 
 
 def _compute_sum_variance(
-    chain: BetReturnChain, table_state: CrapsState, distributions: Mapping[Bet, WinDistribution]
+    chain: BetReturnChain, table_state: CrapsState, distribution_by_bet: Mapping[Bet, WinDistribution]
 ) -> Fraction:
     """Return the variance of the total return of several craps bets, from single bets and every pair of bets.
 
@@ -340,23 +347,23 @@ def _compute_sum_variance(
     covariance is part of one pair, and each bet of n - 1 pairs.
     """
     sum_of_variances = sum(
-        (distribution.compute_variance() for distribution in distributions.values()), Fraction(0)
+        (distribution.compute_variance() for distribution in distribution_by_bet.values()), Fraction(0)
     )
-    pairs = (
+    pair_distributions = (
         build_distribution(
             chain.compute_return_chances(table_state.with_bets(pair, table_state.switched_bets))
         )
-        for pair in combinations(distributions, 2)
+        for pair in combinations(distribution_by_bet, 2)
     )
     return (
-        sum((distribution.compute_variance() for distribution in pairs), Fraction(0))
-        - (len(distributions) - 2) * sum_of_variances
+        sum((distribution.compute_variance() for distribution in pair_distributions), Fraction(0))
+        - (len(distribution_by_bet) - 2) * sum_of_variances
     )
 
 
-def _iter_prizes(distributions: Mapping[Bet, WinDistribution], cost: int) -> Iterable[PrizeFigures]:
+def _iter_prizes(distribution_by_bet: Mapping[Bet, WinDistribution], cost: int) -> Iterable[PrizeFigures]:
     """Yield the results of each craps bet that return credits, as prizes; ``cost`` is the wager's cost in credits."""
-    for bet, distribution in distributions.items():
+    for bet, distribution in distribution_by_bet.items():
         for returned_credits, count in distribution.counts.items():
             if returned_credits:
                 rate = Fraction(count, distribution.total)

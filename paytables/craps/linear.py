@@ -9,11 +9,11 @@ K = TypeVar("K", bound=Hashable)
 SumsByKey = dict[K, Fraction]
 
 
-def solve_chain(rows: list[dict[int, Fraction]], right: list[SumsByKey[K]]) -> list[SumsByKey[K]]:
-    """Return the expected sums from each state of an absorbing chain: x = ``right`` + ``rows`` x.
+def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[K]]) -> list[SumsByKey[K]]:
+    """Return the expected sums from each state of an absorbing chain: x = ``right_sides`` + ``rows`` x.
 
     ``rows`` are the transition probabilities between the states; from every state the chain must be certain to end.
-    ``right`` and x are sums by key. Both lists are consumed. The state with the fewest transitions through it
+    ``right_sides`` and x are sums by key. Both lists are consumed. The state with the fewest transitions through it
     is eliminated first (Markowitz 1957), which keeps rows short. Example: a state counts one throw and follows itself
     with probability 3/4. Then x = 1 + 3/4 x, so the chain has 4 throws on average.
     """
@@ -24,23 +24,30 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[SumsByKey[K]]) -> l
     remaining = set(range(len(rows)))
     eliminated: list[int] = []
     while remaining:
-        k = min(remaining, key=lambda k: (len(rows[k]) * len(predecessors[k]), k))
-        remaining.remove(k)
-        eliminated.append(k)
+        state_index = min(
+            remaining,
+            key=lambda state_index: (len(rows[state_index]) * len(predecessors[state_index]), state_index),
+        )
+        remaining.remove(state_index)
+        eliminated.append(state_index)
         # solve the equation of state k for x[k], then put that into the equations of its predecessors
-        leave_chance = 1 - rows[k].pop(k, Fraction(0))
-        rows[k] = {j: share / leave_chance for j, share in rows[k].items()}
-        right[k] = {key: value / leave_chance for key, value in right[k].items()}
-        for i in predecessors[k] & remaining:
-            share = rows[i].pop(k)
-            add_sums(rows[i], rows[k], share)
-            add_sums(right[i], right[k], share)
-        for j in rows[k]:
-            predecessors[j] |= predecessors[k]
-    for k in reversed(eliminated):  # the row of state k contains only states that were eliminated later
-        for j, share in rows[k].items():
-            add_sums(right[k], right[j], share)
-    return right
+        leave_chance = 1 - rows[state_index].pop(state_index, Fraction(0))
+        rows[state_index] = {j: share / leave_chance for j, share in rows[state_index].items()}
+        right_sides[state_index] = {
+            key: value / leave_chance for key, value in right_sides[state_index].items()
+        }
+        for i in predecessors[state_index] & remaining:
+            share = rows[i].pop(state_index)
+            add_sums(rows[i], rows[state_index], share)
+            add_sums(right_sides[i], right_sides[state_index], share)
+        for j in rows[state_index]:
+            predecessors[j] |= predecessors[state_index]
+    for state_index in reversed(
+        eliminated
+    ):  # the row of state k contains only states that were eliminated later
+        for j, share in rows[state_index].items():
+            add_sums(right_sides[state_index], right_sides[j], share)
+    return right_sides
 
 
 def add_sums(totals: SumsByKey[K], sums: SumsByKey[K], share: Fraction | int = 1) -> None:

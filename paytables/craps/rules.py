@@ -52,7 +52,7 @@ class CrapsRules(TableRules):
         return TableLayout(
             spots=tuple(self.craps_spots.spots[self.state.point].values()),
             table=self.definition.table,
-            forms=self.definition.form,
+            forms=self.definition.forms,
             standing_bets=self.state.bets,
             removable_spots=self.craps_spots.removable_spots,
         )
@@ -82,21 +82,21 @@ class CrapsRules(TableRules):
         may turn on or off is on.
         """
         point = self.state.point
-        reversed_spots = {spot for seat, spot in self.state.switched_bets if not seat}
-        lines = [
+        switched_spots = {spot for seat, spot in self.state.switched_bets if not seat}
+        line_spots = [
             spot_rules.id
             for spot_rules in self.rules_by_spot.values()
             if spot_rules.bet.kind in {"pass", "dontpass"}
         ]
-        switchable = [
+        switchable_spot_rules = [
             spot_rules for spot_rules in self.rules_by_spot.values() if spot_rules.can_switch_on_off
         ]
         return {
             "point": point,
-            "first": tuple(lines) if self.definition.shooter_bets and point is None else (),
+            "first": tuple(line_spots) if self.definition.requires_shooter_bet and point is None else (),
             "plays": {
-                spot_rules.id: spot_rules.bet.off == (spot_rules.id in reversed_spots)
-                for spot_rules in switchable
+                spot_rules.id: spot_rules.bet.is_off_on_come_out == (spot_rules.id in switched_spots)
+                for spot_rules in switchable_spot_rules
             },
         }
 
@@ -106,21 +106,23 @@ class CrapsRules(TableRules):
         Pass and come bets cannot be taken down; they stay and are played to their end. If the shooter must
         leave the minimum don't pass bet, that bet stays too, without its odds.
         """
-        remaining: list[Bet] = []
+        remaining_bets: list[Bet] = []
         settlements: list[Settlement] = []
         for bet in self.state.bets:
             spot_rules = self.rules_by_spot[bet.spot]
-            least = (
+            stake_min = (
                 self._find_minimum_left_on_spot(spot_rules, bet.seat)
                 if spot_rules.is_removable
                 else bet.credits
             )
-            if least < bet.credits:
-                taken_down = replace(bet, credits=bet.credits - least)
+            if stake_min < bet.credits:
+                taken_down = replace(bet, credits=bet.credits - stake_min)
                 settlements.append(spot_rules.settle_taken_down(taken_down, self.state.point))
-            if least:
-                remaining.append(replace(bet, credits=min(least, bet.credits)))
-        table = self.state.with_bets(remaining, self.state.switched_bets, self.definition.table.seats)
+            if stake_min:
+                remaining_bets.append(replace(bet, credits=min(stake_min, bet.credits)))
+        table = self.state.with_bets(
+            remaining_bets, self.state.switched_bets, self.definition.table.seat_count
+        )
         return tuple(settlements), table.to_json()
 
     def _find_minimum_left_on_spot(self, spot_rules: SpotRules, seat: int) -> int:
@@ -130,7 +132,9 @@ class CrapsRules(TableRules):
         requires that the shooter leaves it (``shooter_keeps``).
         """
         must_leave = (
-            spot_rules.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
+            spot_rules.bet.must_shooter_keep_minimum
+            and seat == self.state.shooter
+            and self.state.point is not None
         )
         return self.table_layout.spots_by_id[spot_rules.id].bet_min if must_leave else 0
 
@@ -150,15 +154,17 @@ class CrapsRules(TableRules):
         )
         if working is not None:
             wager = replace(wager, options={**wager.options, "working": working})
-        table = self.place_bets(wager)
-        if self.definition.table.most_win is not None:
-            self.table_layout.check_highest_win(figures.find_highest_throw_return(self.rules_by_spot, table))
+        table_state = self.place_bets(wager)
+        if self.definition.table.win_max_credits is not None:
+            self.table_layout.check_highest_win(
+                figures.find_highest_throw_return(self.rules_by_spot, table_state)
+            )
         return wager
 
     def _find_available_wager(self, credits_: int) -> Wager:
         """Return, as a wager, the first offered bet of ``credits_`` that the table accepts in its present state."""
         first_error: WagerError | None = None
-        for form in self.definition.form:
+        for form in self.definition.forms:
             if sum(form.bets.values()) == credits_:
                 try:
                     wager = self.table_layout.build_wager(credits_, form=form.id)
@@ -183,18 +189,18 @@ class CrapsRules(TableRules):
                     f"bets.{bet.spot}: {format_count(standing_stake, 'credit')} stand there and may not be increased"
                 )
             if standing_stake + bet.credits < (
-                least := self._find_minimum_left_on_spot(spot_rules, bet.seat)
+                stake_min := self._find_minimum_left_on_spot(spot_rules, bet.seat)
             ):
                 raise WagerError(
-                    f"bets.{bet.spot}: the shooter must leave {format_count(least, 'credit')} there"
+                    f"bets.{bet.spot}: the shooter must leave {format_count(stake_min, 'credit')} there"
                 )
             if standing_stake + bet.credits:
                 standing_credits[seat_and_spot] = standing_stake + bet.credits
         if not standing_credits:
             raise WagerError("bets: all bets would be taken down; to take them all, leave the table")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing_credits.items()]
-        table = state.with_bets(bets, self._list_switched_bets(wager, standing_credits))
-        return self._with_next_shooter(table, wager)
+        table_state = state.with_bets(bets, self._list_switched_bets(wager, standing_credits))
+        return self._with_next_shooter(table_state, wager)
 
     def _list_switched_bets(
         self, wager: Wager, standing_credits: Mapping[tuple[int, str], int]
@@ -212,7 +218,9 @@ class CrapsRules(TableRules):
                 raise WagerError(f"working.{spot}: must be true or false, not {is_on!r}")
             if (seat, spot) not in standing_credits:
                 raise WagerError(f"working.{spot}: no bet stands there")
-            (switched_bets.add if is_on == spot_rules.bet.off else switched_bets.discard)((seat, spot))
+            (switched_bets.add if is_on == spot_rules.bet.is_off_on_come_out else switched_bets.discard)(
+                (seat, spot)
+            )
         return switched_bets
 
     def _with_next_shooter(self, table_state: CrapsState, wager: Wager) -> CrapsState:
@@ -223,31 +231,33 @@ class CrapsRules(TableRules):
         """
         if table_state.point is not None:
             return table_state
-        seats = self.definition.table.seats
-        lines = {
+        seat_count = self.definition.table.seat_count
+        line_bet_seats = {
             bet.seat
             for bet in table_state.bets
             if self.rules_by_spot[bet.spot].bet.kind in {"pass", "dontpass"}
         }
-        if not lines:
-            if self.definition.shooter_bets and any(bet.credits > 0 for bet in wager.bets):
+        if not line_bet_seats:
+            if self.definition.requires_shooter_bet and any(bet.credits > 0 for bet in wager.bets):
                 raise WagerError("bets: the shooter of a come-out must have a bet on pass or don't pass")
             return table_state
-        shooter = min(lines, key=lambda seat: (seat - table_state.shooter) % seats)
+        shooter = min(line_bet_seats, key=lambda seat: (seat - table_state.shooter) % seat_count)
         return replace(table_state, shooter=shooter)
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a round: throw the dice once, and settle every bet that the throw decides."""
         wager = self.build_wager(wager.credits, **wager.options)
-        table = self.place_bets(wager)
-        first, second = throw_dice(draw, 2)
-        dice = (first, second)
+        table_state = self.place_bets(wager)
+        first_die, second_die = throw_dice(draw, 2)
+        dice = (first_die, second_die)
         yield Cue("dice", {"dice": list(dice)})
         for bet in wager.bets:
             if bet.credits < 0:
                 taken_down = replace(bet, credits=-bet.credits)
                 yield self.rules_by_spot[bet.spot].settle_taken_down(taken_down, self.state.point)
-        settlements, state_after = apply_throw(self.rules_by_spot, table, dice, self.definition.table.seats)
+        settlements, state_after = apply_throw(
+            self.rules_by_spot, table_state, dice, self.definition.table.seat_count
+        )
         yield from settlements
         display = {
             "kind": "table",
@@ -255,7 +265,7 @@ class CrapsRules(TableRules):
             "result": f"{dice[0]}-{dice[1]}",
             "dice": list(dice),
             "total": sum(dice),
-            "come_out": table.point is None,
+            "come_out": table_state.point is None,
             "point": state_after.point,
             "shooter": state_after.shooter,
             "standing": [bet.to_json() for bet in state_after.bets],
@@ -271,7 +281,11 @@ class CrapsRules(TableRules):
             "point": self.state.point,
             **self.table_layout.to_json(),
             "spots": [spot.to_json() for spot in self.table_layout.spots],
-            "off": [spot_rules.id for spot_rules in self.rules_by_spot.values() if spot_rules.bet.off],
+            "off": [
+                spot_rules.id
+                for spot_rules in self.rules_by_spot.values()
+                if spot_rules.bet.is_off_on_come_out
+            ],
             "says": [
                 spot_rules.id for spot_rules in self.rules_by_spot.values() if spot_rules.can_switch_on_off
             ],
@@ -285,8 +299,8 @@ class CrapsRules(TableRules):
         """Return remarks on a definition that is legal but may surprise: a pay that only returns the stake."""
         return tuple(
             DefinitionRemark(f"bet.{n}.pays.{key}", "gives the stake back, and nothing more")
-            for n, bet in enumerate(self.definition.bet)
-            for key, odds in bet.pays.items()
+            for n, bet in enumerate(self.definition.bets)
+            for key, odds in bet.odds_by_result.items()
             if not odds.net
         )
 
@@ -309,14 +323,14 @@ class CrapsRules(TableRules):
 def _iter_on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
     """Yield the choices in a wager to turn craps bets on or off: the seat, the spot, and the value."""
     working = options.get("working", {})
-    by_seat = working if "seats" in options else {0: working}
-    if not isinstance(by_seat, Mapping) or not all(
-        isinstance(choices, Mapping) for choices in by_seat.values()
+    choices_by_seat = working if "seats" in options else {0: working}
+    if not isinstance(choices_by_seat, Mapping) or not all(
+        isinstance(choices, Mapping) for choices in choices_by_seat.values()
     ):
         raise WagerError(
             "working: must map spots to true or false, or seats to such maps if several seats play"
         )
-    for seat, choices in by_seat.items():
+    for seat, choices in choices_by_seat.items():
         if not str(seat).isdecimal():
             raise WagerError(f"working: there is no seat {seat!r}")
         for spot, is_on in choices.items():

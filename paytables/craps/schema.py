@@ -36,7 +36,7 @@ class CrapsCommission(StrictTable):
 
     percent: Annotated[int, Field(strict=True, ge=1, le=100)]
     """The fee, in per cent."""
-    of: Literal["stake", "win"]
+    percentage_base: Literal["stake", "win"] = Field(alias="of")
     """Whether the fee is a percentage of the stake or of the win."""
 
 
@@ -53,26 +53,38 @@ class CrapsBet(StrictTable):
     kind: CrapsBetKind
     """How the bet is decided, such as ``pass``, ``right`` or ``hop``."""
     name: Text
-    pays: dict[str, WrittenOdds] = Field({}, description="odds by number, total or dice; none: even money")
+    odds_by_result: dict[str, WrittenOdds] = Field(
+        {}, description="odds by number, total or dice; none: even money", alias="pays"
+    )
     """The odds by number, total or dice; empty: even money."""
-    least: PositiveInt = 1
+    bet_min: PositiveInt = Field(default=1, alias="least")
     """The smallest bet, in credits."""
-    most: PositiveInt = 1000
+    bet_max: PositiveInt = Field(default=1000, alias="most")
     """The largest bet, in credits."""
-    on: Identifier | None = Field(default=None, description="for odds: the bet behind which they are placed")
+    line_bet_id: Identifier | None = Field(
+        default=None, description="for odds: the bet behind which they are placed", alias="on"
+    )
     """For odds: the id of the bet behind which they are placed."""
-    times: dict[str, PositiveInt] = Field(
-        {}, description="for odds: their largest multiple of that bet, by number"
+    multiple_max_by_number: dict[str, PositiveInt] = Field(
+        {}, description="for odds: their largest multiple of that bet, by number", alias="times"
     )
     """For odds: the largest multiple of the bet behind which they are placed, by number."""
-    off: bool = Field(default=False, description="does not play on a come-out throw unless the player asks")
+    is_off_on_come_out: bool = Field(
+        default=False, description="does not play on a come-out throw unless the player asks", alias="off"
+    )
     """Whether the bet is not in action on a come-out throw unless the player asks."""
-    put: bool = Field(default=False, description="pass: may be staked, or added to, once the point is known")
+    allows_put_bets: bool = Field(
+        default=False, description="pass: may be staked, or added to, once the point is known", alias="put"
+    )
     """For pass: whether it may be staked or increased after the point is known."""
-    waits: bool = Field(default=False, description="don't come: may lie without playing ('no action')")
+    can_wait: bool = Field(
+        default=False, description="don't come: may lie without playing ('no action')", alias="waits"
+    )
     """For don't come: whether it may lie on the table without being in action."""
-    shooter_keeps: bool = Field(
-        default=False, description="don't pass: the shooter must leave the minimum bet until it is decided"
+    must_shooter_keep_minimum: bool = Field(
+        default=False,
+        description="don't pass: the shooter must leave the minimum bet until it is decided",
+        alias="shooter_keeps",
     )
     """For don't pass: whether the shooter must leave the minimum bet until it is decided."""
     commission: CrapsCommission | None = None
@@ -82,31 +94,31 @@ class CrapsBet(StrictTable):
     def _check_keys(self) -> "CrapsBet":
         """Refuse keys that do not belong to this kind of craps bet."""
         keys = _PAY_KEYS_BY_BET_KIND[self.kind]
-        for key in (*self.pays, *self.times):
+        for key in (*self.odds_by_result, *self.multiple_max_by_number):
             if key not in keys:
                 raise ValueError(f"{self.kind} pays on {', '.join(keys) or 'nothing named'}; not on {key!r}")
-        if bool(keys) != bool(self.pays):
+        if bool(keys) != bool(self.odds_by_result):
             raise ValueError(
                 f"pays: a bet of kind {self.kind} "
                 f"{'must have pays' if keys else 'pays even money and must not have pays'}"
             )
-        kinds_by_key = {
-            "on": ("odds",),
-            "times": ("odds",),
-            "off": ("odds", "right", "wrong", "hard"),
-            "put": ("pass",),
-            "waits": ("dontcome",),
-            "shooter_keeps": ("dontpass",),
-            "commission": ("right", "wrong"),
+        value_and_kinds_by_key: dict[str, tuple[object, tuple[str, ...]]] = {
+            "on": (self.line_bet_id, ("odds",)),
+            "times": (self.multiple_max_by_number, ("odds",)),
+            "off": (self.is_off_on_come_out, ("odds", "right", "wrong", "hard")),
+            "put": (self.allows_put_bets, ("pass",)),
+            "waits": (self.can_wait, ("dontcome",)),
+            "shooter_keeps": (self.must_shooter_keep_minimum, ("dontpass",)),
+            "commission": (self.commission, ("right", "wrong")),
         }
-        for name, kinds in kinds_by_key.items():
-            if getattr(self, name) and self.kind not in kinds:
-                raise ValueError(f"{name} is only valid for {' and '.join(kinds)}, not for {self.kind}")
-        if self.kind == "odds" and (self.on is None or set(self.pays) != set(keys)):
+        for key, (value, kinds) in value_and_kinds_by_key.items():
+            if value and self.kind not in kinds:
+                raise ValueError(f"{key} is only valid for {' and '.join(kinds)}, not for {self.kind}")
+        if self.kind == "odds" and (self.line_bet_id is None or set(self.odds_by_result) != set(keys)):
             raise ValueError("odds must give `on`, the line bet that they go with, and a pay for every point")
-        if not self.least <= self.most <= DEFINITION_CREDITS_MAX:
+        if not self.bet_min <= self.bet_max <= DEFINITION_CREDITS_MAX:
             raise ValueError(
-                f"least and most: {self.least:,} to {format_count(self.most, 'credit')} is not a valid range"
+                f"least and most: {self.bet_min:,} to {format_count(self.bet_max, 'credit')} is not a valid range"
             )
         return self
 
@@ -116,31 +128,33 @@ class CrapsStrategy(StrictTable):
 
     id: Identifier
     name: Text
-    keep: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)]
+    credits_by_bet: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)] = Field(alias="keep")
     """The bets that the player keeps on the table, in credits by bet: each is placed again whenever it is gone."""
-    points: Annotated[int, Field(strict=True, ge=1, le=6)] = 6
+    number_bets_max: Annotated[int, Field(strict=True, ge=1, le=6)] = Field(default=6, alias="points")
     """How many come (or don't come) bets are on numbers when the player stops placing more."""
-    odds: bool = False
+    takes_maximum_odds: bool = Field(default=False, alias="odds")
     """Whether the maximum odds are placed behind every line bet."""
 
 
 class CrapsDefinition(TableDefinition):
     """A craps game as its definition file describes it: its bets, and the bet a shooter must have at a come-out."""
 
-    shooter_bets: bool = Field(
-        default=True, description="the shooter must have a bet on pass or don't pass at a come-out"
+    requires_shooter_bet: bool = Field(
+        default=True,
+        description="the shooter must have a bet on pass or don't pass at a come-out",
+        alias="shooter_bets",
     )
     """Whether the shooter must have a bet on pass or don't pass at a come-out."""
-    bet: Annotated[tuple[CrapsBet, ...], Field(min_length=1)]
+    bets: Annotated[tuple[CrapsBet, ...], Field(min_length=1)] = Field(alias="bet")
     """The bets of the craps layout."""
-    strategy: tuple[CrapsStrategy, ...] = ()
+    strategies: tuple[CrapsStrategy, ...] = Field(default=(), alias="strategy")
     """The betting strategies whose figures are computed."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return the lines of the pay table by language: the name of each bet and what it pays."""
         return {
-            "en": [f"{bet.name.en}: {_format_pays(bet, 'en')}" for bet in self.bet],
-            "fr": [f"{bet.name.fr} : {_format_pays(bet, 'fr')}" for bet in self.bet],
+            "en": [f"{bet.name.en}: {_format_pays(bet, 'en')}" for bet in self.bets],
+            "fr": [f"{bet.name.fr} : {_format_pays(bet, 'fr')}" for bet in self.bets],
         }
 
 
@@ -149,11 +163,13 @@ def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
 
     The text states a commission, or the several pays of one throw.
     """
-    if bet.kind == "throw" and len(set(bet.pays.values())) > 1:
+    if bet.kind == "throw" and len(set(bet.odds_by_result.values())) > 1:
         return {code: _format_pays(bet, code) for code in ("en", "fr")}
     if bet.commission is None:
         return None
-    base_texts = {"stake": ("the stake", "la mise"), "win": ("the win", "le gain")}[bet.commission.of]
+    base_texts = {"stake": ("the stake", "la mise"), "win": ("the win", "le gain")}[
+        bet.commission.percentage_base
+    ]
     return {
         "en": f"{odds}, less {bet.commission.percent}% of {base_texts[0]}, paid with the bet",
         "fr": f"{odds}, moins {bet.commission.percent}\u00a0% sur {base_texts[1]}, payés avec la mise",
@@ -166,7 +182,7 @@ def _format_pays(bet: CrapsBet, language: str) -> str:
     Numbers are left out if a bet of one throw has one pay.
     """
     numbers_by_pay: dict[str, list[str]] = {}
-    for key, odds in bet.pays.items():
+    for key, odds in bet.odds_by_result.items():
         numbers_by_pay.setdefault(odds.format_by_language()[language], []).append(key)
     if bet.kind == "throw" and len(numbers_by_pay) == 1:
         return next(iter(numbers_by_pay))
@@ -180,17 +196,22 @@ def check_definition(definition: CrapsDefinition, file: str) -> None:
 
     Raises :class:`DefinitionError`, which names the wrong key.
     """
-    ids = [bet.id for bet in definition.bet]
-    kinds = {bet.id: bet.kind for bet in definition.bet}
-    for n, bet in enumerate(definition.bet):
+    ids = [bet.id for bet in definition.bets]
+    kinds = {bet.id: bet.kind for bet in definition.bets}
+    for n, bet in enumerate(definition.bets):
         if bet.id in ids[:n]:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
-        if bet.on is not None and kinds.get(bet.on) not in {"pass", "dontpass", "come", "dontcome"}:
-            raise DefinitionError(file, f"bet.{n}.on", f"{bet.on!r} is not a line bet of this table")
+        if bet.line_bet_id is not None and kinds.get(bet.line_bet_id) not in {
+            "pass",
+            "dontpass",
+            "come",
+            "dontcome",
+        }:
+            raise DefinitionError(file, f"bet.{n}.on", f"{bet.line_bet_id!r} is not a line bet of this table")
     for kind in ("pass", "dontpass", "come", "dontcome"):
         if list(kinds.values()).count(kind) > 1:
             raise DefinitionError(file, "bet", f"two bets have the kind {kind}; a table has only one of it")
-    line_bets = [bet.on for bet in definition.bet if bet.on is not None]
+    line_bets = [bet.line_bet_id for bet in definition.bets if bet.line_bet_id is not None]
     if len(line_bets) != len(set(line_bets)):
         raise DefinitionError(
             file, "bet", "two bets of kind odds go with the same line bet; expected one at most"

@@ -63,7 +63,7 @@ class SpotRules:
         The player may do so with two kinds of bets: bets that are off on a come-out unless the player turns them
         on; and, if the table's rules allow "no action", a don't come bet that has not moved to its number.
         """
-        return self.bet.off or (self.bet.waits and not self.number_or_dice)
+        return self.bet.is_off_on_come_out or (self.bet.can_wait and not self.number_or_dice)
 
     def accepts_bets(self, point: int | None) -> bool:
         """Return whether the spot accepts bets while this point is set (None: on a come-out).
@@ -74,7 +74,7 @@ class SpotRules:
         """
         has_point, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
-            return not has_point or self.bet.put
+            return not has_point or self.bet.allows_put_bets
         if kind in _COME_BET_KINDS:
             return has_point and not self.number_or_dice
         return has_point or bool(self.number_or_dice) or not self.line_kind
@@ -89,7 +89,7 @@ class SpotRules:
         if self.bet.kind in _LINE_BET_KINDS:
             return (EVEN_MONEY_ODDS,)
         point_key = self.number_or_dice or (str(point) if self.line_kind and point else "")
-        return (self.bet.pays[point_key],) if point_key else tuple(self.bet.pays.values())
+        return (self.bet.odds_by_result[point_key],) if point_key else tuple(self.bet.odds_by_result.values())
 
     def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_switched: bool = False) -> BetResult:
         """Return the effect of a throw on a bet on this spot: its odds, None if it loses, or the spot where it stands.
@@ -98,10 +98,10 @@ class SpotRules:
         """
         total = sum(dice)
         if self.bet.kind == "throw":
-            return self.bet.pays.get(str(total))
+            return self.bet.odds_by_result.get(str(total))
         if self.bet.kind == "hop":
             return (
-                self.bet.pays[self.number_or_dice]
+                self.bet.odds_by_result[self.number_or_dice]
                 if f"{min(dice)}-{max(dice)}" == self.number_or_dice
                 else None
             )
@@ -110,7 +110,7 @@ class SpotRules:
         number = self.number or point
         if number is None:
             return self._decide_first_throw(total)
-        if self.bet.off and point is None and not is_switched:
+        if self.bet.is_off_on_come_out and point is None and not is_switched:
             return PUSH_ODDS if self.line_kind and total in {7, number} else self.id
         return self._decide_number_before_seven(dice, number, point)
 
@@ -138,13 +138,13 @@ class SpotRules:
 
         ``point`` is the table's point, None on a come-out.
         """
-        pays = [odds.net for odds in self.list_odds(point)]
+        net_odds = [odds.net for odds in self.list_odds(point)]
         commission = self.bet.commission
         if commission is None:
-            return lcm(*(net.denominator for net in pays)), 0
+            return lcm(*(net.denominator for net in net_odds)), 0
         rate = Fraction(commission.percent, 100)
-        commission_rates = [rate if commission.of == "stake" else rate * net for net in pays]
-        stake = lcm(*(fraction.denominator for fraction in (*pays, *commission_rates)))
+        commission_rates = [rate if commission.percentage_base == "stake" else rate * net for net in net_odds]
+        stake = lcm(*(fraction.denominator for fraction in (*net_odds, *commission_rates)))
         return stake, int(stake * max(commission_rates))
 
     def find_stake_step(self, point: int | None) -> int:
@@ -183,8 +183,8 @@ class SpotRules:
             group=self.group,
             names={code: f"{text} {self.number_or_dice}".strip() for code, text in name.items()},
             odds=odds,
-            bet_min=-(-bet.least // step) * step,
-            bet_max=bet.most // step * step,
+            bet_min=-(-bet.bet_min // step) * step,
+            bet_max=bet.bet_max // step * step,
             bet_step=step,
             accepts_bets=self.accepts_bets(point),
             required_spot=self.required_spot,
@@ -195,25 +195,37 @@ class SpotRules:
 
     def find_odds_multiple_max(self, point: int | None) -> int | None:
         """Return the largest multiple of its line bet that an odds bet may be, or None if no multiple is set."""
-        return self.bet.times.get(self.number_or_dice or str(point)) if self.required_spot else None
+        return (
+            self.bet.multiple_max_by_number.get(self.number_or_dice or str(point))
+            if self.required_spot
+            else None
+        )
 
     @property
     def group(self) -> str:
         """Return the id that groups craps spots of the same bet and the same pay."""
-        has_several_pays = self.number_or_dice and len({odds.text for odds in self.bet.pays.values()}) > 1
-        return f"{self.bet.id} {self.bet.pays[self.number_or_dice].text}" if has_several_pays else self.bet.id
+        has_several_pays = (
+            self.number_or_dice and len({odds.text for odds in self.bet.odds_by_result.values()}) > 1
+        )
+        return (
+            f"{self.bet.id} {self.bet.odds_by_result[self.number_or_dice].text}"
+            if has_several_pays
+            else self.bet.id
+        )
 
     def _find_covered_totals(self, point: int | None) -> tuple[str, ...]:
         """Return the dice totals that win a bet on this spot on the next throw; for a hop bet, its two dice."""
         if self.bet.kind == "hop":
             return (self.number_or_dice,)
-        wins = {
+        winning_totals = {
             str(sum(pair)): None
             for pair in ORDERED_THROWS
-            if isinstance(result := self.decide_bet(pair, point, is_switched=self.bet.off), Odds)
+            if isinstance(
+                result := self.decide_bet(pair, point, is_switched=self.bet.is_off_on_come_out), Odds
+            )
             and result.net
         }
-        return tuple(wins)
+        return tuple(winning_totals)
 
 
 def _replace_credits(settlement: Settlement, credits_: int, commission: int) -> Settlement:
@@ -267,29 +279,29 @@ def check_spots(craps_spots: CrapsSpots, file: str) -> None:
     for spots in craps_spots.spots.values():
         for spot in spots.values():
             if spot.bet_min > spot.bet_max:
-                bet = craps_spots.definition.bet.index(craps_spots.rules_by_spot[spot.id].bet)
+                bet = craps_spots.definition.bets.index(craps_spots.rules_by_spot[spot.id].bet)
                 reason = f"no bet within the limits of {spot.id!r} is a multiple of {spot.bet_step}"
                 raise DefinitionError(file, f"bet.{bet}.most", reason)
 
 
 def _build_spot_rules(definition: CrapsDefinition) -> list[SpotRules]:
     """Return the rules of every betting spot that the definition's bets need."""
-    bets = {bet.id: bet for bet in definition.bet}
+    bets = {bet.id: bet for bet in definition.bets}
     spot_rules: list[SpotRules] = []
-    for bet in definition.bet:
+    for bet in definition.bets:
         if bet.kind in _LINE_BET_KINDS or bet.kind == "throw":
             spot_rules.append(SpotRules(bet.id, bet))
         if bet.kind in _COME_BET_KINDS:
             spot_rules += [SpotRules(f"{bet.id}-{n}", bet, str(n)) for n in POINT_NUMBERS]
         elif bet.kind == "odds":
-            base_bet = bets[str(bet.on)]
+            base_bet = bets[str(bet.line_bet_id)]
             keys = [str(n) for n in POINT_NUMBERS] if base_bet.kind in _COME_BET_KINDS else [""]
             spot_rules += [
                 SpotRules(_format_spot_id(bet, key), bet, key, base_bet.kind, _format_spot_id(base_bet, key))
                 for key in keys
             ]
         elif bet.kind in {"right", "wrong", "hard", "hop"}:
-            spot_rules += [SpotRules(f"{bet.id}-{key}", bet, key) for key in bet.pays]
+            spot_rules += [SpotRules(f"{bet.id}-{key}", bet, key) for key in bet.odds_by_result]
     return spot_rules
 
 

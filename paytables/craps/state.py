@@ -72,10 +72,10 @@ def state_from_json(state_data: object, craps_spots: CrapsSpots) -> CrapsState:
     """
     if state_data is None:
         return OPENING_STATE
-    seats = craps_spots.definition.table.seats
+    seat_count = craps_spots.definition.table.seat_count
     if (
         isinstance(state_data, Mapping)
-        and seats > 1
+        and seat_count > 1
         and state_data
         and set(state_data) <= {"point", "shooter"}
     ):
@@ -85,16 +85,16 @@ def state_from_json(state_data: object, craps_spots: CrapsSpots) -> CrapsState:
     point, shooter = state_data["point"], state_data["shooter"]
     if point is not None and (not isinstance(point, int) or point not in POINT_NUMBERS):
         raise ValueError(f"{point!r} is not a point of craps")
-    if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seats):
+    if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seat_count):
         raise ValueError(f"the shooter's seat {shooter!r} does not exist")
-    bets = bets_from_json(state_data["bets"], craps_spots.rules_by_spot, seats)
+    bets = bets_from_json(state_data["bets"], craps_spots.rules_by_spot, seat_count)
     try:
         switched_bets = frozenset((int(seat), str(spot)) for seat, spot in state_data["told"])
     except (TypeError, ValueError):
         raise ValueError(
             f"'told': {state_data['told']!r} is not a list of bets, each as seat and spot"
         ) from None
-    state = CrapsState(point, shooter).with_bets(bets, switched_bets, seats)
+    state = CrapsState(point, shooter).with_bets(bets, switched_bets, seat_count)
     if (
         state.point != point
         or state.switched_bets != switched_bets
@@ -118,7 +118,7 @@ def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) ->
     is_in_come_box = (
         spot_rules.bet.kind in {"come", "dontcome"}
         and not spot_rules.number_or_dice
-        and not spot_rules.bet.waits
+        and not spot_rules.bet.can_wait
     )
     if (
         not spot_rules.can_outlast_throw
@@ -151,9 +151,11 @@ def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point
 
     ``seat_bets`` are the seat's bets, credits by spot.
     """
-    times = spot_rules.find_odds_multiple_max(point)
+    multiple_max = spot_rules.find_odds_multiple_max(point)
     return (
-        DEFINITION_CREDITS_MAX if times is None else times * seat_bets.get(str(spot_rules.required_spot), 0)
+        DEFINITION_CREDITS_MAX
+        if multiple_max is None
+        else multiple_max * seat_bets.get(str(spot_rules.required_spot), 0)
     )
 
 
@@ -165,8 +167,8 @@ def apply_throw(
     The settlements are in the order of the bets. A seven with a point passes the dice to the next seat, if another seat
     than the shooter's has bets.
     """
-    settled: list[Settlement] = []
-    bets_after = list(_iter_bets_after(rules_by_spot, state, dice, settled))
+    settlements: list[Settlement] = []
+    bets_after = list(_iter_bets_after(rules_by_spot, state, dice, settlements))
     point, shooter, total = state.point, state.shooter, sum(dice)
     if point is None:
         point = total if total in POINT_NUMBERS else None
@@ -179,7 +181,7 @@ def apply_throw(
         for switched_bet in state.switched_bets
         if switched_bet in {(bet.seat, bet.spot) for bet in bets_after}
     ]
-    return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(
+    return tuple(settlements), replace(state, point=point, shooter=shooter).with_bets(
         bets_after, switched_bets, seat_count
     )
 

@@ -27,15 +27,15 @@ def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, 
     """
     point, standing_bets = rules.state.point, rules.state.find_seat_bets(0)
     bets: dict[str, int] = {}
-    for spot, credits_ in strategy.keep.items():
+    for spot, credits_ in strategy.credits_by_bet.items():
         spot_rules = rules.rules_by_spot.get(spot)
         if spot_rules is None:
             raise AnalysisError(f"strategy {strategy.id}: there is no spot {spot!r}")
         moved_bet_count = sum(name.startswith(f"{spot}-") for name in standing_bets)
-        has_room = moved_bet_count < strategy.points
+        has_room = moved_bet_count < strategy.number_bets_max
         if spot_rules.accepts_bets(point) and spot not in standing_bets and has_room:
             bets[spot] = credits_
-    for spot_rules in rules.rules_by_spot.values() if strategy.odds else ():
+    for spot_rules in rules.rules_by_spot.values() if strategy.takes_maximum_odds else ():
         if (
             spot_rules.line_kind
             and spot_rules.accepts_bets(point)
@@ -56,10 +56,10 @@ def analyse_named_strategy(strategy_id: str, rules: object) -> BetAnalysis:
     """Return the exact figures of a strategy that a craps definition names. Raises :class:`AnalysisError`."""
     if not isinstance(rules, CrapsRules):
         raise AnalysisError("a strategy can only be named for craps: definitions of this family have none")
-    for strategy in rules.definition.strategy:
+    for strategy in rules.definition.strategies:
         if strategy.id == strategy_id:
             return analyse_strategy(strategy, rules)
-    strategy_ids = [strategy.id for strategy in rules.definition.strategy]
+    strategy_ids = [strategy.id for strategy in rules.definition.strategies]
     raise AnalysisError(f"no way to play {strategy_id!r}; {format_known_names(strategy_id, strategy_ids)}")
 
 
@@ -76,20 +76,20 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
     sums_by_state: list[SumsByKey[str]] = []
     first_wager = Wager(0)
     for state in states:  # grows by the states it leads to
-        rules_now = replace(rules, state=state)
-        bets = find_strategy_bets(strategy, rules_now)
+        rules_at_state = replace(rules, state=state)
+        bets = find_strategy_bets(strategy, rules_at_state)
         cost = sum(bets.values())
         try:
-            wager = rules_now.build_wager(cost, bets=bets)
+            wager = rules_at_state.build_wager(cost, bets=bets)
         except WagerError as error:
             raise AnalysisError(f"strategy {strategy.id}, point {state.point}: {error}") from None
         first_wager = wager if state == OPENING_STATE else first_wager
-        table = rules_now.place_bets(wager)
+        table_state = rules_at_state.place_bets(wager)
         row: dict[int, Fraction] = {}
         sums: SumsByKey[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
         for dice, chance in UNORDERED_THROW_CHANCES:
-            settled, state_after = apply_throw(rules.rules_by_spot, table, dice)
-            sums["back"] += chance * sum(settlement.credits for settlement in settled)
+            settlements, state_after = apply_throw(rules.rules_by_spot, table_state, dice)
+            sums["back"] += chance * sum(settlement.credits for settlement in settlements)
             if state_after != OPENING_STATE:
                 if state_after not in index_by_state:
                     index_by_state[state_after] = len(states)
@@ -107,12 +107,12 @@ def _build_figures(
 ) -> BetAnalysis:
     """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
     lost_credits = mean_sums_per_hand["staked"] - mean_sums_per_hand["back"]
-    edge = lost_credits / mean_sums_per_hand["staked"]
+    house_edge = lost_credits / mean_sums_per_hand["staked"]
     loss_per_throw = lost_credits / mean_sums_per_hand["throws"]
     mean_throws = mean_sums_per_hand["throws"]
     note = (
         f"{strategy.name.en}: a hand lasts {format_percent(mean_throws / 100, 4)} throws on average ({mean_throws}); "
-        f"of all that is staked the house keeps {format_percent(edge, 4)} % ({edge}), "
+        f"of all that is staked the house keeps {format_percent(house_edge, 4)} % ({house_edge}), "
         f"a throw {format_percent(loss_per_throw / 100, 6)} ({loss_per_throw})"
     )
     return BetAnalysis(
@@ -121,6 +121,6 @@ def _build_figures(
         options=first_wager.options,
         rtp=1 - lost_credits / first_wager.credits,
         mean_staked_credits=mean_sums_per_hand["staked"],
-        strategy=", ".join(f"{credits_} on {spot}" for spot, credits_ in strategy.keep.items()),
+        strategy=", ".join(f"{credits_} on {spot}" for spot, credits_ in strategy.credits_by_bet.items()),
         notes=(note,),
     )

@@ -61,21 +61,21 @@ class WinSum:
 
 
 def compute_bounded_figures(
-    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, bet_name: str, reason: str
+    definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket, bet_name: str, reason: str
 ) -> BetAnalysis:
     """Return the figures of a Keno ticket whose distribution is beyond exact computation, for a stated reason.
 
     Return and variance are exact; the hit rate is given as bounds. The limit on the pay of a draw is ignored;
     :func:`paytables.keno.figures.analyse` states how much that limit lowers the return at most.
     """
-    all_ways = _sum_marked_ways(definition, tables, ticket)
-    for distribution in list_quick_pick_distributions(definition, tables, ticket):
+    all_ways = _sum_marked_ways(definition, keno_pays, ticket)
+    for distribution in list_quick_pick_distributions(definition, keno_pays, ticket):
         quick_pick = build_credits_distribution(distribution)
         no_win_chance = 1 - quick_pick.compute_chance_of_at_least(1)
         all_ways = all_ways.add_independent(
             WinSum(quick_pick.compute_moment(1), quick_pick.compute_moment(2), no_win_chance, no_win_chance)
         )
-    weights = compute_factor_weights(ticket.options)
+    weights = compute_factor_weights(ticket.bonus_options)
     total = sum(weights.values())
     mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), total)
     mean_square_factor = Fraction(sum(factor**2 * weight for factor, weight in weights.items()), total)
@@ -85,9 +85,9 @@ def compute_bounded_figures(
     notes.append(
         f"P(any win) lies between {lower_bound} and {upper_bound} (Dawson and Sankoff 1967; Kwerel 1975)"
     )
-    if definition.limit is not None:
+    if definition.prize_limit is not None:
         notes.append("without the limit of a draw")
-    if tables.levels:
+    if keno_pays.levels:
         notes.append("progressive levels are left out")
     return BetAnalysis(
         bet=bet_name,
@@ -105,45 +105,51 @@ def _iter_ways(ticket: KenoTicket) -> Iterator[tuple[frozenset[int], int]]:
     """Yield each way of a Keno ticket's marked selections: its numbers and its stake."""
     for selection in ticket.selections:
         if not selection.is_quick_pick:
-            for spots, stake in sorted(selection.stakes.items()):
-                for group_indexes in iter_group_combinations(selection.sizes, spots):
+            for spots, stake in sorted(selection.stake_by_spot_count.items()):
+                for group_indexes in iter_group_combinations(selection.group_sizes, spots):
                     yield frozenset(n for g in group_indexes for n in selection.groups[g]), stake
 
 
-def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket) -> WinSum:
+def _sum_marked_ways(definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket) -> WinSum:
     """Return the sum of the wins of all ways of a ticket's marked selections.
 
     P(no win) is bounded by the probabilities that single ways, and pairs of ways, win.
     """
     ways = list(_iter_ways(ticket))
     # a way's mean win, mean squared win and win probability, by number of spots and stake
-    singles: dict[tuple[int, int], tuple[Fraction, Fraction, Fraction]] = {}
-    pairs: dict[tuple[int, int, int, int, int], JointWayResult] = {}
-    mean = mean_square = sum_of_chances = sum_of_pair_chances = Fraction(0)
+    moments_by_kind: dict[tuple[int, int], tuple[Fraction, Fraction, Fraction]] = {}
+    result_by_pair_class: dict[tuple[int, int, int, int, int], JointWayResult] = {}
+    mean = mean_square = chance_sum = pair_chance_sum = Fraction(0)
     for numbers, stake in ways:
         kind = (len(numbers), stake)
-        if kind not in singles:
+        if kind not in moments_by_kind:
             distribution = build_credits_distribution(
                 compute_joint_distribution(
-                    definition, [_build_way_selection(tables, ticket, numbers, stake)], ticket.options
+                    definition,
+                    [_build_way_selection(keno_pays, ticket, numbers, stake)],
+                    ticket.bonus_options,
                 )
             )
-            singles[kind] = (
+            moments_by_kind[kind] = (
                 distribution.compute_moment(1),
                 distribution.compute_moment(2),
                 distribution.compute_chance_of_at_least(1),
             )
-        way_mean, way_mean_square, way_chance = singles[kind]
+        way_mean, way_mean_square, way_chance = moments_by_kind[kind]
         mean += way_mean
         mean_square += way_mean_square
-        sum_of_chances += way_chance
+        chance_sum += way_chance
     for first_way, second_way in combinations(ways, 2):
-        key = _classify_pair(first_way, second_way)
-        if key not in pairs:
-            pairs[key] = _compute_joint_way_result(definition, tables, ticket, key)
-        mean_square += 2 * pairs[key].mean_product  # (x + y)**2 = x**2 + y**2 + 2 * x * y
-        sum_of_pair_chances += pairs[key].both_win_chance
-    lower_bound, upper_bound = bound_chance_of_any(len(ways), sum_of_chances, sum_of_pair_chances)
+        pair_class = _classify_pair(first_way, second_way)
+        if pair_class not in result_by_pair_class:
+            result_by_pair_class[pair_class] = _compute_joint_way_result(
+                definition, keno_pays, ticket, pair_class
+            )
+        mean_square += (
+            2 * result_by_pair_class[pair_class].mean_product
+        )  # (x + y)**2 = x**2 + y**2 + 2 * x * y
+        pair_chance_sum += result_by_pair_class[pair_class].both_win_chance
+    lower_bound, upper_bound = bound_chance_of_any(len(ways), chance_sum, pair_chance_sum)
     return WinSum(mean, mean_square, 1 - upper_bound, 1 - lower_bound)
 
 
@@ -159,16 +165,16 @@ def _classify_pair(
 
 
 def _build_way_selection(
-    tables: KenoPays, ticket: KenoTicket, numbers: frozenset[int], stake: int
+    keno_pays: KenoPays, ticket: KenoTicket, numbers: frozenset[int], stake: int
 ) -> JointSelection:
     """Return a single way of a Keno ticket as a selection for the calculation of joint distributions."""
     selection = TicketSelection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
-    return build_joint_selection(selection, [numbers], tables, ticket.options)
+    return build_joint_selection(selection, [numbers], keno_pays, ticket.bonus_options)
 
 
 def _compute_joint_way_result(
     definition: KenoDefinition,
-    tables: KenoPays,
+    keno_pays: KenoPays,
     ticket: KenoTicket,
     pair_class: tuple[int, int, int, int, int],
 ) -> JointWayResult:
@@ -177,16 +183,28 @@ def _compute_joint_way_result(
     Both are put into one distribution. The credits of the second are multiplied by a unit that exceeds every win of the
     first, so that both can be read from their sum. Example: with the unit 1000, a sum of 24003 is 3 and 24 credits.
     """
-    spots_a, stake_a, spots_b, stake_b, shared_numbers = pair_class
-    a = _build_way_selection(tables, ticket, frozenset(range(spots_a)), stake_a)
-    first_number = spots_a - shared_numbers
-    b = _build_way_selection(tables, ticket, frozenset(range(first_number, first_number + spots_b)), stake_b)
-    unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest_factor
-    scaled_selection = JointSelection(b.groups, b.spots, lambda caught: (b.compute_win(caught)[0] * unit, 0))
+    spots_a, stake_a, spots_b, stake_b, shared_number_count = pair_class
+    first_selection = _build_way_selection(keno_pays, ticket, frozenset(range(spots_a)), stake_a)
+    first_number = spots_a - shared_number_count
+    second_selection = _build_way_selection(
+        keno_pays, ticket, frozenset(range(first_number, first_number + spots_b)), stake_b
+    )
+    unit = (
+        1
+        + stake_a * max(keno_pays.pays_by_spot_count[spots_a].values()) * ticket.bonus_options.greatest_factor
+    )
+    scaled_selection = JointSelection(
+        second_selection.groups,
+        second_selection.spot_counts,
+        lambda way_count_by_catch: (second_selection.compute_win(way_count_by_catch)[0] * unit, 0),
+    )
     field = definition.field
     distribution = build_credits_distribution(
         JointDistribution(
-            [a, scaled_selection], field.numbers, field.drawn, len(ticket.options.balls)
+            [first_selection, scaled_selection],
+            field.number_count,
+            field.drawn_count,
+            len(ticket.bonus_options.ball_bonuses),
         ).compute_distribution()
     )
     wins_and_cases = [
@@ -203,16 +221,16 @@ def _compute_joint_way_result(
 
 
 def bound_chance_of_any(
-    event_count: int, sum_of_chances: Fraction, sum_of_pair_chances: Fraction
+    event_count: int, chance_sum: Fraction, pair_chance_sum: Fraction
 ) -> tuple[Fraction, Fraction]:
     """Return bounds of the chance that any of several events happens, given S1 = sum P(i), S2 = sum P(i and j).
 
     The lower bound is by Dawson and Sankoff, *An inequality for probabilities* (1967); the upper by Kwerel,
     *Most stringent bounds on aggregated probabilities* (1975). Both are the best possible from S1 and S2.
     """
-    if not sum_of_chances:
+    if not chance_sum:
         return Fraction(0), Fraction(0)
-    k = 1 + (2 * sum_of_pair_chances) // sum_of_chances
-    lower_bound = 2 * sum_of_chances / (k + 1) - 2 * sum_of_pair_chances / (k * (k + 1))
-    upper_bound = min(Fraction(1), sum_of_chances - 2 * sum_of_pair_chances / event_count)
+    k = 1 + (2 * pair_chance_sum) // chance_sum
+    lower_bound = 2 * chance_sum / (k + 1) - 2 * pair_chance_sum / (k * (k + 1))
+    upper_bound = min(Fraction(1), chance_sum - 2 * pair_chance_sum / event_count)
     return lower_bound, upper_bound

@@ -331,7 +331,7 @@ def _record_decided_draw(
 
 
 def claim_ticket(
-    record: TicketRecord, presented: PresentedTicket, *, claim_place: str, claimed_at: datetime
+    record: TicketRecord, presented_ticket: PresentedTicket, *, claim_place: str, claimed_at: datetime
 ) -> tuple[TicketRecord, ClaimPayment]:
     """Return the record and the payment when a Keno ticket's holder claims all decided, unpaid amounts (s. 86).
 
@@ -339,7 +339,7 @@ def claim_ticket(
     Raises :class:`TicketRefusedError` with the first ground that applies. The control number is checked first, so that
     a refusal reveals nothing about the ticket to a stranger.
     """
-    number = presented.control_number
+    number = presented_ticket.control_number
     if (
         number is None
         or not is_well_formed_control_number(number)
@@ -347,7 +347,7 @@ def claim_ticket(
     ):
         raise TicketRefusedError(
             ClaimRefusal.NOT_PROVEN,
-            f"the control number is not that of the ticket (condition of the paper: {presented.condition})",
+            f"the control number is not that of the ticket (condition of the paper: {presented_ticket.condition})",
         )
     state = _require_next_state(record, TicketEvent.CLAIM)
     if claim_place != record.printed_ticket.claim_place:
@@ -376,9 +376,9 @@ def claim_ticket(
     return replace(record, state=state, decided_draws=paid_draws), ClaimPayment(
         credits=credits_,
         draws=due_draws,
-        is_paper_void=presented.condition is not TicketCondition.INTACT,
+        is_paper_void=presented_ticket.condition is not TicketCondition.INTACT,
         differing_values=tuple(
-            sorted(k for k, v in presented.printed_values.items() if paper_values.get(k) != v)
+            sorted(k for k, v in presented_ticket.printed_values.items() if paper_values.get(k) != v)
         ),
     )
 

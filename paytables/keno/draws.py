@@ -15,7 +15,7 @@ class DrawnBalls:
 
     balls: tuple[int, ...]
     """The balls in the order in which they were drawn."""
-    factors: Mapping[str, int]
+    factor_by_bonus_id: Mapping[str, int]
     """The factor drawn for each multiplier bonus, by its id."""
 
 
@@ -23,13 +23,13 @@ class DrawnBalls:
 class WayResult:
     """The result of one way of a Keno selection in one draw; ``credits`` is its prize before the draw's limit."""
 
-    selection: int
+    selection_index: int
     """The index of the selection that the way belongs to."""
     numbers: tuple[int, ...]
     """The numbers of the field that the way plays."""
-    hit_numbers: tuple[int, ...]
+    caught_numbers: tuple[int, ...]
     """The numbers of the way that were drawn."""
-    stake: int
+    stake_credits: int
     """The credits staked on the way."""
     factor: int
     """The factor of the way's win from the bonuses of the draw."""
@@ -42,13 +42,13 @@ class WayResult:
         """Return the settlement that pays ``credits_`` for this way's win in one draw of the Keno ticket."""
         detail = {
             "draw": draw_number,
-            "selection": self.selection,
+            "selection": self.selection_index,
             "numbers": list(self.numbers),
-            "hits": list(self.hit_numbers),
-            "stake": self.stake,
+            "hits": list(self.caught_numbers),
+            "stake": self.stake_credits,
             "factor": self.factor,
         }
-        return Settlement(format_prize_name(len(self.numbers), len(self.hit_numbers)), credits_, detail)
+        return Settlement(format_prize_name(len(self.numbers), len(self.caught_numbers)), credits_, detail)
 
 
 def draw_numbers(
@@ -69,48 +69,52 @@ def draw_weighted_factor(draw: DrawSource, weights: Mapping[int, int], purpose: 
     return factors[draw_weighted_index(draw, [weights[factor] for factor in factors], purpose)]
 
 
-def evaluate_ticket(tables: KenoPays, ticket: KenoTicket, drawn_balls: DrawnBalls) -> list[WayResult]:
+def evaluate_ticket(keno_pays: KenoPays, ticket: KenoTicket, drawn_balls: DrawnBalls) -> list[WayResult]:
     """Return the result of every way of a Keno ticket in one draw; all numbers of the ticket must be known."""
-    factor = prod(drawn_balls.factors[bonus.id] for bonus in ticket.options.multipliers)
+    factor = prod(
+        drawn_balls.factor_by_bonus_id[bonus.id] for bonus in ticket.bonus_options.multiplier_bonuses
+    )
     results = []
     for i, selection in enumerate(ticket.selections):
-        for spots, stake in sorted(selection.stakes.items()):
-            for group_indexes in iter_group_combinations(selection.sizes, spots):
+        for spots, stake in sorted(selection.stake_by_spot_count.items()):
+            for group_indexes in iter_group_combinations(selection.group_sizes, spots):
                 numbers = tuple(sorted(n for g in group_indexes for n in selection.groups[g]))
                 results.append(
-                    _build_way_result(tables, ticket.options, i, numbers, stake, drawn_balls, factor)
+                    _build_way_result(keno_pays, ticket.bonus_options, i, numbers, stake, drawn_balls, factor)
                 )
     return results
 
 
 def _build_way_result(
-    tables: KenoPays,
-    options: BonusOptions,
-    selection: int,
+    keno_pays: KenoPays,
+    bonus_options: BonusOptions,
+    selection_index: int,
     numbers: tuple[int, ...],
-    stake: int,
+    stake_credits: int,
     drawn_balls: DrawnBalls,
     factor: int,
 ) -> WayResult:
     """Return the result of one way of a Keno ticket in a draw: its ``numbers`` and stake against the balls drawn."""
-    hits = tuple(ball for ball in drawn_balls.balls if ball in numbers)
-    spots, catch = len(numbers), len(hits)
-    marks = sum(
-        1 << i for i, bonus in enumerate(options.balls) if drawn_balls.balls[bonus.ball - 1] in numbers
+    caught_balls = tuple(ball for ball in drawn_balls.balls if ball in numbers)
+    spot_count, catch_count = len(numbers), len(caught_balls)
+    marked_ball_bits = sum(
+        1 << i
+        for i, bonus in enumerate(bonus_options.ball_bonuses)
+        if drawn_balls.balls[bonus.ball_number - 1] in numbers
     )
-    total_factor = factor * options.compute_factor(marks)
+    total_factor = factor * bonus_options.compute_factor(marked_ball_bits)
     return WayResult(
-        selection=selection,
+        selection_index=selection_index,
         numbers=numbers,
-        hit_numbers=hits,
-        stake=stake,
+        caught_numbers=caught_balls,
+        stake_credits=stake_credits,
         factor=total_factor,
-        credits=stake * tables.find_pay_credits(spots, catch) * total_factor,
-        level_mask=tables.find_won_levels_mask(spots, stake, catch),
+        credits=stake_credits * keno_pays.find_pay_credits(spot_count, catch_count) * total_factor,
+        level_mask=keno_pays.find_won_levels_mask(spot_count, stake_credits, catch_count),
     )
 
 
-def list_levels_won(tables: KenoPays, ways: Sequence[WayResult]) -> list[str]:
+def list_levels_won(keno_pays: KenoPays, ways: Sequence[WayResult]) -> list[str]:
     """Return the progressive levels that the ways of a Keno ticket win in one draw, each once.
 
     They are in the definition's order.
@@ -118,4 +122,4 @@ def list_levels_won(tables: KenoPays, ways: Sequence[WayResult]) -> list[str]:
     won_mask = 0
     for way in ways:
         won_mask |= way.level_mask
-    return [level.id for i, level in enumerate(tables.levels) if won_mask >> i & 1]
+    return [level.id for i, level in enumerate(keno_pays.levels) if won_mask >> i & 1]

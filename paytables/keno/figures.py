@@ -30,7 +30,7 @@ from paytables.wording import format_count
 
 def analyse(
     definition: KenoDefinition,
-    tables: KenoPays,
+    keno_pays: KenoPays,
     forms: Sequence[tuple[TicketForm, KenoTicket]],
     depth: AnalysisDepth,
 ) -> Analysis:
@@ -43,41 +43,41 @@ def analyse(
     different figures.
     """
     bets = []
-    for options in list_every_bonus_combination(definition):
-        for spots in sorted(tables.pays):
+    for bonus_options in list_every_bonus_combination(definition):
+        for spots in sorted(keno_pays.pays_by_spot_count):
             bets += [
-                _analyse_straight(definition, tables, spots, stake, options)
+                _analyse_straight(definition, keno_pays, spots, stake, bonus_options)
                 for stake in _list_distinct_stakes(definition, spots)
             ]
             if definition.prize_limit_credits is not None:
                 most_limited_bet = _analyse_most_limited_ticket(
-                    definition, tables, spots, options, definition.prize_limit_credits
+                    definition, keno_pays, spots, bonus_options, definition.prize_limit_credits
                 )
                 bets += [most_limited_bet] if most_limited_bet.rtp < bets[-1].rtp else []
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
-        bets += _analyse_forms(definition, tables, forms)
+        bets += _analyse_forms(definition, keno_pays, forms)
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
 def analyse_ticket(
-    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, bet_name: str
+    definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket, bet_name: str
 ) -> BetAnalysis:
     """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
-    tables = exclude_unplayed_levels(tables, ticket)
+    keno_pays = exclude_unplayed_levels(keno_pays, ticket)
     try:
-        one_draw = compute_draw_distribution(definition, tables, ticket)
+        draw_counts = compute_draw_distribution(definition, keno_pays, ticket)
     except AnalysisError as error:
-        return bounds.compute_bounded_figures(definition, tables, ticket, bet_name, str(error))
-    distribution = build_credits_distribution(one_draw)
+        return bounds.compute_bounded_figures(definition, keno_pays, ticket, bet_name, str(error))
+    distribution = build_credits_distribution(draw_counts)
     mean, variance = distribution.compute_moment(1), distribution.compute_variance()
     notes: tuple[str, ...] = ()
-    all_draws: WinDistribution | None = distribution
+    total_distribution: WinDistribution | None = distribution
     if ticket.draw_count > 1:
         try:
-            all_draws = compute_draws_distribution(distribution, ticket.draw_count)
+            total_distribution = compute_draws_distribution(distribution, ticket.draw_count)
         except AnalysisError as error:
-            all_draws = None
+            total_distribution = None
             notes = (f"the distribution over {ticket.draw_count} draws is left out: {error}",)
     loss_chance = 1 - distribution.compute_chance_of_at_least(1)
     highest_win = max(distribution.counts)
@@ -90,28 +90,34 @@ def analyse_ticket(
         variance=variance * ticket.draw_count,
         hit_probability=1 - loss_chance**ticket.draw_count,
         win_at_least_bet_probability=None
-        if all_draws is None
-        else all_draws.compute_chance_of_at_least(ticket.cost_credits),
-        distribution=all_draws,
+        if total_distribution is None
+        else total_distribution.compute_chance_of_at_least(ticket.cost_credits),
+        distribution=total_distribution,
         max_win_credits=highest_win * ticket.draw_count,
         max_win_probability=distribution.compute_chance_of_at_least(highest_win) ** ticket.draw_count,
         progressives=_list_level_figures(
-            definition, ticket, mean, compute_level_rates(one_draw, len(tables.levels))
+            definition, ticket, mean, compute_level_rates(draw_counts, len(keno_pays.levels))
         ),
         notes=notes,
     )
 
 
 def _analyse_straight(
-    definition: KenoDefinition, tables: KenoPays, spot_count: int, stake_credits: int, options: BonusOptions
+    definition: KenoDefinition,
+    keno_pays: KenoPays,
+    spot_count: int,
+    stake_credits: int,
+    bonus_options: BonusOptions,
 ) -> BetAnalysis:
     """Return the figures of a single Keno selection of ``spot_count`` numbers, played as one way."""
-    selection = TicketSelection(sizes=(spot_count,), groups=(), stakes={spot_count: stake_credits})
-    ticket = KenoTicket((selection,), 1, options)
-    bonuses = "".join(f" + {bonus}" for bonus in options.bought_ids)
+    selection = TicketSelection(
+        group_sizes=(spot_count,), groups=(), stake_by_spot_count={spot_count: stake_credits}
+    )
+    ticket = KenoTicket((selection,), 1, bonus_options)
+    bonuses = "".join(f" + {bonus}" for bonus in bonus_options.bought_ids)
     name = f"{spot_count} spot{'s' if spot_count > 1 else ''} at {stake_credits}{bonuses}"
-    prizes = _list_prizes(definition, tables, spot_count, stake_credits, options)
-    return replace(analyse_ticket(definition, tables, ticket, name), prizes=prizes)
+    prizes = _list_prizes(definition, keno_pays, spot_count, stake_credits, bonus_options)
+    return replace(analyse_ticket(definition, keno_pays, ticket, name), prizes=prizes)
 
 
 def _list_distinct_stakes(definition: KenoDefinition, spot_count: int) -> list[int]:
@@ -120,12 +126,12 @@ def _list_distinct_stakes(definition: KenoDefinition, spot_count: int) -> list[i
     They are the minimum, and the smallest that plays for each progressive level. If a linked level has a
     fixed stake, the next higher stake is included, because it does not play for the level.
     """
-    offered_stakes = definition.marks.stakes
+    offered_stakes = definition.ticket_limits.stake_options
     distinct_stakes = {min(offered_stakes)}
-    for level in definition.progressive:
-        if level.spots == spot_count:
-            stakes_from_level = sorted(stake for stake in offered_stakes if stake >= level.stake)
-            distinct_stakes.update(stakes_from_level[: 2 if level.linked else 1])
+    for level in definition.progressive_levels:
+        if level.spot_count == spot_count:
+            stakes_from_level = sorted(stake for stake in offered_stakes if stake >= level.stake_min_credits)
+            distinct_stakes.update(stakes_from_level[: 2 if level.is_linked else 1])
     return sorted(distinct_stakes)
 
 
@@ -147,55 +153,69 @@ def count_cases_of_catch(
         return 0
     # the named balls in the way and outside it, then the other catches, then the other balls outside the way
     named_outside_count = named_ball_count - held_count
-    named_orders = perm(spot_count, held_count) * perm(field.numbers - spot_count, named_outside_count)
+    named_orders = perm(spot_count, held_count) * perm(field.number_count - spot_count, named_outside_count)
     other_catch_ways = comb(spot_count - held_count, catch_count - held_count)
-    other_balls_outside = field.drawn - catch_count - named_outside_count
-    numbers_outside = field.numbers - spot_count - named_outside_count
+    other_balls_outside = field.drawn_count - catch_count - named_outside_count
+    numbers_outside = field.number_count - spot_count - named_outside_count
     if other_balls_outside < 0:
         return 0
     return named_orders * other_catch_ways * comb(numbers_outside, other_balls_outside)
 
 
 def _list_prizes(
-    definition: KenoDefinition, tables: KenoPays, spot_count: int, stake_credits: int, options: BonusOptions
+    definition: KenoDefinition,
+    keno_pays: KenoPays,
+    spot_count: int,
+    stake_credits: int,
+    bonus_options: BonusOptions,
 ) -> tuple[PrizeFigures, ...]:
     """Return one prize for each catch of a Keno way that pays.
 
     Bonuses are included in the prize's return but not in its credits.
     """
-    weights = compute_factor_weights(options)
+    weights = compute_factor_weights(bonus_options)
     mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), sum(weights.values()))
-    named_balls = len(options.balls)
+    named_ball_count = len(bonus_options.ball_bonuses)
     prizes = []
-    for catch in sorted(tables.pays[spot_count], reverse=True):
-        pay = tables.find_pay_credits(spot_count, catch)
-        cases = [
-            count_cases_of_catch(definition, spot_count, catch, marks, named_balls)
-            for marks in range(1 << named_balls)
+    for catch_count in sorted(keno_pays.pays_by_spot_count[spot_count], reverse=True):
+        pay = keno_pays.find_pay_credits(spot_count, catch_count)
+        case_counts = [
+            count_cases_of_catch(definition, spot_count, catch_count, marked_ball_bits, named_ball_count)
+            for marked_ball_bits in range(1 << named_ball_count)
         ]
-        total = perm(definition.field.numbers, named_balls) * comb(
-            definition.field.numbers - named_balls, definition.field.drawn - named_balls
+        case_total = perm(definition.field.number_count, named_ball_count) * comb(
+            definition.field.number_count - named_ball_count, definition.field.drawn_count - named_ball_count
         )
-        mean = (
+        mean_pay = (
             mean_factor
-            * Fraction(sum(n * options.compute_factor(marks) for marks, n in enumerate(cases)), total)
+            * Fraction(
+                sum(
+                    n * bonus_options.compute_factor(marked_ball_bits)
+                    for marked_ball_bits, n in enumerate(case_counts)
+                ),
+                case_total,
+            )
             * pay
         )
         prizes.append(
             PrizeFigures(
-                name=format_prize_name(spot_count, catch),
+                name=format_prize_name(spot_count, catch_count),
                 stage_or_spot=format_count(spot_count, "spot"),
                 credits=pay * stake_credits,
-                hits=count_cases_of_catch(definition, spot_count, catch, 0, 0),
-                rate=Fraction(sum(cases), total),
-                rtp=mean / options.cost_per_staked_credit,
+                winning_case_count=count_cases_of_catch(definition, spot_count, catch_count, 0, 0),
+                rate=Fraction(sum(case_counts), case_total),
+                rtp=mean_pay / bonus_options.cost_per_staked_credit,
             )
         )
     return tuple(prizes)
 
 
 def _analyse_most_limited_ticket(
-    definition: KenoDefinition, tables: KenoPays, spot_count: int, options: BonusOptions, limit_credits: int
+    definition: KenoDefinition,
+    keno_pays: KenoPays,
+    spot_count: int,
+    bonus_options: BonusOptions,
+    limit_credits: int,
 ) -> BetAnalysis:
     """Return the figures of the Keno ticket that loses most by the limit on the pay of a draw.
 
@@ -206,27 +226,34 @@ def _analyse_most_limited_ticket(
     ticket of straight selections returns less than this one. No ticket at all returns less than the note
     states, which is the return of a ticket of the full permitted cost.
     """
-    straight_ticket = KenoTicket((TicketSelection((spot_count,), (), {spot_count: 1}),), 1, options)
+    straight_ticket = KenoTicket((TicketSelection((spot_count,), (), {spot_count: 1}),), 1, bonus_options)
     distribution = build_credits_distribution(
-        compute_draw_distribution(definition.model_copy(update={"limit": None}), tables, straight_ticket)
+        compute_draw_distribution(
+            definition.model_copy(update={"prize_limit": None}), keno_pays, straight_ticket
+        )
     )
 
-    def compute_limited_return(cost: int) -> Fraction:
+    def compute_limited_return(cost_credits: int) -> Fraction:
         """Return the return of a Keno ticket of this cost with the limit applied to its draw."""
-        share = Fraction(limit_credits * options.cost_per_staked_credit, cost)
+        way_limit_credits = Fraction(limit_credits * bonus_options.cost_per_staked_credit, cost_credits)
         mean = (
-            sum((min(Fraction(win), share) * n for win, n in distribution.counts.items()), Fraction(0))
+            sum(
+                (min(Fraction(win), way_limit_credits) * n for win, n in distribution.counts.items()),
+                Fraction(0),
+            )
             / distribution.total
         )
-        return mean / options.cost_per_staked_credit
+        return mean / bonus_options.cost_per_staked_credit
 
     numbers = (tuple(range(1, spot_count + 1)),)
-    stakes = _find_dearest_stakes(definition, options)
+    stakes = _find_dearest_stakes(definition, bonus_options)
     ticket = KenoTicket(
-        tuple(TicketSelection((spot_count,), numbers, {spot_count: stake}) for stake in stakes), 1, options
+        tuple(TicketSelection((spot_count,), numbers, {spot_count: stake}) for stake in stakes),
+        1,
+        bonus_options,
     )
-    bonuses = "".join(f" + {bonus}" for bonus in options.bought_ids)
-    lowest_return = compute_limited_return(definition.marks.cost or ticket.cost_credits)
+    bonuses = "".join(f" + {bonus}" for bonus in bonus_options.bought_ids)
+    lowest_return = compute_limited_return(definition.ticket_limits.cost_max_credits or ticket.cost_credits)
     return BetAnalysis(
         bet=f"{format_count(ticket.cost_credits, 'credit')} on the same {format_count(spot_count, 'spot')}{bonuses}",
         cost_credits=ticket.cost_credits,
@@ -240,28 +267,30 @@ def _analyse_most_limited_ticket(
     )
 
 
-def _find_dearest_stakes(definition: KenoDefinition, options: BonusOptions) -> tuple[int, ...]:
+def _find_dearest_stakes(definition: KenoDefinition, bonus_options: BonusOptions) -> tuple[int, ...]:
     """Return the stakes of the most expensive permitted Keno ticket, each selection having a single way."""
-    marks = definition.marks
-    most_staked = max(marks.stakes) * marks.selections
-    if marks.cost is not None:
-        most_staked = min(most_staked, marks.cost // options.cost_per_staked_credit)
+    ticket_limits = definition.ticket_limits
+    staked_max_credits = max(ticket_limits.stake_options) * ticket_limits.selections_max
+    if ticket_limits.cost_max_credits is not None:
+        staked_max_credits = min(
+            staked_max_credits, ticket_limits.cost_max_credits // bonus_options.cost_per_staked_credit
+        )
     # the fewest stakes that sum to each total
     stakes_by_total: dict[int, tuple[int, ...]] = {0: ()}
-    for total in range(1, most_staked + 1):
+    for total in range(1, staked_max_credits + 1):
         candidates = [
             (*stakes_by_total[total - stake], stake)
-            for stake in marks.stakes
+            for stake in ticket_limits.stake_options
             if total - stake in stakes_by_total
         ]
-        candidates = [stakes for stakes in candidates if len(stakes) <= marks.selections]
+        candidates = [stakes for stakes in candidates if len(stakes) <= ticket_limits.selections_max]
         if candidates:
             stakes_by_total[total] = min(candidates, key=len)
     return stakes_by_total[max(stakes_by_total)]
 
 
 def _analyse_forms(
-    definition: KenoDefinition, tables: KenoPays, forms: Sequence[tuple[TicketForm, KenoTicket]]
+    definition: KenoDefinition, keno_pays: KenoPays, forms: Sequence[tuple[TicketForm, KenoTicket]]
 ) -> list[BetAnalysis]:
     """Return the figures of a Keno game's forms of play (preset tickets).
 
@@ -270,24 +299,28 @@ def _analyse_forms(
     analyses = []
     seen_tickets: set[tuple[str, int, int]] = set()
     for form, ticket in forms:
-        stake = ticket.selections[0].stakes[form.spots]
-        played_levels = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
-        key = (form.id, len(played_levels), exclude_unplayed_levels(tables, ticket).excluded_levels_mask)
+        stake = ticket.selections[0].stake_by_spot_count[form.spot_count]
+        played_levels = [
+            p.id
+            for p in definition.progressive_levels
+            if p.spot_count == form.spot_count and stake >= p.stake_min_credits
+        ]
+        key = (form.id, len(played_levels), exclude_unplayed_levels(keno_pays, ticket).excluded_levels_mask)
         is_unlimited = (
             definition.prize_limit_credits is None
-            or _find_highest_pay_bound(tables, ticket) <= definition.prize_limit_credits
+            or _find_highest_pay_bound(keno_pays, ticket) <= definition.prize_limit_credits
         )
         if is_unlimited and key in seen_tickets:
             continue
         seen_tickets.add(key)
-        analyses.append(analyse_ticket(definition, tables, ticket, f"{form.id} at {stake}"))
+        analyses.append(analyse_ticket(definition, keno_pays, ticket, f"{form.id} at {stake}"))
     return analyses
 
 
-def _find_highest_pay_bound(tables: KenoPays, ticket: KenoTicket) -> int:
+def _find_highest_pay_bound(keno_pays: KenoPays, ticket: KenoTicket) -> int:
     """Return an upper bound, in credits, on what any draw pays the Keno ticket."""
-    return ticket.options.greatest_factor * sum(
-        ways * s.stakes[spots] * max(tables.pays[spots].values())
+    return ticket.bonus_options.greatest_factor * sum(
+        ways * s.stake_by_spot_count[spots] * max(keno_pays.pays_by_spot_count[spots].values())
         for s in ticket.selections
         for spots, ways in s.count_ways().items()
     )
@@ -301,7 +334,7 @@ def _list_level_figures(
     ``mean_pay`` is the ticket's mean pay of a draw, ``level_rates`` the probability of each level.
     """
     figures = []
-    for level, rate in zip(definition.progressive, level_rates, strict=True):
+    for level, rate in zip(definition.progressive_levels, level_rates, strict=True):
         if rate:
             missing_credits = ticket.cost_per_draw_credits - mean_pay
             figures.append(

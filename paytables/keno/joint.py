@@ -49,7 +49,7 @@ class JointSelection:
 
     groups: tuple[NumberGroup, ...]
     """The groups of numbers of the selection."""
-    spots: frozenset[int]
+    spot_counts: frozenset[int]
     """The numbers of spots that the selection plays; each combination of groups of that size is a way."""
     compute_win: Callable[[Mapping[WayCatch, int]], CreditsAndLevels]
     """A function that returns the win (credits, levels), given the number of ways by (spots, catch, named balls)."""
@@ -78,62 +78,72 @@ class JointDistribution:
     """The calculation of the joint distribution of several Keno selections on one field of numbers."""
 
     def __init__(
-        self, selections: Sequence[JointSelection], numbers: int, drawn: int, named: int = 0
+        self,
+        selections: Sequence[JointSelection],
+        number_count: int,
+        drawn_count: int,
+        named_ball_count: int = 0,
     ) -> None:
-        """Split the Keno field of numbers into atoms. Bonuses name ``named`` of the ``drawn`` balls."""
+        """Split the Keno field into atoms. Bonuses name ``named_ball_count`` of the ``drawn_count`` balls."""
         self.selections = selections
         """The selections of the joint calculation."""
-        self.drawn_count = drawn
+        self.drawn_count = drawn_count
         """The number of balls drawn."""
-        self.named_ball_count = named
+        self.named_ball_count = named_ball_count
         """The number of drawn balls that bonuses name."""
-        self.number_count = numbers
+        self.number_count = number_count
         """The number of numbers on the Keno field."""
         self.selection_by_group = [n for n, selection in enumerate(selections) for _ in selection.groups]
         """The index of the selection to which each group belongs."""
         groups = [group for selection in selections for group in selection.groups]
         self.group_sizes = [len(group) for group in groups]
         """The number of numbers in each group."""
-        members: dict[tuple[int, ...], int] = {}
+        size_by_groups: dict[tuple[int, ...], int] = {}
         for number in sorted(set().union(*groups)):
-            key = tuple(g for g, group in enumerate(groups) if number in group)
-            members[key] = members.get(key, 0) + 1
-        self.steps, self.atom_sizes = self._order_atoms(members)
+            group_indexes = tuple(g for g, group in enumerate(groups) if number in group)
+            size_by_groups[group_indexes] = size_by_groups.get(group_indexes, 0) + 1
+        self.steps, self.atom_sizes = self._order_atoms(size_by_groups)
         """The atoms in the order of processing, and the number of numbers in each."""
-        self.numbers_outside = numbers - sum(self.atom_sizes)
+        self.numbers_outside = number_count - sum(self.atom_sizes)
         """How many numbers of the field no group contains."""
         self._win_by_catches: dict[tuple[int, tuple[WayCatch, ...]], CreditsAndLevels] = {}
         """The wins computed so far, by selection and what its groups have caught."""
 
-    def _order_atoms(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_JointStep], list[int]]:
+    def _order_atoms(
+        self, size_by_groups: Mapping[tuple[int, ...], int]
+    ) -> tuple[list[_JointStep], list[int]]:
         """Return the atoms (numbers in the same groups) in the order of processing, and their sizes.
 
         The next atoms are always those of the selection with the fewest atoms left, so that selections are
         completed early.
         """
-        unordered = dict(members)
-        order: list[tuple[int, ...]] = []
-        while unordered:
+        unordered_sizes = dict(size_by_groups)
+        ordered_atoms: list[tuple[int, ...]] = []
+        while unordered_sizes:
             atoms_left: dict[int, list[tuple[int, ...]]] = {}
-            for key in unordered:
-                for selection_index in {self.selection_by_group[g] for g in key}:
-                    atoms_left.setdefault(selection_index, []).append(key)
+            for group_indexes in unordered_sizes:
+                for selection_index in {self.selection_by_group[g] for g in group_indexes}:
+                    atoms_left.setdefault(selection_index, []).append(group_indexes)
             selection_index = min(atoms_left, key=lambda n: (len(atoms_left[n]), n))
-            for key in sorted(atoms_left[selection_index]):
-                order.append(key)
-                del unordered[key]
-        last_of_group = {g: i for i, key in enumerate(order) for g in key}
-        last_of_selection = {self.selection_by_group[g]: i for i, key in enumerate(order) for g in key}
+            for group_indexes in sorted(atoms_left[selection_index]):
+                ordered_atoms.append(group_indexes)
+                del unordered_sizes[group_indexes]
+        last_of_group = {g: i for i, group_indexes in enumerate(ordered_atoms) for g in group_indexes}
+        last_of_selection = {
+            self.selection_by_group[g]: i
+            for i, group_indexes in enumerate(ordered_atoms)
+            for g in group_indexes
+        }
         steps = [
             _JointStep(
                 atom=i,
-                touched_groups=key,
-                completed_groups=tuple(g for g in key if last_of_group[g] == i),
+                touched_groups=group_indexes,
+                completed_groups=tuple(g for g in group_indexes if last_of_group[g] == i),
                 completed_selections=tuple(n for n, last in last_of_selection.items() if last == i),
             )
-            for i, key in enumerate(order)
+            for i, group_indexes in enumerate(ordered_atoms)
         ]
-        return steps, [members[key] for key in order]
+        return steps, [size_by_groups[group_indexes] for group_indexes in ordered_atoms]
 
     def compute_distribution(self, states_max: int = JOINT_STATES_MAX) -> WinCounts:
         """Return the exact distribution of the Keno selections' total win in a draw.
@@ -141,8 +151,10 @@ class JointDistribution:
         Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
         """
         cases_by_win: dict[CreditsAndLevels, int] = {}
-        for weight, sizes, marks in self._iter_placements(list(self.atom_sizes), self.numbers_outside, 0):
-            for win, count in self._count_results(sizes, marks, states_max).items():
+        for weight, sizes, marked_ball_bits in self._iter_placements(
+            list(self.atom_sizes), self.numbers_outside, 0
+        ):
+            for win, count in self._count_results(sizes, marked_ball_bits, states_max).items():
                 cases_by_win[win] = cases_by_win.get(win, 0) + weight * count
         total = perm(self.number_count, self.named_ball_count) * comb(
             self.number_count - self.named_ball_count, self.drawn_count - self.named_ball_count
@@ -163,32 +175,44 @@ class JointDistribution:
         for atom in range(len(sizes)):
             if sizes[atom]:
                 sizes_after = [n - (i == atom) for i, n in enumerate(sizes)]
-                for weight, left, marks in self._iter_placements(
+                for weight, sizes_left, marked_ball_bits in self._iter_placements(
                     sizes_after, numbers_outside, ball_index + 1
                 ):
-                    marks_after = [m | (1 << ball_index if i == atom else 0) for i, m in enumerate(marks)]
-                    yield weight * sizes[atom], left, marks_after
+                    bits_after = [
+                        m | (1 << ball_index if i == atom else 0) for i, m in enumerate(marked_ball_bits)
+                    ]
+                    yield weight * sizes[atom], sizes_left, bits_after
         if numbers_outside:
-            for weight, left, marks in self._iter_placements(sizes, numbers_outside - 1, ball_index + 1):
-                yield weight * numbers_outside, left, marks
+            for weight, sizes_left, marked_ball_bits in self._iter_placements(
+                sizes, numbers_outside - 1, ball_index + 1
+            ):
+                yield weight * numbers_outside, sizes_left, marked_ball_bits
 
     def _count_results(
-        self, sizes: Sequence[int], marks: Sequence[int], states_max: int
+        self, sizes: Sequence[int], marked_ball_bits: Sequence[int], states_max: int
     ) -> dict[CreditsAndLevels, int]:
-        """Return how many Keno draws win each result, if each atom holds the named balls ``marks`` (bits).
+        """Return how many Keno draws win each result, if each atom holds the named balls ``marked_ball_bits`` (bits).
 
         An atom is a set of numbers that are in the same groups. Raises AnalysisError if there are more than
         ``states_max`` states at once.
         """
         unnamed_ball_count = self.drawn_count - self.named_ball_count
-        marks_by_group = [0] * len(self.group_sizes)
+        marked_bits_by_group = [0] * len(self.group_sizes)
         for step in self.steps:
             for g in step.touched_groups:
-                marks_by_group[g] |= marks[step.atom]
-        start: _State = (0, 0, 0, tuple(h.bit_count() for h in marks_by_group), ((),) * len(self.selections))
-        states: dict[_State, int] = {start: 1}
+                marked_bits_by_group[g] |= marked_ball_bits[step.atom]
+        start_state: _State = (
+            0,
+            0,
+            0,
+            tuple(h.bit_count() for h in marked_bits_by_group),
+            ((),) * len(self.selections),
+        )
+        states: dict[_State, int] = {start_state: 1}
         for step in self.steps:
-            states = self._process_atom(step, sizes[step.atom], unnamed_ball_count, marks_by_group, states)
+            states = self._process_atom(
+                step, sizes[step.atom], unnamed_ball_count, marked_bits_by_group, states
+            )
             if len(states) > states_max:
                 raise AnalysisError(
                     f"the joint distribution of {len(self.selections)} overlapping selections needs more than "
@@ -206,7 +230,7 @@ class JointDistribution:
         step: _JointStep,
         size: int,
         balls_to_draw: int,
-        marks_by_group: Sequence[int],
+        marked_bits_by_group: Sequence[int],
         states: Mapping[_State, int],
     ) -> dict[_State, int]:
         """Return the calculation's states after one more atom (a set of numbers that are in the same groups).
@@ -215,31 +239,33 @@ class JointDistribution:
         added. ``balls_to_draw`` is the number of unnamed balls of a draw.
         """
         states_after: dict[_State, int] = {}
-        for (balls_drawn, credits_, levels, catches, completed_items), count in states.items():
+        for (balls_drawn, credits_, levels, catches, completed_catches), count in states.items():
             for balls_in_atom in range(min(size, balls_to_draw - balls_drawn) + 1):
                 catches_after = list(catches)
                 for g in step.touched_groups:
                     catches_after[g] += balls_in_atom
-                items = list(completed_items)
+                group_catches = list(completed_catches)
                 for g in step.completed_groups:
                     selection_index = self.selection_by_group[g]
-                    item = (self.group_sizes[g], catches_after[g], marks_by_group[g])
-                    items[selection_index] = tuple(sorted((*items[selection_index], item)))
+                    group_catch = (self.group_sizes[g], catches_after[g], marked_bits_by_group[g])
+                    group_catches[selection_index] = tuple(
+                        sorted((*group_catches[selection_index], group_catch))
+                    )
                     catches_after[g] = 0
                 credits_after, levels_after = credits_, levels
                 for selection_index in step.completed_selections:
                     won_credits, won_levels = self._find_selection_win(
-                        selection_index, items[selection_index]
+                        selection_index, group_catches[selection_index]
                     )
                     credits_after += won_credits
                     levels_after |= won_levels
-                    items[selection_index] = ()
+                    group_catches[selection_index] = ()
                 state = (
                     balls_drawn + balls_in_atom,
                     credits_after,
                     levels_after,
                     tuple(catches_after),
-                    tuple(items),
+                    tuple(group_catches),
                 )
                 states_after[state] = states_after.get(state, 0) + count * comb(size, balls_in_atom)
         return states_after
@@ -252,7 +278,7 @@ class JointDistribution:
         key = (selection_index, groups)
         if key not in self._win_by_catches:
             self._win_by_catches[key] = self.selections[selection_index].compute_win(
-                count_ways_by_catch(groups, self.selections[selection_index].spots)
+                count_ways_by_catch(groups, self.selections[selection_index].spot_counts)
             )
         return self._win_by_catches[key]
 

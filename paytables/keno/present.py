@@ -11,21 +11,25 @@ from paytables.keno.ticket import KenoTicket
 def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
     """Return the data that a screen needs to draw a Keno game: board, pay tables, bonuses and preset tickets.
 
-    ``tables`` has the pays for each credit staked, by number of spots and then by catch (numbers hit).
+    ``keno_pays`` has the pays for each credit staked, by number of spots and then by catch (numbers hit).
     """
     return {
         "kind": "keno",
-        "numbers": definition.field.numbers,
-        "drawn": definition.field.drawn,
-        "columns": definition.field.columns,
+        "numbers": definition.field.number_count,
+        "drawn": definition.field.drawn_count,
+        "columns": definition.field.column_count,
         "tables": {
-            str(table.spots): {str(catch): pay for catch, pay in sorted(table.pays.items(), reverse=True)}
-            for table in sorted(definition.table, key=lambda table: table.spots)
+            str(table.spot_count): {
+                str(catch): pay for catch, pay in sorted(table.pay_by_catch.items(), reverse=True)
+            }
+            for table in sorted(definition.pay_tables, key=lambda table: table.spot_count)
         },
-        "marks": definition.marks.model_dump(mode="json"),
-        "bonuses": [_build_bonus_data(bonus) for bonus in definition.bonus],
-        "progressives": [level.model_dump(mode="json") for level in definition.progressive],
-        "forms": [form.model_dump(mode="json") for form in definition.form],
+        "marks": definition.ticket_limits.model_dump(mode="json", by_alias=True),
+        "bonuses": [_build_bonus_data(bonus) for bonus in definition.bonuses],
+        "progressives": [
+            level.model_dump(mode="json", by_alias=True) for level in definition.progressive_levels
+        ],
+        "forms": [form.model_dump(mode="json", by_alias=True) for form in definition.forms],
         "limit": definition.prize_limit_credits,
         "rules_at": None if definition.terms is None else definition.terms.rules_at.model_dump(),
     }
@@ -37,11 +41,14 @@ def _build_bonus_data(bonus: Bonus) -> dict[str, Json]:
         "id": bonus.id,
         "kind": bonus.kind,
         "name": bonus.name.model_dump(),
-        "fee": bonus.fee,
+        "fee": bonus.fee_per_credit,
     }
     if isinstance(bonus, BallBonus):
-        return {**data, "ball": bonus.ball, "factor": bonus.factor}
-    return {**data, "weights": {str(factor): weight for factor, weight in sorted(bonus.weights.items())}}
+        return {**data, "ball": bonus.ball_number, "factor": bonus.factor}
+    return {
+        **data,
+        "weights": {str(factor): weight for factor, weight in sorted(bonus.weight_by_factor.items())},
+    }
 
 
 def build_draw_data(
@@ -58,12 +65,12 @@ def build_draw_data(
     return {
         "draw": draw_number,
         "balls": list(drawn_balls.balls),
-        "multipliers": dict(drawn_balls.factors),
+        "multipliers": dict(drawn_balls.factor_by_bonus_id),
         "ways": [
             {
-                "selection": way.selection,
+                "selection": way.selection_index,
                 "numbers": list(way.numbers),
-                "hits": list(way.hit_numbers),
+                "hits": list(way.caught_numbers),
                 "factor": way.factor,
                 "credits": credits_,
             }
@@ -78,17 +85,17 @@ def build_game_data(
     definition: KenoDefinition,
     ticket: KenoTicket,
     is_quick_pick_by_selection: Sequence[bool],
-    draws: Sequence[Json],
+    shown_draws: Sequence[Json],
 ) -> dict[str, Json]:
     """Return the screen data of a whole Keno game: the ticket, its quick-picked selections, and draws in order."""
     return {
         "kind": "keno",
-        "numbers": definition.field.numbers,
-        "columns": definition.field.columns,
+        "numbers": definition.field.number_count,
+        "columns": definition.field.column_count,
         "selections": [
             {**selection.to_json(), "quick_pick": quick}
             for selection, quick in zip(ticket.selections, is_quick_pick_by_selection, strict=True)
         ],
-        "bonuses": list(ticket.options.bought_ids),
-        "draws": list(draws),
+        "bonuses": list(ticket.bonus_options.bought_ids),
+        "draws": list(shown_draws),
     }

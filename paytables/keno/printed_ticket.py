@@ -212,7 +212,7 @@ def issue_ticket(
         station=station,
         issued_at=acknowledgement.recorded_at,
         selections=tuple(s.to_json() for s in ticket.selections),
-        bonuses=ticket.options.bought_ids,
+        bonuses=ticket.bonus_options.bought_ids,
         draws=tuple(sorted(acknowledgement.draws)),
         cost_a_draw_credits=ticket.cost_per_draw_credits,
         most_paid_credits=definition.prize_limit_credits,
@@ -224,16 +224,18 @@ def issue_ticket(
     )
 
 
-def compute_control_number(paper: PrintedTicket, key: bytes) -> str:
+def compute_control_number(printed_ticket: PrintedTicket, key: bytes) -> str:
     """Return the number that proves a Keno ticket: 18 digits and two check digits.
 
     The digits are HMAC-SHA-256 of all the data on the ticket, modulo 10^18; the check digits are ISO/IEC 7064
     MOD 97-10, which detects every single wrong digit and every exchange of two neighbours.
     """
-    canonical = json.dumps({**paper.to_json(), "control_number": ""}, sort_keys=True, separators=(",", ":"))
+    canonical = json.dumps(
+        {**printed_ticket.to_json(), "control_number": ""}, sort_keys=True, separators=(",", ":")
+    )
     digest = hmac.new(key, canonical.encode(), hashlib.sha256).digest()
-    body = int.from_bytes(digest) % 10**18
-    return f"{body:018d}{98 - body * 100 % 97:02d}"
+    proof_digits = int.from_bytes(digest) % 10**18
+    return f"{proof_digits:018d}{98 - proof_digits * 100 % 97:02d}"
 
 
 def is_well_formed_control_number(control_number: str) -> bool:
@@ -252,33 +254,45 @@ def is_same_control_number(control_number: str, other_control_number: str) -> bo
 
 
 def list_ticket_lines(
-    definition: KenoDefinition, paper: PrintedTicket, language: str, format_money: Callable[[int], str]
+    definition: KenoDefinition,
+    printed_ticket: PrintedTicket,
+    language: str,
+    format_money: Callable[[int], str],
 ) -> list[tuple[TicketLine, str, str]]:
     """Return a printed Keno ticket as (line, label, text), top to bottom. ``format_money`` formats credits."""
-    entries: list[tuple[TicketLine, str]] = [
-        (TicketLine.NUMBER, f"{paper.casino} {paper.ticket_number:09d}"),
-        (TicketLine.STATION, paper.station),
-        (TicketLine.ISSUED, f"{paper.issued_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"),
+    line_texts: list[tuple[TicketLine, str]] = [
+        (TicketLine.NUMBER, f"{printed_ticket.casino} {printed_ticket.ticket_number:09d}"),
+        (TicketLine.STATION, printed_ticket.station),
+        (TicketLine.ISSUED, f"{printed_ticket.issued_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"),
     ]
-    for selection in paper.selections:
+    for selection in printed_ticket.selections:
         groups = selection["groups"]
-        entries.append((TicketLine.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
+        line_texts.append((TicketLine.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
         stake_texts = [
             _SPOTS_TEXT[language].format(spots=s, stake=format_money(stake))
             for s, stake in selection["stakes"].items()
         ]
-        entries.append((TicketLine.STAKE, ", ".join(stake_texts)))
-    names = {b.id: b.name.model_dump()[language] for b in definition.bonus}
-    entries += [(TicketLine.BONUS, names[b]) for b in paper.bonuses]
-    entries.append((TicketLine.TOTAL, format_money(paper.cost_credits)))
-    entries.append((TicketLine.DRAWS, _format_draw_runs(paper.draws)))
-    most = paper.most_paid_credits
-    entries.append((TicketLine.PAID_MAX, _NO_LIMIT_TEXT[language] if most is None else format_money(most)))
-    place = definition.terms.claim_at.model_dump()[language] if definition.terms else paper.claim_place
-    entries.append((TicketLine.CLAIM, _CLAIM_TEXT[language].format(days=paper.claim_days, place=place)))
-    number = paper.control_number
-    entries.append((TicketLine.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))
-    return [(line, LINE_LABELS[line][language], text) for line, text in entries]
+        line_texts.append((TicketLine.STAKE, ", ".join(stake_texts)))
+    names = {b.id: b.name.model_dump()[language] for b in definition.bonuses}
+    line_texts += [(TicketLine.BONUS, names[b]) for b in printed_ticket.bonuses]
+    line_texts.append((TicketLine.TOTAL, format_money(printed_ticket.cost_credits)))
+    line_texts.append((TicketLine.DRAWS, _format_draw_runs(printed_ticket.draws)))
+    paid_max_credits = printed_ticket.most_paid_credits
+    line_texts.append(
+        (
+            TicketLine.PAID_MAX,
+            _NO_LIMIT_TEXT[language] if paid_max_credits is None else format_money(paid_max_credits),
+        )
+    )
+    place = (
+        definition.terms.claim_at.model_dump()[language] if definition.terms else printed_ticket.claim_place
+    )
+    line_texts.append(
+        (TicketLine.CLAIM, _CLAIM_TEXT[language].format(days=printed_ticket.claim_days, place=place))
+    )
+    number = printed_ticket.control_number
+    line_texts.append((TicketLine.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))
+    return [(line, LINE_LABELS[line][language], text) for line, text in line_texts]
 
 
 def _format_draw_runs(draws: Sequence[int]) -> str:
@@ -294,7 +308,7 @@ def _format_draw_runs(draws: Sequence[int]) -> str:
 
 def build_slip(definition: KenoDefinition) -> dict[str, Json]:
     """Return what the Keno selection slip and the point of sale must show (ss. 76, 77), as JSON data."""
-    spots = sorted(t.spots for t in definition.table)
+    spots = sorted(t.spot_count for t in definition.pay_tables)
     return {
         "spots": spots,
         "fewest_spots": spots[0],
@@ -302,7 +316,10 @@ def build_slip(definition: KenoDefinition) -> dict[str, Json]:
         "most_paid_a_draw_credits": definition.prize_limit_credits,
         "rules_at": definition.terms.rules_at.model_dump() if definition.terms else None,
         "rules": definition.game.help.model_dump(),
-        "prizes": {str(t.spots): {str(c): p for c, p in sorted(t.pays.items())} for t in definition.table},
+        "prizes": {
+            str(t.spot_count): {str(c): p for c, p in sorted(t.pay_by_catch.items())}
+            for t in definition.pay_tables
+        },
     }
 
 
@@ -314,21 +331,21 @@ def format_slip_form(
     ``format_money`` formats an amount of credits; the page has room for ``selection_count`` selections.
     """
     slip_data, slip_texts = build_slip(definition), SLIP_TEXTS[language]
-    most, at = slip_data["most_paid_a_draw_credits"], slip_data["rules_at"]
+    paid_max_credits, rules_at = slip_data["most_paid_a_draw_credits"], slip_data["rules_at"]
     colon = slip_texts["colon"]
     header = [
         f"{definition.game.title.model_dump()[language]}  {definition.game.version}",
         slip_texts["mark"].format(least=slip_data["fewest_spots"], most=slip_data["most_spots"]),
         (
             f"{LINE_LABELS[TicketLine.PAID_MAX][language]}{colon}"
-            f"{_NO_LIMIT_TEXT[language] if most is None else format_money(most)}"
+            f"{_NO_LIMIT_TEXT[language] if paid_max_credits is None else format_money(paid_max_credits)}"
         ),
-        f"{slip_texts['rules']}{colon}{(slip_data['rules'] if at is None else at)[language]}",
+        f"{slip_texts['rules']}{colon}{(slip_data['rules'] if rules_at is None else rules_at)[language]}",
     ]
-    boxes = [f"[ ] {number:02d}" for number in range(1, definition.field.numbers + 1)]
-    columns, marks = definition.field.columns, definition.marks
+    boxes = [f"[ ] {number:02d}" for number in range(1, definition.field.number_count + 1)]
+    columns, marks = definition.field.column_count, definition.ticket_limits
     rows = ["  ".join(boxes[i : i + columns]) for i in range(0, len(boxes), columns)]
-    stakes = "  ".join(f"[ ] {stake}" for stake in marks.stakes)
+    stakes = "  ".join(f"[ ] {stake}" for stake in marks.stake_options)
     cards = [
         "\n".join(
             [
@@ -340,8 +357,10 @@ def format_slip_form(
         for number in range(1, selection_count + 1)
     ]
     choice_lines = (
-        [f"{LINE_LABELS[TicketLine.DRAWS][language]} (1-{marks.draws}){colon}____"] if marks.draws > 1 else []
+        [f"{LINE_LABELS[TicketLine.DRAWS][language]} (1-{marks.draws_max}){colon}____"]
+        if marks.draws_max > 1
+        else []
     )
-    names = (bonus.name.model_dump()[language] for bonus in definition.bonus)
+    names = (bonus.name.model_dump()[language] for bonus in definition.bonuses)
     choice_lines += [f"[ ] {LINE_LABELS[TicketLine.BONUS][language]}{colon}{name}" for name in names]
     return "\n\n".join(["\n".join(header), *cards, "\n".join(choice_lines)]) + "\n"

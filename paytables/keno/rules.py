@@ -40,7 +40,7 @@ class KenoRules(TablelessRules):
     """The rules of a playable Keno game."""
 
     definition: KenoDefinition
-    tables: KenoPays
+    keno_pays: KenoPays
     """The pays by number of spots and catch."""
 
     @cached_property
@@ -56,22 +56,30 @@ class KenoRules(TablelessRules):
     @cached_property
     def _offered_tickets(self) -> list[tuple[TicketForm, int]]:
         """Return every form of play (a ticket offered by name) with every stake that it may be bought for."""
-        marks = self.definition.marks
-        offers = [(form, stake) for form in self.definition.form for stake in marks.stakes]
-        if marks.cost is None:
+        marks = self.definition.ticket_limits
+        offers = [(form, stake) for form in self.definition.forms for stake in marks.stake_options]
+        if marks.cost_max_credits is None:
             return offers
-        return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_per_draw_credits <= marks.cost]
+        return [
+            (f, s)
+            for f, s in offers
+            if self.build_form_ticket(f, s).cost_per_draw_credits <= marks.cost_max_credits
+        ]
 
     def build_form_ticket(self, form: TicketForm, stake_credits: int) -> KenoTicket:
         """Return the quick-pick ticket of a form of play, with ``stake_credits`` per way."""
-        selection = TicketSelection(sizes=(form.spots,), groups=(), stakes={form.spots: stake_credits})
+        selection = TicketSelection(
+            group_sizes=(form.spot_count,), groups=(), stake_by_spot_count={form.spot_count: stake_credits}
+        )
         return KenoTicket(
-            (selection,) * form.selections, form.draws, build_bonus_options(self.definition, form.bonuses)
+            (selection,) * form.selection_count,
+            form.draw_count,
+            build_bonus_options(self.definition, form.bonus_ids),
         )
 
     def build_ticket(self, request: Mapping[str, Json]) -> KenoTicket:
         """Return the requested Keno ticket after checking it. Raises :class:`WagerError` with field and reason."""
-        return ticket.parse_request(self.definition, self.tables, request)
+        return ticket.parse_request(self.definition, self.keno_pays, request)
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``: the requested ticket, or the first form of play that costs that much.
@@ -111,17 +119,17 @@ class KenoRules(TablelessRules):
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play every draw of a ticket, one after another; the quick picks come first."""
-        bought = self._find_ticket(wager)
-        complete_ticket = self.draw_quick_picks(bought, draw)
-        tables = ticket.exclude_unplayed_levels(self.tables, bought)
+        bought_ticket = self._find_ticket(wager)
+        complete_ticket = self.draw_quick_picks(bought_ticket, draw)
+        keno_pays = ticket.exclude_unplayed_levels(self.keno_pays, bought_ticket)
         wins: list[Settlement] = []
         levels: list[str] = []
         shown_draws: list[Json] = []
         for n in range(1, complete_ticket.draw_count + 1):
-            drawn_balls = self.draw_balls(draw, complete_ticket.options)
-            ways = evaluate_ticket(tables, complete_ticket, drawn_balls)
+            drawn_balls = self.draw_balls(draw, complete_ticket.bonus_options)
+            ways = evaluate_ticket(keno_pays, complete_ticket, drawn_balls)
             paid_credits = limit_prizes([way.credits for way in ways], self.definition.prize_limit_credits)
-            levels_won = list_levels_won(tables, ways)
+            levels_won = list_levels_won(keno_pays, ways)
             wins += [
                 way.build_settlement(n, credits_)
                 for way, credits_ in zip(ways, paid_credits, strict=True)
@@ -130,7 +138,7 @@ class KenoRules(TablelessRules):
             levels += levels_won
             shown_draws.append(present.build_draw_data(n, drawn_balls, ways, paid_credits, levels_won))
         yield from wins
-        is_quick_pick = [selection.is_quick_pick for selection in bought.selections]
+        is_quick_pick = [selection.is_quick_pick for selection in bought_ticket.selections]
         return Outcome(
             progressives=tuple(levels),
             display=present.build_game_data(self.definition, complete_ticket, is_quick_pick, shown_draws),
@@ -138,40 +146,53 @@ class KenoRules(TablelessRules):
 
     def draw_balls(self, draw: DrawSource, bonus_options: BonusOptions) -> DrawnBalls:
         """Draw the balls of a Keno draw, in order, and then a factor for each multiplier bonus that the ticket has."""
-        field = self.definition.field
-        balls = draw_numbers(draw, range(1, field.numbers + 1), field.drawn, "ball")
+        ball_field = self.definition.field
+        balls = draw_numbers(draw, range(1, ball_field.number_count + 1), ball_field.drawn_count, "ball")
         return DrawnBalls(
-            balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in bonus_options.multipliers}
+            balls,
+            {
+                b.id: draw_weighted_factor(draw, b.weight_by_factor, b.id)
+                for b in bonus_options.multiplier_bonuses
+            },
         )
 
-    def draw_quick_picks(self, ticket: KenoTicket, draw: DrawSource) -> KenoTicket:
+    def draw_quick_picks(self, keno_ticket: KenoTicket, draw: DrawSource) -> KenoTicket:
         """Return the ticket with the numbers of its quick picks drawn, each from the whole field."""
-        field = range(1, self.definition.field.numbers + 1)
-        known_selections = []
-        for index, selection in enumerate(ticket.selections, start=1):
+        numbers_on_board = range(1, self.definition.field.number_count + 1)
+        marked_selections = []
+        for index, selection in enumerate(keno_ticket.selections, start=1):
             groups = selection.groups
             if selection.is_quick_pick:
-                numbers = draw_numbers(draw, field, sum(selection.sizes), f"quick pick {index}")
-                ends = zip(selection.sizes, accumulate(selection.sizes), strict=True)
+                numbers = draw_numbers(
+                    draw, numbers_on_board, sum(selection.group_sizes), f"quick pick {index}"
+                )
+                ends = zip(selection.group_sizes, accumulate(selection.group_sizes), strict=True)
                 groups = tuple(tuple(sorted(numbers[end - size : end])) for size, end in ends)
-            known_selections.append(replace(selection, groups=groups))
-        return replace(ticket, selections=tuple(known_selections))
+            marked_selections.append(replace(selection, groups=groups))
+        return replace(keno_ticket, selections=tuple(marked_selections))
 
     def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive levels for which some way of the ticket plays.
 
         The odds are those of one way at the minimum stake.
         """
-        bought = self.build_ticket(wager.options)
-        excluded_mask = ticket.exclude_unplayed_levels(self.tables, bought).excluded_levels_mask
-        played_stakes = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.count_ways()}
+        bought_ticket = self.build_ticket(wager.options)
+        excluded_mask = ticket.exclude_unplayed_levels(self.keno_pays, bought_ticket).excluded_levels_mask
+        played_stakes = {
+            (spots, s.stake_by_spot_count[spots])
+            for s in bought_ticket.selections
+            for spots in s.count_ways()
+        }
         return tuple(
             participation
             for i, (level, participation) in enumerate(
-                zip(self.definition.progressive, self.list_every_level(), strict=True)
+                zip(self.definition.progressive_levels, self.list_every_level(), strict=True)
             )
             if not excluded_mask >> i & 1
-            and any(spots == level.spots and stake >= level.stake for spots, stake in played_stakes)
+            and any(
+                spots == level.spot_count and stake >= level.stake_min_credits
+                for spots, stake in played_stakes
+            )
         )
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
@@ -186,15 +207,16 @@ class KenoRules(TablelessRules):
             LevelParticipation(
                 level=level.id,
                 names=level.name.model_dump(),
-                stake_credits=level.stake,
-                odds=Fraction(
-                    figures.count_cases_of_catch(self.definition, level.spots, level.catch, 0, 0), cycle
+                stake_credits=level.stake_min_credits,
+                hit_rate=Fraction(
+                    figures.count_cases_of_catch(self.definition, level.spot_count, level.catch_count, 0, 0),
+                    cycle,
                 ),
                 increment=Fraction(level.increment),
                 reset_credits=level.reset_credits,
-                has_single_stake=level.linked,
+                has_single_stake=level.is_linked,
             )
-            for level in self.definition.progressive
+            for level in self.definition.progressive_levels
         )
 
     def build_presentation(self) -> dict[str, Json]:
@@ -206,35 +228,42 @@ class KenoRules(TablelessRules):
         return tuple(
             f"{format_count(spots, 'spot')}: "
             + ", ".join(f"{catch} pay {pays[catch]:,}" for catch in sorted(pays, reverse=True) if pays[catch])
-            for spots, pays in sorted(self.tables.pays.items())
+            for spots, pays in sorted(self.keno_pays.pays_by_spot_count.items())
         )
 
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on what is legal but may surprise: a higher catch that pays less than a lower one."""
         lower_pay_remarks = []
-        for n, table in enumerate(self.definition.table):
-            levels = {level.catch for level in self.definition.progressive if level.spots == table.spots}
+        for n, table in enumerate(self.definition.pay_tables):
+            level_catches = {
+                level.catch_count
+                for level in self.definition.progressive_levels
+                if level.spot_count == table.spot_count
+            }
             pay_by_catch = {
-                c: table.pays.get(c, 0)
-                for c in self.definition.list_possible_catches(table.spots)
-                if c not in levels
+                c: table.pay_by_catch.get(c, 0)
+                for c in self.definition.list_possible_catches(table.spot_count)
+                if c not in level_catches
             }
             for catch, pay in pay_by_catch.items():
-                if 2 * catch >= table.spots and pay > pay_by_catch.get(catch + 1, pay):
+                if 2 * catch >= table.spot_count and pay > pay_by_catch.get(catch + 1, pay):
                     higher_pay = pay_by_catch[catch + 1]
-                    reason = f"catching {catch + 1} of {table.spots} pays {higher_pay}, less than {pay} for {catch}"
+                    reason = (
+                        f"catching {catch + 1} of {table.spot_count} pays {higher_pay}, "
+                        f"less than {pay} for {catch}"
+                    )
                     lower_pay_remarks.append(DefinitionRemark(f"table.{n}.pays", reason))
         return tuple(lower_pay_remarks)
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""
         offers = [(form, self.build_form_ticket(form, stake)) for form, stake in self._offered_tickets]
-        return figures.analyse(self.definition, self.tables, offers, depth)
+        return figures.analyse(self.definition, self.keno_pays, offers, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
-        bought = self.build_ticket(self.build_wager(wager.credits, **wager.options).options)
-        return figures.analyse_ticket(self.definition, self.tables, bought, "ticket")
+        bought_ticket = self.build_ticket(self.build_wager(wager.credits, **wager.options).options)
+        return figures.analyse_ticket(self.definition, self.keno_pays, bought_ticket, "ticket")
 
 
 def find_keno_rules(game: Game) -> KenoRules:

@@ -24,19 +24,21 @@ WagerShare = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)/[1-9]\d*$")]
 class BallField(StrictTable):
     """The Keno field of numbers 1 to ``numbers``; a draw takes ``drawn`` of them without replacement."""
 
-    numbers: Annotated[int, Field(strict=True, ge=2, le=500)] = 80
+    number_count: Annotated[int, Field(strict=True, ge=2, le=500)] = Field(default=80, alias="numbers")
     """The highest number on the board; the lowest is 1."""
-    drawn: PositiveInt = 20
+    drawn_count: PositiveInt = Field(default=20, alias="drawn")
     """The number of balls drawn."""
-    columns: PositiveInt = Field(default=10, description="how many numbers a row of the board shows")
+    column_count: PositiveInt = Field(
+        default=10, description="how many numbers a row of the board shows", alias="columns"
+    )
     """How many numbers a row of the board on the screen shows."""
 
     @model_validator(mode="after")
     def _check_balls_left(self) -> "BallField":
         """Refuse a Keno game in which every number is drawn."""
-        if self.drawn >= self.numbers:
+        if self.drawn_count >= self.number_count:
             raise ValueError(
-                f"drawn: {self.drawn} of {self.numbers} balls are drawn; expected fewer than all"
+                f"drawn: {self.drawn_count} of {self.number_count} balls are drawn; expected fewer than all"
             )
         return self
 
@@ -44,23 +46,31 @@ class BallField(StrictTable):
 class TicketLimits(StrictTable):
     """The limits on what a player may mark on a Keno ticket (Québec by-law, ss. 77 to 80)."""
 
-    stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    stake_options: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = Field(
+        default=(1,), alias="stakes"
+    )
     """The stakes, in credits, that a player may mark for a way."""
-    selections: PositiveInt = Field(default=1, description="the most selections on one ticket")
+    selections_max: PositiveInt = Field(
+        default=1, description="the most selections on one ticket", alias="selections"
+    )
     """The largest number of selections on one ticket."""
-    groups: PositiveInt = Field(default=1, description="the most groups in a selection; 1: straight only")
+    groups_max: PositiveInt = Field(
+        default=1, description="the most groups in a selection; 1: straight only", alias="groups"
+    )
     """The largest number of groups in a selection; 1: straight selections only."""
-    draws: PositiveInt = Field(default=1, description="the most draws in which one ticket takes part")
+    draws_max: PositiveInt = Field(
+        default=1, description="the most draws in which one ticket takes part", alias="draws"
+    )
     """The largest number of draws in which one ticket takes part."""
-    cost: PositiveInt | None = Field(
-        default=None, description="the most that a ticket may cost per draw, in credits"
+    cost_max_credits: PositiveInt | None = Field(
+        default=None, description="the most that a ticket may cost per draw, in credits", alias="cost"
     )
     """The largest cost of a ticket for one draw, in credits; None: no limit."""
 
     @model_validator(mode="after")
     def _check_stakes(self) -> "TicketLimits":
         """Refuse Keno stakes that are not ascending."""
-        if list(self.stakes) != sorted(set(self.stakes)):
+        if list(self.stake_options) != sorted(set(self.stake_options)):
             raise ValueError("stakes must be different and in ascending order")
         return self
 
@@ -68,9 +78,9 @@ class TicketLimits(StrictTable):
 class PayTable(StrictTable):
     """The Keno pays for one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
 
-    spots: PositiveInt
+    spot_count: PositiveInt = Field(alias="spots")
     """The number of spots for which the table pays."""
-    pays: Annotated[dict[CatchCount, NaturalInt], Field(min_length=1)]
+    pay_by_catch: Annotated[dict[CatchCount, NaturalInt], Field(min_length=1)] = Field(alias="pays")
     """The credits paid for each credit staked, stake included, by number of catches."""
 
 
@@ -80,12 +90,12 @@ class BallBonus(StrictTable):
     kind: Literal["ball"]
     id: Identifier
     name: Text
-    ball: PositiveInt
+    ball_number: PositiveInt = Field(alias="ball")
     """Which ball of the draw decides the bonus; 1 is the first."""
     factor: Annotated[int, Field(ge=2, le=1000)]
     """The factor of a way's win if the way contains that ball."""
-    fee: NaturalInt = Field(
-        default=0, description="cost in credits per credit staked; 0: included in every bet"
+    fee_per_credit: NaturalInt = Field(
+        default=0, description="cost in credits per credit staked; 0: included in every bet", alias="fee"
     )
     """The credits that the bonus costs for each credit staked; 0: every ticket includes it."""
 
@@ -96,10 +106,10 @@ class MultiplierBonus(StrictTable):
     kind: Literal["multiplier"]
     id: Identifier
     name: Text
-    weights: Annotated[dict[Factor, PositiveInt], Field(min_length=2)]
+    weight_by_factor: Annotated[dict[Factor, PositiveInt], Field(min_length=2)] = Field(alias="weights")
     """The weight of each factor in the draw."""
-    fee: NaturalInt = Field(
-        default=0, description="cost in credits per credit staked; 0: included in every bet"
+    fee_per_credit: NaturalInt = Field(
+        default=0, description="cost in credits per credit staked; 0: included in every bet", alias="fee"
     )
     """The credits that the bonus costs for each credit staked; 0: every ticket includes it."""
 
@@ -119,20 +129,21 @@ class Progressive(StrictTable):
 
     id: Identifier
     name: Text
-    spots: PositiveInt
+    spot_count: PositiveInt = Field(alias="spots")
     """The number of spots of a way that can win the level."""
-    catch: CatchCount
+    catch_count: CatchCount = Field(alias="catch")
     """The number of catches that wins the level."""
-    stake: PositiveInt = Field(
+    stake_min_credits: PositiveInt = Field(
         default=1,
         description="the smallest stake per way that plays for the level; if linked, the only stake that does",
+        alias="stake",
     )
     """The smallest stake of a way that plays for the level; for a linked level the only one."""
     reset_credits: PositiveInt
     """The level's amount after a hit, in credits."""
     increment: WagerShare = Field(description="the share of each eligible wager that is added to the level")
     """The fraction of a wager that is added to the level's amount, if the wager plays for the level."""
-    linked: bool = False
+    is_linked: bool = Field(default=False, alias="linked")
     """Whether several machines share the level."""
 
 
@@ -141,13 +152,13 @@ class TicketForm(StrictTable):
 
     id: Identifier
     name: Text
-    selections: PositiveInt = 1
+    selection_count: PositiveInt = Field(default=1, alias="selections")
     """The number of quick-picked selections on the ticket."""
-    spots: PositiveInt
+    spot_count: PositiveInt = Field(alias="spots")
     """The number of spots of each quick-picked selection."""
-    draws: PositiveInt = 1
+    draw_count: PositiveInt = Field(default=1, alias="draws")
     """The number of draws in which the ticket takes part."""
-    bonuses: tuple[Identifier, ...] = ()
+    bonus_ids: tuple[Identifier, ...] = Field(default=(), alias="bonuses")
     """The ids of the bonuses bought."""
 
 
@@ -177,25 +188,25 @@ class KenoDefinition(Definition):
 
     field: BallField = BallField()
     """The numbers on the Keno board, and how many are drawn."""
-    marks: TicketLimits = TicketLimits()
+    ticket_limits: TicketLimits = Field(default=TicketLimits(), alias="marks")
     """The limits on what a player may mark on a ticket."""
-    table: Annotated[tuple[PayTable, ...], Field(min_length=1)]
+    pay_tables: Annotated[tuple[PayTable, ...], Field(min_length=1)] = Field(alias="table")
     """The pay tables, one for each number of spots."""
-    bonus: Annotated[tuple[Bonus, ...], Field(max_length=4)] = ()
+    bonuses: Annotated[tuple[Bonus, ...], Field(max_length=4)] = Field(default=(), alias="bonus")
     """The bonuses that the game offers."""
-    progressive: tuple[Progressive, ...] = ()
+    progressive_levels: tuple[Progressive, ...] = Field(default=(), alias="progressive")
     """The progressive levels of the game."""
-    form: Annotated[tuple[TicketForm, ...], Field(min_length=1)]
+    forms: Annotated[tuple[TicketForm, ...], Field(min_length=1)] = Field(alias="form")
     """The tickets that are offered by name."""
-    limit: PrizeLimit | None = None
+    prize_limit: PrizeLimit | None = Field(default=None, alias="limit")
     """The maximum pay of one ticket in one draw, or None."""
     terms: TicketTerms | None = None
     """What tickets and slips must state; None: the game has no printed tickets."""
 
     def list_possible_catches(self, spot_count: int) -> range:
         """Return the possible catches (numbers of drawn balls) of a selection of that many spots."""
-        missed = self.field.numbers - spot_count
-        return range(max(0, self.field.drawn - missed), min(spot_count, self.field.drawn) + 1)
+        missed = self.field.number_count - spot_count
+        return range(max(0, self.field.drawn_count - missed), min(spot_count, self.field.drawn_count) + 1)
 
     @property
     def prize_limit_credits(self) -> int | None:
@@ -203,9 +214,9 @@ class KenoDefinition(Definition):
 
         Progressive levels are not included.
         """
-        return None if self.limit is None else self.limit.credits
+        return None if self.prize_limit is None else self.prize_limit.credits
 
     @property
     def cycle(self) -> int:
         """Return the number of possible draws, regardless of the order of the balls."""
-        return comb(self.field.numbers, self.field.drawn)
+        return comb(self.field.number_count, self.field.drawn_count)

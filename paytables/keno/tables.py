@@ -14,31 +14,33 @@ from paytables.wording import format_count
 class BonusOptions:
     """The bonuses in force for a Keno ticket: those that every ticket has, and those bought."""
 
-    balls: tuple[BallBonus, ...]
+    ball_bonuses: tuple[BallBonus, ...]
     """The bonuses on a certain ball of the draw that are in force."""
-    multipliers: tuple[MultiplierBonus, ...]
+    multiplier_bonuses: tuple[MultiplierBonus, ...]
     """The bonuses with a drawn factor that are in force."""
     bought_ids: tuple[str, ...]
     """The ids of the bonuses for which the ticket pays a fee."""
-    fee: int
+    fee_per_credit: int
     """The total fee of the bought bonuses, in credits for each credit staked."""
 
     @property
     def cost_per_staked_credit(self) -> int:
         """Return the cost of a Keno way, in credits, for each credit of its stake."""
-        return 1 + self.fee
+        return 1 + self.fee_per_credit
 
     @property
     def greatest_factor(self) -> int:
         """Return the largest factor that all Keno bonuses together can multiply a win by."""
-        return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
+        return prod(b.factor for b in self.ball_bonuses) * prod(
+            max(b.weight_by_factor) for b in self.multiplier_bonuses
+        )
 
     def compute_factor(self, marked_ball_bits: int) -> int:
         """Return the factor of a Keno way's win from the bonuses on certain balls.
 
-        Bit *i* of ``marked_ball_bits`` is set if the way contains the ball of bonus *i* of ``balls``.
+        Bit *i* of ``marked_ball_bits`` is set if the way contains the ball of bonus *i* of ``ball_bonuses``.
         """
-        return prod(bonus.factor for i, bonus in enumerate(self.balls) if marked_ball_bits >> i & 1)
+        return prod(bonus.factor for i, bonus in enumerate(self.ball_bonuses) if marked_ball_bits >> i & 1)
 
 
 def format_prize_name(spot_count: int, catch_count: int) -> str:
@@ -49,18 +51,18 @@ def format_prize_name(spot_count: int, catch_count: int) -> str:
 def build_bonus_options(definition: KenoDefinition, requested_ids: Iterable[str]) -> BonusOptions:
     """Return the bonuses in force for a Keno ticket whose player has bought those with the ids ``requested_ids``."""
     bought_ids = set(requested_ids)
-    in_force = [b for b in definition.bonus if not b.fee or b.id in bought_ids]
+    bonuses_in_force = [b for b in definition.bonuses if not b.fee_per_credit or b.id in bought_ids]
     return BonusOptions(
-        balls=tuple(b for b in in_force if isinstance(b, BallBonus)),
-        multipliers=tuple(b for b in in_force if isinstance(b, MultiplierBonus)),
-        bought_ids=tuple(b.id for b in in_force if b.fee),
-        fee=sum(b.fee for b in in_force),
+        ball_bonuses=tuple(b for b in bonuses_in_force if isinstance(b, BallBonus)),
+        multiplier_bonuses=tuple(b for b in bonuses_in_force if isinstance(b, MultiplierBonus)),
+        bought_ids=tuple(b.id for b in bonuses_in_force if b.fee_per_credit),
+        fee_per_credit=sum(b.fee_per_credit for b in bonuses_in_force),
     )
 
 
 def list_every_bonus_combination(definition: KenoDefinition) -> list[BonusOptions]:
     """Return every combination of the bonuses that a Keno game sells, starting with none bought."""
-    sold_ids = [b.id for b in definition.bonus if b.fee]
+    sold_ids = [b.id for b in definition.bonuses if b.fee_per_credit]
     return [
         build_bonus_options(definition, bought_ids)
         for n in range(len(sold_ids) + 1)
@@ -72,7 +74,7 @@ def list_every_bonus_combination(definition: KenoDefinition) -> list[BonusOption
 class KenoPays:
     """The pays of a Keno game by number of spots and catch, and the progressive levels that each catch wins."""
 
-    pays: Mapping[int, Mapping[int, int]]
+    pays_by_spot_count: Mapping[int, Mapping[int, int]]
     """The credits paid for each credit staked, by number of spots and by catch."""
     levels: tuple[Progressive, ...]
     """The progressive levels of the game, in the definition's order."""
@@ -81,7 +83,7 @@ class KenoPays:
 
     def find_pay_credits(self, spot_count: int, catch_count: int) -> int:
         """Return the credits per credit staked if ``catch_count`` of a Keno way's ``spot_count`` numbers are drawn."""
-        return self.pays[spot_count].get(catch_count, 0)
+        return self.pays_by_spot_count[spot_count].get(catch_count, 0)
 
     def find_won_levels_mask(self, spot_count: int, stake_credits: int, catch_count: int) -> int:
         """Return the progressive levels that a Keno way with this stake and catch wins, level *i* as bit *i*."""
@@ -89,7 +91,9 @@ class KenoPays:
             sum(
                 1 << i
                 for i, level in enumerate(self.levels)
-                if level.spots == spot_count and level.catch == catch_count and stake_credits >= level.stake
+                if level.spot_count == spot_count
+                and level.catch_count == catch_count
+                and stake_credits >= level.stake_min_credits
             )
             & ~self.excluded_levels_mask
         )
@@ -106,7 +110,7 @@ def build_checked_pays(definition: KenoDefinition, file: str) -> KenoPays:
     checks.check_progressive_levels(pays)
     checks.check_forms(pays)
     checks.check_prize_limit(pays)
-    return KenoPays(pays, definition.progressive)
+    return KenoPays(pays, definition.progressive_levels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,23 +127,24 @@ class _PayChecks:
     def check_pay_tables(self) -> dict[int, Mapping[int, int]]:
         """Check the Keno pay tables and return them by number of spots. Raises :class:`DefinitionError`."""
         pays_by_spots: dict[int, Mapping[int, int]] = {}
-        numbers = self.definition.field.numbers
-        for n, table in enumerate(self.definition.table):
-            if table.spots in pays_by_spots:
+        number_count = self.definition.field.number_count
+        for n, table in enumerate(self.definition.pay_tables):
+            if table.spot_count in pays_by_spots:
                 raise self.build_error(
                     f"table.{n}.spots",
-                    f"two tables are for {format_count(table.spots, 'spot')}; expected one",
+                    f"two tables are for {format_count(table.spot_count, 'spot')}; expected one",
                 )
-            if table.spots >= numbers:
+            if table.spot_count >= number_count:
                 raise self.build_error(
                     f"table.{n}.spots",
-                    f"{format_count(table.spots, 'spot')}, but the field has only {format_count(numbers, 'number')}",
+                    f"{format_count(table.spot_count, 'spot')}, but the field has only "
+                    f"{format_count(number_count, 'number')}",
                 )
-            for catch in table.pays:
-                self._check_catch(f"table.{n}.pays.{catch}", table.spots, catch)
-            if not any(table.pays.values()):
+            for catch in table.pay_by_catch:
+                self._check_catch(f"table.{n}.pays.{catch}", table.spot_count, catch)
+            if not any(table.pay_by_catch.values()):
                 raise self.build_error(f"table.{n}.pays", "every pay is zero; expected at least one above 0")
-            pays_by_spots[table.spots] = table.pays
+            pays_by_spots[table.spot_count] = table.pay_by_catch
         return pays_by_spots
 
     def _check_catch(self, definition_key: str, spot_count: int, catch_count: int) -> None:
@@ -156,10 +161,10 @@ class _PayChecks:
 
     def check_bonuses(self) -> None:
         """Check the bonuses that the Keno definition offers. Raises :class:`DefinitionError`."""
-        bonuses, balls_drawn = self.definition.bonus, self.definition.field.drawn
+        bonuses, balls_drawn = self.definition.bonuses, self.definition.field.drawn_count
         if len({b.id for b in bonuses}) != len(bonuses):
             raise self.build_error("bonus", "two bonuses have the same id")
-        balls = [b.ball for b in bonuses if isinstance(b, BallBonus)]
+        balls = [b.ball_number for b in bonuses if isinstance(b, BallBonus)]
         if len(set(balls)) != len(balls):
             raise self.build_error("bonus", "two bonuses name the same ball")
         if balls and max(balls) > balls_drawn:
@@ -167,48 +172,56 @@ class _PayChecks:
 
     def check_progressive_levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the progressive levels of the Keno definition. Raises :class:`DefinitionError`."""
-        levels = self.definition.progressive
+        levels = self.definition.progressive_levels
         if len({level.id for level in levels}) != len(levels):
             raise self.build_error("progressive", "two levels have the same id")
         for n, level in enumerate(levels):
-            if level.spots not in pays:
+            if level.spot_count not in pays:
                 raise self.build_error(
-                    f"progressive.{n}.spots", f"no table for {format_count(level.spots, 'spot')}"
+                    f"progressive.{n}.spots", f"no table for {format_count(level.spot_count, 'spot')}"
                 )
-            self._check_catch(f"progressive.{n}.catch", level.spots, level.catch)
-            if level.stake > max(self.definition.marks.stakes):
+            self._check_catch(f"progressive.{n}.catch", level.spot_count, level.catch_count)
+            if level.stake_min_credits > max(self.definition.ticket_limits.stake_options):
                 raise self.build_error(f"progressive.{n}.stake", "is higher than every stake in marks.stakes")
-            if level.linked and level.stake not in self.definition.marks.stakes:
-                reason = f"a linked level needs one of the stakes in marks.stakes, which do not contain {level.stake}"
+            if level.is_linked and level.stake_min_credits not in self.definition.ticket_limits.stake_options:
+                reason = (
+                    "a linked level needs one of the stakes in marks.stakes, "
+                    f"which do not contain {level.stake_min_credits}"
+                )
                 raise self.build_error(f"progressive.{n}.stake", reason)
 
     def check_forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the forms of play of the Keno definition. Raises :class:`DefinitionError`."""
-        marks = self.definition.marks
-        sold = {b.id for b in self.definition.bonus if b.fee}
-        if len({form.id for form in self.definition.form}) != len(self.definition.form):
+        marks = self.definition.ticket_limits
+        sold_ids = {b.id for b in self.definition.bonuses if b.fee_per_credit}
+        if len({form.id for form in self.definition.forms}) != len(self.definition.forms):
             raise self.build_error("form", "two forms have the same id")
-        for n, form in enumerate(self.definition.form):
-            if form.spots not in pays:
-                raise self.build_error(f"form.{n}.spots", f"no table for {format_count(form.spots, 'spot')}")
-            if form.selections > marks.selections:
+        for n, form in enumerate(self.definition.forms):
+            if form.spot_count not in pays:
                 raise self.build_error(
-                    f"form.{n}.selections", f"is {form.selections}; a ticket has at most {marks.selections}"
+                    f"form.{n}.spots", f"no table for {format_count(form.spot_count, 'spot')}"
                 )
-            if form.draws > marks.draws:
+            if form.selection_count > marks.selections_max:
                 raise self.build_error(
-                    f"form.{n}.draws", f"is {form.draws}; a ticket takes part in at most {marks.draws}"
+                    f"form.{n}.selections",
+                    f"is {form.selection_count}; a ticket has at most {marks.selections_max}",
                 )
-            for bonus in set(form.bonuses) - sold:
+            if form.draw_count > marks.draws_max:
+                raise self.build_error(
+                    f"form.{n}.draws",
+                    f"is {form.draw_count}; a ticket takes part in at most {marks.draws_max}",
+                )
+            for bonus in set(form.bonus_ids) - sold_ids:
                 raise self.build_error(f"form.{n}.bonuses", f"the game sells no bonus {bonus!r}")
             cost = (
-                form.selections
-                * min(marks.stakes)
-                * build_bonus_options(self.definition, form.bonuses).cost_per_staked_credit
+                form.selection_count
+                * min(marks.stake_options)
+                * build_bonus_options(self.definition, form.bonus_ids).cost_per_staked_credit
             )
-            if marks.cost is not None and cost > marks.cost:
+            if marks.cost_max_credits is not None and cost > marks.cost_max_credits:
                 raise self.build_error(
-                    f"form.{n}", f"costs {cost} a draw, but a ticket may cost at most {marks.cost}"
+                    f"form.{n}",
+                    f"costs {cost} a draw, but a ticket may cost at most {marks.cost_max_credits}",
                 )
 
     def check_prize_limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
@@ -219,12 +232,18 @@ class _PayChecks:
         limit = self.definition.prize_limit_credits
         if limit is None:
             return
-        if self.definition.marks.cost is None:
+        if self.definition.ticket_limits.cost_max_credits is None:
             raise self.build_error(
                 "marks.cost", "must be given, because limit.credits limits the prizes of a ticket"
             )
-        greatest = max(option.greatest_factor for option in list_every_bonus_combination(self.definition))
-        prize = max(max(p.values()) for p in pays.values()) * max(self.definition.marks.stakes) * greatest
+        greatest = max(
+            bonus_options.greatest_factor for bonus_options in list_every_bonus_combination(self.definition)
+        )
+        prize = (
+            max(max(p.values()) for p in pays.values())
+            * max(self.definition.ticket_limits.stake_options)
+            * greatest
+        )
         if limit < prize:
             raise self.build_error(
                 "limit.credits",

@@ -26,11 +26,11 @@ class TicketSelection:
     ``groups`` is empty if a quick pick will choose all the numbers.
     """
 
-    sizes: tuple[int, ...]
+    group_sizes: tuple[int, ...]
     """The number of numbers in each group of the selection."""
     groups: tuple[tuple[int, ...], ...]
     """The numbers of each group; empty for a quick pick that is not drawn yet."""
-    stakes: Mapping[int, int]
+    stake_by_spot_count: Mapping[int, int]
     """The credits staked on each way, by the way's number of spots."""
 
     @property
@@ -41,16 +41,16 @@ class TicketSelection:
     def count_ways(self) -> dict[int, int]:
         """Return the number of ways of the Keno selection for each number of spots that is played."""
         ways_by_spots = {0: 1}
-        for size in self.sizes:
+        for size in self.group_sizes:
             for spots, count in list(ways_by_spots.items()):
                 ways_by_spots[spots + size] = ways_by_spots.get(spots + size, 0) + count
-        return {spots: ways_by_spots.get(spots, 0) for spots in self.stakes}
+        return {spots: ways_by_spots.get(spots, 0) for spots in self.stake_by_spot_count}
 
     def to_json(self) -> dict[str, Json]:
         """Return the Keno selection as a wager stores it; :func:`parse_request` is the inverse."""
         return {
-            "groups": [list(g) for g in self.groups] or list(self.sizes),
-            "stakes": {str(spots): stake for spots, stake in sorted(self.stakes.items())},
+            "groups": [list(g) for g in self.groups] or list(self.group_sizes),
+            "stakes": {str(spots): stake for spots, stake in sorted(self.stake_by_spot_count.items())},
         }
 
 
@@ -62,14 +62,16 @@ class KenoTicket:
     """The selections on the ticket."""
     draw_count: int
     """The number of draws in which the ticket takes part."""
-    options: BonusOptions
+    bonus_options: BonusOptions
     """The bonuses in force for the ticket."""
 
     @property
     def cost_per_draw_credits(self) -> int:
         """Return the cost of one draw of the Keno ticket, in credits."""
-        staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.count_ways().items())
-        return staked * self.options.cost_per_staked_credit
+        staked = sum(
+            n * s.stake_by_spot_count[spots] for s in self.selections for spots, n in s.count_ways().items()
+        )
+        return staked * self.bonus_options.cost_per_staked_credit
 
     @property
     def cost_credits(self) -> int:
@@ -81,20 +83,21 @@ class KenoTicket:
         return {
             "selections": [s.to_json() for s in self.selections],
             "draws": self.draw_count,
-            "bonuses": list(self.options.bought_ids),
+            "bonuses": list(self.bonus_options.bought_ids),
         }
 
 
-def exclude_unplayed_levels(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
+def exclude_unplayed_levels(keno_pays: KenoPays, ticket: KenoTicket) -> KenoPays:
     """Return the pay tables without the linked levels for which this Keno ticket does not play."""
-    plain = ticket.draw_count == 1 and len(ticket.selections) == 1
-    ways = ticket.selections[0].count_ways() if plain else {}
+    is_single_selection = ticket.draw_count == 1 and len(ticket.selections) == 1
+    ways = ticket.selections[0].count_ways() if is_single_selection else {}
     excluded_mask = sum(
         1 << i
-        for i, level in enumerate(tables.levels)
-        if level.linked and (ways != {level.spots: 1} or ticket.cost_credits != level.stake)
+        for i, level in enumerate(keno_pays.levels)
+        if level.is_linked
+        and (ways != {level.spot_count: 1} or ticket.cost_credits != level.stake_min_credits)
     )
-    return replace(tables, excluded_levels_mask=excluded_mask)
+    return replace(keno_pays, excluded_levels_mask=excluded_mask)
 
 
 def iter_group_combinations(
@@ -109,11 +112,11 @@ def iter_group_combinations(
         return
     for i in range(first_group, len(sizes)):
         if sizes[i] <= spot_count:
-            for later in iter_group_combinations(sizes, spot_count - sizes[i], i + 1):
-                yield (i, *later)
+            for other_groups in iter_group_combinations(sizes, spot_count - sizes[i], i + 1):
+                yield (i, *other_groups)
 
 
-def parse_request(definition: KenoDefinition, tables: KenoPays, request: Mapping[str, Json]) -> KenoTicket:
+def parse_request(definition: KenoDefinition, keno_pays: KenoPays, request: Mapping[str, Json]) -> KenoTicket:
     """Return a requested Keno ticket after checking it against the definition.
 
     Raises :class:`WagerError` with the wrong field and the reason.
@@ -122,82 +125,88 @@ def parse_request(definition: KenoDefinition, tables: KenoPays, request: Mapping
     if unknown_keys:
         raise WagerError(f"a ticket has selections, draws and bonuses, not {', '.join(sorted(unknown_keys))}")
     draws = request.get("draws", 1)
-    if not _is_integer(draws) or not 1 <= draws <= definition.marks.draws:
-        raise WagerError(f"draws: {draws!r} is not a number from 1 to {definition.marks.draws}")
-    bought = request.get("bonuses", ())
-    sold = [b.id for b in definition.bonus if b.fee]
-    if not _is_list(bought) or any(b not in sold for b in bought) or len(set(bought)) != len(bought):
-        raise WagerError(f"bonuses: expected different ones of {sold}, found {bought!r}")
+    if not _is_integer(draws) or not 1 <= draws <= definition.ticket_limits.draws_max:
+        raise WagerError(f"draws: {draws!r} is not a number from 1 to {definition.ticket_limits.draws_max}")
+    bought_ids = request.get("bonuses", ())
+    sold_ids = [b.id for b in definition.bonuses if b.fee_per_credit]
+    if (
+        not _is_list(bought_ids)
+        or any(b not in sold_ids for b in bought_ids)
+        or len(set(bought_ids)) != len(bought_ids)
+    ):
+        raise WagerError(f"bonuses: expected different ones of {sold_ids}, found {bought_ids!r}")
     selections = request.get("selections", ())
-    most = definition.marks.selections
-    if not _is_list(selections) or not 1 <= len(selections) <= most:
-        raise WagerError(f"selections: a ticket has 1 to {most} of them")
+    selections_max = definition.ticket_limits.selections_max
+    if not _is_list(selections) or not 1 <= len(selections) <= selections_max:
+        raise WagerError(f"selections: a ticket has 1 to {selections_max} of them")
     ticket = KenoTicket(
-        selections=tuple(_parse_selection(definition, tables, s, i) for i, s in enumerate(selections)),
+        selections=tuple(_parse_selection(definition, keno_pays, s, i) for i, s in enumerate(selections)),
         draw_count=draws,
-        options=build_bonus_options(definition, bought),
+        bonus_options=build_bonus_options(definition, bought_ids),
     )
-    cost = definition.marks.cost
-    if cost is not None and ticket.cost_per_draw_credits > cost:
+    cost_max_credits = definition.ticket_limits.cost_max_credits
+    if cost_max_credits is not None and ticket.cost_per_draw_credits > cost_max_credits:
         raise WagerError(
             f"the ticket costs {format_count(ticket.cost_per_draw_credits, 'credit')} a draw,"
-            f" and at most {cost} may be bet"
+            f" and at most {cost_max_credits} may be bet"
         )
     return ticket
 
 
 def _parse_selection(
-    definition: KenoDefinition, tables: KenoPays, request: Json, selection_index: int
+    definition: KenoDefinition, keno_pays: KenoPays, request: Json, selection_index: int
 ) -> TicketSelection:
     """Return one selection of a requested ticket. Raises :class:`WagerError`."""
-    where = f"selection {selection_index + 1}"
+    error_prefix = f"selection {selection_index + 1}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
-        raise WagerError(f"{where}: may only have groups and stakes")
+        raise WagerError(f"{error_prefix}: may only have groups and stakes")
     selection = TicketSelection(
-        sizes=_parse_sizes(definition, request["groups"], where),
-        groups=_parse_marked_groups(definition, request["groups"], where),
-        stakes=_parse_stakes(request["stakes"], where),
+        group_sizes=_parse_sizes(definition, request["groups"], error_prefix),
+        groups=_parse_marked_groups(definition, request["groups"], error_prefix),
+        stake_by_spot_count=_parse_stakes(request["stakes"], error_prefix),
     )
-    spot_count = sum(selection.sizes)
-    if spot_count > definition.field.numbers:
+    spot_count = sum(selection.group_sizes)
+    if spot_count > definition.field.number_count:
         raise WagerError(
-            f"{where}: {format_count(spot_count, 'number')} on a field of {definition.field.numbers}"
+            f"{error_prefix}: {format_count(spot_count, 'number')} on a field of {definition.field.number_count}"
         )
     for spots, count in selection.count_ways().items():
-        stake = selection.stakes[spots]
-        if spots not in tables.pays:
+        stake = selection.stake_by_spot_count[spots]
+        if spots not in keno_pays.pays_by_spot_count:
             raise WagerError(
-                f"{where}: there is no pay table for {format_count(spots, 'spot')}; "
-                f"expected one of {sorted(tables.pays)}"
+                f"{error_prefix}: there is no pay table for {format_count(spots, 'spot')}; "
+                f"expected one of {sorted(keno_pays.pays_by_spot_count)}"
             )
-        if stake not in definition.marks.stakes:
+        if stake not in definition.ticket_limits.stake_options:
             raise WagerError(
-                f"{where}: the stake is {stake}; expected one of {list(definition.marks.stakes)}"
+                f"{error_prefix}: the stake is {stake}; expected one of {list(definition.ticket_limits.stake_options)}"
             )
         if not count:
-            sizes = ", ".join(map(str, selection.sizes))
+            sizes = ", ".join(map(str, selection.group_sizes))
             raise WagerError(
-                f"{where}: no combination of its groups (sizes: {sizes}) has {format_count(spots, 'spot')}"
+                f"{error_prefix}: no combination of its groups (sizes: {sizes}) has {format_count(spots, 'spot')}"
             )
         if count > WAYS_MAX:
             ways = f"{format_count(count, 'way')} of {format_count(spots, 'spot')}"
-            raise WagerError(f"{where}: {ways}; a selection has at most {WAYS_MAX} of one number of spots")
+            raise WagerError(
+                f"{error_prefix}: {ways}; a selection has at most {WAYS_MAX} of one number of spots"
+            )
     used_groups = {
         g
-        for spots in selection.stakes
-        for way in iter_group_combinations(selection.sizes, spots)
+        for spots in selection.stake_by_spot_count
+        for way in iter_group_combinations(selection.group_sizes, spots)
         for g in way
     }
-    if len(used_groups) != len(selection.sizes):
-        raise WagerError(f"{where}: a group is part of none of the selection's ways")
+    if len(used_groups) != len(selection.group_sizes):
+        raise WagerError(f"{error_prefix}: a group is part of none of the selection's ways")
     return selection
 
 
 def _parse_sizes(definition: KenoDefinition, groups: Json, error_prefix: str) -> tuple[int, ...]:
     """Return the number of spots in each group of a selection, marked or quick pick. Raises :class:`WagerError`."""
-    most = definition.marks.groups
-    if not _is_list(groups) or not 1 <= len(groups) <= most:
-        raise WagerError(f"{error_prefix}, groups: a selection has 1 to {most} of them")
+    groups_max = definition.ticket_limits.groups_max
+    if not _is_list(groups) or not 1 <= len(groups) <= groups_max:
+        raise WagerError(f"{error_prefix}, groups: a selection has 1 to {groups_max} of them")
     if all(_is_integer(g) and g >= 1 for g in groups):
         return tuple(groups)
     for g, group in enumerate(groups):
@@ -218,7 +227,7 @@ def _parse_marked_groups(
     seen_numbers: set[int] = set()
     for g, group in enumerate(groups):
         for number in group:
-            if not _is_integer(number) or not 1 <= number <= definition.field.numbers:
+            if not _is_integer(number) or not 1 <= number <= definition.field.number_count:
                 raise WagerError(f"{error_prefix}, group {g + 1}: {number!r} is not on the field")
             if number in seen_numbers:
                 raise WagerError(f"{error_prefix}, group {g + 1}: {number} is marked twice")
@@ -226,12 +235,12 @@ def _parse_marked_groups(
     return tuple(tuple(sorted(group)) for group in groups)
 
 
-def _parse_stakes(requested: Json, error_prefix: str) -> dict[int, int]:
+def _parse_stakes(requested_stakes: Json, error_prefix: str) -> dict[int, int]:
     """Return a Keno selection's stake for each number of spots. Raises :class:`WagerError`."""
-    if not isinstance(requested, Mapping) or not requested:
+    if not isinstance(requested_stakes, Mapping) or not requested_stakes:
         raise WagerError(f"{error_prefix}, stakes: must map each number of spots played to its stake")
     stakes: dict[int, int] = {}
-    for spots, stake in requested.items():
+    for spots, stake in requested_stakes.items():
         if not str(spots).isdecimal() or not _is_integer(stake):
             raise WagerError(
                 f"{error_prefix}, stakes: {spots!r} = {stake!r} is not a number of spots and a stake"

@@ -32,44 +32,53 @@ NO_WIN_DISTRIBUTION = WinCounts(1, {(0, 0): 1})
 
 
 def build_joint_selection(
-    selection: TicketSelection, groups: Sequence[NumberGroup], tables: KenoPays, options: BonusOptions
+    selection: TicketSelection,
+    groups: Sequence[NumberGroup],
+    keno_pays: KenoPays,
+    bonus_options: BonusOptions,
 ) -> JointSelection:
     """Return a Keno selection with its win function, as the calculation of joint distributions needs it."""
-    stakes = selection.stakes
+    stakes = selection.stake_by_spot_count
 
-    def find_win(caught: Mapping[WayCatch, int]) -> CreditsAndLevels:
+    def find_win(way_count_by_catch: Mapping[WayCatch, int]) -> CreditsAndLevels:
         """Return a Keno selection's win (credits, levels) from the number of its ways with each catch."""
         credits_ = levels = 0
-        for (spots, catch, marks), ways in caught.items():
+        for (spots, catch, marked_ball_bits), ways in way_count_by_catch.items():
             credits_ += (
-                ways * stakes[spots] * tables.find_pay_credits(spots, catch) * options.compute_factor(marks)
+                ways
+                * stakes[spots]
+                * keno_pays.find_pay_credits(spots, catch)
+                * bonus_options.compute_factor(marked_ball_bits)
             )
-            levels |= tables.find_won_levels_mask(spots, stakes[spots], catch)
+            levels |= keno_pays.find_won_levels_mask(spots, stakes[spots], catch)
         return credits_, levels
 
     return JointSelection(tuple(groups), frozenset(stakes), find_win)
 
 
 def compute_joint_distribution(
-    definition: KenoDefinition, selections: Sequence[JointSelection], options: BonusOptions
+    definition: KenoDefinition, selections: Sequence[JointSelection], bonus_options: BonusOptions
 ) -> WinCounts:
     """Return the joint win distribution of marked selections. Raises :class:`AnalysisError` if too large."""
     return JointDistribution(
-        selections, definition.field.numbers, definition.field.drawn, len(options.balls)
+        selections,
+        definition.field.number_count,
+        definition.field.drawn_count,
+        len(bonus_options.ball_bonuses),
     ).compute_distribution()
 
 
-def list_marked_selections(ticket: KenoTicket, tables: KenoPays) -> list[JointSelection]:
+def list_marked_selections(ticket: KenoTicket, keno_pays: KenoPays) -> list[JointSelection]:
     """Return a ticket's marked selections (not quick picks), as the calculation of joint distributions needs them."""
     return [
-        build_joint_selection(s, [frozenset(g) for g in s.groups], tables, ticket.options)
+        build_joint_selection(s, [frozenset(g) for g in s.groups], keno_pays, ticket.bonus_options)
         for s in ticket.selections
         if not s.is_quick_pick
     ]
 
 
 def list_quick_pick_distributions(
-    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket
+    definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket
 ) -> list[WinCounts]:
     """Return the win distribution of each quick-picked selection of a ticket.
 
@@ -80,42 +89,46 @@ def list_quick_pick_distributions(
     for selection in ticket.selections:
         if not selection.is_quick_pick:
             continue
-        key = (selection.sizes, tuple(sorted(selection.stakes.items())))
+        key = (selection.group_sizes, tuple(sorted(selection.stake_by_spot_count.items())))
         if key not in known_counts:
-            ends = accumulate(selection.sizes)
-            groups = [frozenset(range(e - n, e)) for n, e in zip(selection.sizes, ends, strict=True)]
+            ends = accumulate(selection.group_sizes)
+            groups = [frozenset(range(e - n, e)) for n, e in zip(selection.group_sizes, ends, strict=True)]
             known_counts[key] = compute_joint_distribution(
-                definition, [build_joint_selection(selection, groups, tables, ticket.options)], ticket.options
+                definition,
+                [build_joint_selection(selection, groups, keno_pays, ticket.bonus_options)],
+                ticket.bonus_options,
             )
         distributions.append(known_counts[key])
     return distributions
 
 
 def compute_win_before_multipliers(
-    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket
+    definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket
 ) -> WinCounts:
     """Return a ticket's win distribution in one draw before multipliers and limit.
 
     Raises :class:`AnalysisError` if it is too large.
     """
-    selections = list_marked_selections(ticket, tables)
+    selections = list_marked_selections(ticket, keno_pays)
     distribution = (
-        compute_joint_distribution(definition, selections, ticket.options)
+        compute_joint_distribution(definition, selections, ticket.bonus_options)
         if selections
         else NO_WIN_DISTRIBUTION
     )
-    for quick_pick in list_quick_pick_distributions(definition, tables, ticket):
+    for quick_pick in list_quick_pick_distributions(definition, keno_pays, ticket):
         distribution = add_independent_wins(distribution, quick_pick)
     return distribution
 
 
-def compute_draw_distribution(definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket) -> WinCounts:
+def compute_draw_distribution(
+    definition: KenoDefinition, keno_pays: KenoPays, ticket: KenoTicket
+) -> WinCounts:
     """Return the distribution of what one draw pays a Keno ticket, multipliers and limit applied.
 
     Raises :class:`AnalysisError` if it is too large.
     """
     distribution = apply_multipliers(
-        compute_win_before_multipliers(definition, tables, ticket), ticket.options
+        compute_win_before_multipliers(definition, keno_pays, ticket), ticket.bonus_options
     )
     return (
         distribution
@@ -142,22 +155,22 @@ def add_independent_wins(a: WinCounts, b: WinCounts) -> WinCounts:
     return WinCounts(a.total * b.total, cases_by_win)
 
 
-def compute_factor_weights(options: BonusOptions) -> dict[int, int]:
+def compute_factor_weights(bonus_options: BonusOptions) -> dict[int, int]:
     """Return the weight of each product of factors that the multiplier bonuses of a Keno draw can have together."""
-    weights = {1: 1}
-    for bonus in options.multipliers:
-        weights_after: dict[int, int] = {}
-        for factor, weight in weights.items():
-            for other, other_weight in bonus.weights.items():
-                product = factor * other
-                weights_after[product] = weights_after.get(product, 0) + weight * other_weight
-        weights = weights_after
-    return weights
+    weight_by_product = {1: 1}
+    for bonus in bonus_options.multiplier_bonuses:
+        next_weights: dict[int, int] = {}
+        for factor, weight in weight_by_product.items():
+            for other_factor, other_weight in bonus.weight_by_factor.items():
+                product = factor * other_factor
+                next_weights[product] = next_weights.get(product, 0) + weight * other_weight
+        weight_by_product = next_weights
+    return weight_by_product
 
 
-def apply_multipliers(distribution: WinCounts, options: BonusOptions) -> WinCounts:
+def apply_multipliers(distribution: WinCounts, bonus_options: BonusOptions) -> WinCounts:
     """Return a win distribution after the multipliers of the Keno draw, which apply to all wins but not to levels."""
-    weights = compute_factor_weights(options)
+    weights = compute_factor_weights(bonus_options)
     cases_by_win: dict[CreditsAndLevels, int] = {}
     for (credits_, levels), count in distribution.cases_by_win.items():
         for factor, weight in weights.items():

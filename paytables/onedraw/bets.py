@@ -37,7 +37,7 @@ class SpotRules:
 
     spot: Spot
     """The betting spot."""
-    pays: Mapping[str, Odds]
+    odds_by_result: Mapping[str, Odds]
     """The odds that the spot pays, by the result that wins."""
     consecutive_spins: int = 1
     """The number of spins in a row that must all end on the bet's result."""
@@ -96,7 +96,7 @@ class OneDrawBets(TableRules):
         if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
         wager = self.table_layout.build_wager(credits_, **options)
-        if self.table.most_win is not None:
+        if self.table.win_max_credits is not None:
             self.table_layout.check_highest_win(self.find_highest_returns(wager))
         return wager
 
@@ -112,7 +112,7 @@ class OneDrawBets(TableRules):
             for bet in list_bets_on_table(self.held_bets, wager, self.table_layout.spots):
                 settlement, _ = self.decide_bet(bet, result)
                 if settlement is None:  # a bet on several spins, after one that it needs
-                    settlement = settle_bet(bet, self.rules_by_spot[bet.spot].pays[result])
+                    settlement = settle_bet(bet, self.rules_by_spot[bet.spot].odds_by_result[result])
                 credits_by_seat[bet.seat] = credits_by_seat.get(bet.seat, 0) + settlement.credits
             for seat, credits_ in credits_by_seat.items():
                 return_by_seat[seat] = max(return_by_seat.get(seat, 0), credits_)
@@ -127,21 +127,21 @@ class OneDrawBets(TableRules):
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table_state, Mapping) or set(table_state) != {"held"} or not table_state["held"]:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
-        held_bets = imprisoned_bets_from_json(table_state["held"], self.rules_by_spot, self.table.seats)
+        held_bets = imprisoned_bets_from_json(table_state["held"], self.rules_by_spot, self.table.seat_count)
         results = set(self.case_count_by_result)
         for bet in held_bets:
             rules = self.rules_by_spot[bet.spot]
-            least, most, step = rules.spot.bet_min, rules.spot.bet_max, rules.spot.bet_step
+            bet_min, bet_max, bet_step = rules.spot.bet_min, rules.spot.bet_max, rules.spot.bet_step
             if (
-                not least <= bet.credits <= most
-                or bet.credits % step
+                not bet_min <= bet.credits <= bet_max
+                or bet.credits % bet_step
                 or not self._can_stay_between_spins(rules, bet)
             ):
                 raise ValueError(
                     f"{bet.to_json()} with count {bet.times_held_over} is not a stake"
                     " that can be in prison at this table"
                 )
-            results &= set(rules.pays) if rules.consecutive_spins > 1 else self.zero_results
+            results &= set(rules.odds_by_result) if rules.consecutive_spins > 1 else self.zero_results
         if not results:
             raise ValueError("the standing bets belong to different results of the wheel")
         return held_bets
@@ -180,16 +180,16 @@ class OneDrawBets(TableRules):
         """
         rules = self.rules_by_spot[bet.spot]
         if rules.consecutive_spins > 1:
-            if result in rules.pays and bet.times_held_over + 1 < rules.consecutive_spins:
+            if result in rules.odds_by_result and bet.times_held_over + 1 < rules.consecutive_spins:
                 return None, replace(bet, times_held_over=bet.times_held_over + 1)
-            return settle_bet(bet, rules.pays.get(result)), None
-        if result in self.zero_results and rules.on_zero != "lost" and result not in rules.pays:
+            return settle_bet(bet, rules.odds_by_result.get(result)), None
+        if result in self.zero_results and rules.on_zero != "lost" and result not in rules.odds_by_result:
             bet_after_zero = replace(bet, times_held_over=bet.times_held_over + 1)
             may_stay = self._can_stay_between_spins(rules, bet_after_zero)
             return settle_partial_return(bet_after_zero), bet_after_zero if may_stay else None
         if bet.times_held_over:
-            return settle_imprisoned_stake(bet, won=result in rules.pays), None
-        return settle_bet(bet, rules.pays.get(result)), None
+            return settle_imprisoned_stake(bet, won=result in rules.odds_by_result), None
+        return settle_bet(bet, rules.odds_by_result.get(result)), None
 
     def rules_by_group(self) -> dict[str, list[SpotRules]]:
         """Return the rules of the spots of each group (spots with the same kind of bet and odds), in layout order."""

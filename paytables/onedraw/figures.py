@@ -53,15 +53,15 @@ def analyse_bets(
     choice_spots = {bet.spot for bet in bets if table.rules_by_spot[bet.spot].on_zero == "choice"}
     if not choice_spots:
         return figures
-    worst = analyse_cases(
+    worst_rtp = analyse_cases(
         bet_name, wager, iter_cases(table, bets, leaves_in_prison=True), AnalysisDepth.RETURN
     ).rtp
     rtp_without_limit = min(compute_rtp_with_unlimited_prison(table, spot) for spot in choice_spots)
     note = (
-        f"return if every stake is left in prison at zero: {format_percent(worst)} %; "
+        f"return if every stake is left in prison at zero: {format_percent(worst_rtp)} %; "
         f"of a simple chance without a limit to the halving: {format_percent(rtp_without_limit)} %"
     )
-    return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst, note)
+    return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst_rtp, note)
 
 
 def iter_cases(
@@ -84,8 +84,10 @@ def iter_cases(
         if not staying_bets:
             yield WeightedResult(count, settlements)
             continue
-        for later in iter_cases(table, staying_bets, leaves_in_prison=leaves_in_prison):
-            yield WeightedResult(count * Fraction(later.weight) / total, [*settlements, *later.settlements])
+        for later_case in iter_cases(table, staying_bets, leaves_in_prison=leaves_in_prison):
+            yield WeightedResult(
+                count * Fraction(later_case.weight) / total, [*settlements, *later_case.settlements]
+            )
 
 
 def compute_rtp_with_unlimited_prison(table: OneDrawBets, spot: str) -> Fraction:
@@ -94,9 +96,9 @@ def compute_rtp_with_unlimited_prison(table: OneDrawBets, spot: str) -> Fraction
     A stake in prison returns h on average: all of it if it is freed, and half of that again after another zero, so that
     h = wins + zero * h / 2.
     """
-    total, pays = sum(table.case_count_by_result.values()), table.rules_by_spot[spot].pays
-    wins = Fraction(sum(table.case_count_by_result[result] for result in pays), total)
-    zero = Fraction(sum(table.case_count_by_result[result] for result in table.zero_results), total)
-    held_return = wins / (1 - zero / 2)
-    net = next(iter(pays.values())).net
-    return wins * (1 + net) + zero * held_return
+    total, odds_by_result = sum(table.case_count_by_result.values()), table.rules_by_spot[spot].odds_by_result
+    win_chance = Fraction(sum(table.case_count_by_result[result] for result in odds_by_result), total)
+    zero_chance = Fraction(sum(table.case_count_by_result[result] for result in table.zero_results), total)
+    held_return = win_chance / (1 - zero_chance / 2)
+    net = next(iter(odds_by_result.values())).net
+    return win_chance * (1 + net) + zero_chance * held_return

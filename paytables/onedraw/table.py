@@ -79,7 +79,7 @@ class OneDrawTable(OneDrawBets):
         total = sum(self.case_count_by_result.values())
         return tuple(
             f"{group}: {spot_rules[0].spot.odds}"
-            f" on {sum(self.case_count_by_result[result] for result in spot_rules[0].pays):,} of {total:,}"
+            f" on {sum(self.case_count_by_result[result] for result in spot_rules[0].odds_by_result):,} of {total:,}"
             + (
                 f", {spot_rules[0].consecutive_spins} times in a row"
                 if spot_rules[0].consecutive_spins > 1

@@ -69,19 +69,19 @@ class SolvedStrategy:
     The river decision is not stored: the player bets if the hand beats more of the bank's possible hands than beat it.
     """
 
-    mean: Fraction
+    mean_net: Fraction
     """The player's mean net result with the best strategy, in units."""
-    worst_mean: Fraction
+    worst_mean_net: Fraction
     """The player's mean net result if every decision is the worst possible, in units."""
     preflop_bets: tuple[int, ...]
     """The best bet before the flop, in units, for each of the 169 classes of hole cards; 0: no bet."""
     bets_at_flop: Bools
     """Whether to bet at the flop. Rows are the classes of flops, columns the 1,326 pairs of hole cards."""
-    net_counts: dict[int, int]
+    case_count_by_net: dict[int, int]
     """How many of the ``case_count`` cases end with each net result; the keys are net results in units."""
     case_count: int
     """The number of equally likely cases (flop, hole cards, turn, river and the bank's hand)."""
-    mean_staked: Fraction
+    mean_stake: Fraction
     """The mean total stake of a round, all bets included, in units."""
     result_counts: tuple[tuple[int, ...], ...]
     """The number of cases by the bet made (row) and the result (column), as in :func:`_count_flop_cases`."""
@@ -96,158 +96,174 @@ class HoldemSolver:
 
     def __init__(
         self,
-        streets: StreetBets,
+        street_bets: StreetBets,
         parallel_map: Callable[..., Iterator[tuple[Ints, ...]]] = map,
         report_progress: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
-        self.streets, self.parallel_map, self.report_progress = streets, parallel_map, report_progress
-        self.tables = build_strength_tables(streets.lowest_qualifying_strength)
-        self.flops, self.flops_per_class = build_sets(52, 3).suit_classes_and_sizes
+        self.street_bets, self.parallel_map, self.report_progress = street_bets, parallel_map, report_progress
+        self.tables = build_strength_tables(street_bets.lowest_qualifying_strength)
+        self.flop_set_indexes, self.flops_per_class = build_sets(52, 3).suit_classes_and_sizes
         """The set number of one flop of each class of flops that differ in suits only, and the class sizes."""
-        self.cards = build_sets(52, 3).cards_by_set[self.flops].astype(np.int64)
-        """The three cards of each of ``flops``."""
-        self.holes = build_sets(52, 2).cards_by_set
+        self.flop_cards = build_sets(52, 3).cards_by_set[self.flop_set_indexes].astype(np.int64)
+        """The three cards of each of ``flop_set_indexes``."""
+        self.hole_card_pairs = build_sets(52, 2).cards_by_set
         """All 1,326 pairs of hole cards."""
-        self.pays = np.array(streets.super_ante_pays, dtype=np.int64)
+        self.pays = np.array(street_bets.super_ante_pays, dtype=np.int64)
         """The extra pay of a winning hand for each combination, lowest combination first, in units."""
 
     def solve_strategy(self) -> SolvedStrategy:
         """Return the best strategy. Each flop is processed twice: to find decisions, then to count results."""
-        count, preflop_option_count = len(self.flops), 1 + len(self.streets.preflop_bets)
-        bets_at_flop = np.zeros((count, HOLE_CARD_PAIR_COUNT), dtype=np.bool_)
-        turn_bits = np.zeros((count, 52, (HOLE_CARD_PAIR_COUNT + 7) // 8), dtype=np.uint8)
+        flop_count, preflop_option_count = len(self.flop_set_indexes), 1 + len(self.street_bets.preflop_bets)
+        bets_at_flop = np.zeros((flop_count, HOLE_CARD_PAIR_COUNT), dtype=np.bool_)
+        turn_bits = np.zeros((flop_count, 52, (HOLE_CARD_PAIR_COUNT + 7) // 8), dtype=np.uint8)
         # the sums are below 10 ** 15
-        best, worst = (
+        best_sums, worst_sums = (
             np.zeros((preflop_option_count, HOLE_CARD_PAIR_COUNT), dtype=np.int64) for _ in range(2)
         )
-        for n, flop_decision in enumerate(self.parallel_map(self._find_best_bets, range(count))):
+        for n, flop_decision in enumerate(self.parallel_map(self._find_best_bets, range(flop_count))):
             bets_at_flop[n], turn_bits[n] = flop_decision[:2]
-            best += flop_decision[2] * int(self.flops_per_class[n])
-            worst += flop_decision[3] * int(self.flops_per_class[n])
-            self.report_progress(n + 1, 2 * count)
-        chosen_bets, preflop_options, mean, worst_mean = self._decide_before_flop(best, worst)
+            best_sums += flop_decision[2] * int(self.flops_per_class[n])
+            worst_sums += flop_decision[3] * int(self.flops_per_class[n])
+            self.report_progress(n + 1, 2 * flop_count)
+        chosen_bets, preflop_options, mean_net, worst_mean_net = self._decide_before_flop(
+            best_sums, worst_sums
+        )
         distribution = np.zeros((3 + preflop_option_count, 13), dtype=np.int64)
         distributions = self.parallel_map(
             lambda n: (self._count_flop_results(n, preflop_options, bets_at_flop[n], turn_bits[n]),),
-            range(count),
+            range(flop_count),
         )
-        for n, (part,) in enumerate(distributions):
-            distribution += part
-            self.report_progress(count + n + 1, 2 * count)
-        nets, staked = self._count_nets(distribution)
-        total = int(distribution.sum())
+        for n, (flop_distribution,) in enumerate(distributions):
+            distribution += flop_distribution
+            self.report_progress(flop_count + n + 1, 2 * flop_count)
+        case_count_by_net, stake_sum = self._count_nets(distribution)
+        case_count = int(distribution.sum())
         result_counts = tuple(map(tuple, distribution.tolist()))
         return SolvedStrategy(
-            mean,
-            worst_mean,
+            mean_net,
+            worst_mean_net,
             chosen_bets,
             bets_at_flop,
-            nets,
-            total,
-            Fraction(staked, total),
+            case_count_by_net,
+            case_count,
+            Fraction(stake_sum, case_count),
             result_counts,
         )
 
-    def sum_net_results(self, n: int) -> tuple[Ints, Ints]:
-        """Return a player's net results, summed over all boards of flop number ``n``, for each pair of hole cards.
+    def sum_net_results(self, flop_index: int) -> tuple[Ints, Ints]:
+        """Return a player's net results, summed over all boards of a flop, for each pair of hole cards.
 
         The first array has a sum for each turn card, if the player continues at the turn. The second array has the sum
         over all turn and river cards; see :func:`_add_flop_nets`.
         """
-        streets, tables = self.streets, self.tables
-        turns = np.zeros((52, HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
-        sums = np.zeros((HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
+        street_bets, tables = self.street_bets, self.tables
+        turn_sums = np.zeros((52, HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
+        board_sums = np.zeros((HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
         counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
-        strengths, count_bank_hands, add, _ = _compile_kernels()
-        money = (streets.ante, streets.turn_bet, streets.river_bet)
+        fill_strengths, count_bank_hands, add_flop_nets, _ = _compile_kernels()
+        bet_sizes = (street_bets.ante, street_bets.turn_bet, street_bets.river_bet)
         flop_arguments = (
-            self.cards[n],
-            tables.ranks,
+            self.flop_cards[flop_index],
+            tables.rank_tables,
             tables.combination_by_strength,
             tables.lowest_qualifying_index,
-            money,
+            bet_sizes,
             self.pays,
         )
-        add(*flop_arguments, strengths, count_bank_hands, counts, turns, sums)
-        return turns, sums
+        add_flop_nets(*flop_arguments, fill_strengths, count_bank_hands, counts, turn_sums, board_sums)
+        return turn_sums, board_sums
 
-    def _find_best_bets(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
-        """Find the player's best bets at the flop and at the turn, for the flop number ``n``.
+    def _find_best_bets(self, flop_index: int) -> tuple[Ints, Ints, Ints, Ints]:
+        """Find the player's best bets at the flop and at the turn, for the flop number ``flop_index``.
 
         Return four arrays: which hole cards bet at the flop; which hole cards continue at the turn, for each turn card;
         and, for the decision before the flop, the best and the worst sums of net results by bet and hole cards.
         """
-        streets = self.streets
-        turns, sums = self.sum_net_results(n)
-        is_flop_card = np.isin(np.arange(52), self.cards[n])
-        are_possible_holes = ~np.isin(self.holes, self.cards[n]).any(axis=1)
+        street_bets = self.street_bets
+        turn_sums, board_sums = self.sum_net_results(flop_index)
+        is_flop_card = np.isin(np.arange(52), self.flop_cards[flop_index])
+        is_possible_pair = ~np.isin(self.hole_card_pairs, self.flop_cards[flop_index]).any(axis=1)
         # by turn card and hole cards: whether they are different cards, and none is on the flop
-        is_possible = are_possible_holes & ~is_flop_card[:, None]
+        is_possible = is_possible_pair & ~is_flop_card[:, None]
         for column in range(2):
-            is_possible &= np.arange(52)[:, None] != self.holes[:, column]
-        fold = -streets.fold_loss * 46 * BANK_HAND_COUNT  # for each of the 46 rivers after a turn card
-        continues = is_possible & (turns[:, :, 0] > fold)
-        no_bet = np.where(continues, turns[:, :, 0], np.where(is_possible, fold, 0)).sum(axis=0)
-        worst_no_bet = np.where(is_possible, np.minimum(turns[:, :, 1], fold), 0).sum(axis=0)
+            is_possible &= np.arange(52)[:, None] != self.hole_card_pairs[:, column]
+        fold_sum = (
+            -street_bets.fold_loss * 46 * BANK_HAND_COUNT
+        )  # for each of the 46 rivers after a turn card
+        continues_at_turn = is_possible & (turn_sums[:, :, 0] > fold_sum)
+        no_bet_sums = np.where(continues_at_turn, turn_sums[:, :, 0], np.where(is_possible, fold_sum, 0)).sum(
+            axis=0
+        )
+        worst_no_bet_sums = np.where(is_possible, np.minimum(turn_sums[:, :, 1], fold_sum), 0).sum(axis=0)
         # doubled, because the sums over turn cards count each board in both orders of turn and river
-        bet = 2 * (sums[:, 0] + streets.flop_bet * sums[:, 1])
-        preflop_bets = [2 * (sums[:, 0] + size * sums[:, 1]) for size in streets.preflop_bets]
-        bets_at_flop = are_possible_holes & (bet > no_bet)
-        best = np.stack([np.maximum(bet, no_bet), *preflop_bets])
-        worst = np.stack([np.minimum(bet, worst_no_bet), *preflop_bets])
-        return bets_at_flop, np.packbits(continues, axis=1), best, worst
+        bet_sums = 2 * (board_sums[:, 0] + street_bets.flop_bet * board_sums[:, 1])
+        preflop_bet_sums = [
+            2 * (board_sums[:, 0] + size * board_sums[:, 1]) for size in street_bets.preflop_bets
+        ]
+        bets_at_flop = is_possible_pair & (bet_sums > no_bet_sums)
+        best_sums = np.stack([np.maximum(bet_sums, no_bet_sums), *preflop_bet_sums])
+        worst_sums = np.stack([np.minimum(bet_sums, worst_no_bet_sums), *preflop_bet_sums])
+        return bets_at_flop, np.packbits(continues_at_turn, axis=1), best_sums, worst_sums
 
     def _decide_before_flop(
-        self, best: Ints, worst: Ints
+        self, best_sums: Ints, worst_sums: Ints
     ) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:
-        """Find the player's best bet before the flop, from the ``best`` and ``worst`` sums of net results after it.
+        """Find the player's best bet before the flop, from the best and the worst sums of net results after it.
 
         Return the bet by class of hole cards, the index of the bet by pair of hole cards, and the mean net result with
         the best and with the worst decisions.
         """
         class_by_hole_cards = build_sets(52, 2).suit_class_by_set
-        sizes = (0, *self.streets.preflop_bets)
+        bet_sizes = (0, *self.street_bets.preflop_bets)
         chosen_options: list[int] = []
-        mean = worst_sum = 0
+        best_sum = worst_sum = 0
         for class_index in range(len(build_sets(52, 2).suit_classes_and_sizes[0])):
-            values = [sum(row[class_by_hole_cards == class_index].tolist()) for row in best]
-            mean += max(values)
-            worst_sum += min(sum(row[class_by_hole_cards == class_index].tolist()) for row in worst)
-            chosen_options.append(values.index(max(values)))
-        ways = HOLE_CARD_PAIR_COUNT * FLOP_COUNT * COMPLETION_COUNT_AFTER_FLOP
+            option_sums = [sum(row[class_by_hole_cards == class_index].tolist()) for row in best_sums]
+            best_sum += max(option_sums)
+            worst_sum += min(sum(row[class_by_hole_cards == class_index].tolist()) for row in worst_sums)
+            chosen_options.append(option_sums.index(max(option_sums)))
+        case_count = HOLE_CARD_PAIR_COUNT * FLOP_COUNT * COMPLETION_COUNT_AFTER_FLOP
         return (
-            tuple(sizes[option] for option in chosen_options),
+            tuple(bet_sizes[option] for option in chosen_options),
             np.array(chosen_options)[class_by_hole_cards],
-            Fraction(mean, ways),
-            Fraction(worst_sum, ways),
+            Fraction(best_sum, case_count),
+            Fraction(worst_sum, case_count),
         )
 
     def _count_flop_results(
-        self, n: int, preflop_options: Ints, bets_at_flop: Bools, continue_bits: Bits
+        self, flop_index: int, preflop_options: Ints, bets_at_flop: Bools, turn_bits: Bits
     ) -> Ints:
-        """Return how often each bet (row) and result (column) occurs after flop number ``n``.
+        """Return how often each bet (row) and result (column) occurs after flop number ``flop_index``.
 
         ``preflop_options`` is the index of the bet before the flop by hole cards, ``bets_at_flop`` says which hole
-        cards bet at the flop, and ``continue_bits`` which continue at each turn card.
+        cards bet at the flop, and ``turn_bits`` which continue at each turn card.
         """
-        distribution = np.zeros((4 + len(self.streets.preflop_bets), 13), dtype=np.int64)
-        early_bets = np.where(
+        distribution = np.zeros((4 + len(self.street_bets.preflop_bets), 13), dtype=np.int64)
+        early_bet_indexes = np.where(
             preflop_options > 0,
             preflop_options,
-            np.where(bets_at_flop, 1 + len(self.streets.preflop_bets), 0),
+            np.where(bets_at_flop, 1 + len(self.street_bets.preflop_bets), 0),
         )
-        continues = np.unpackbits(continue_bits, axis=1, count=HOLE_CARD_PAIR_COUNT).astype(np.bool_)
+        continues_at_turn = np.unpackbits(turn_bits, axis=1, count=HOLE_CARD_PAIR_COUNT).astype(np.bool_)
         counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
-        strengths, count_bank_hands, _, count = _compile_kernels()
+        fill_strengths, count_bank_hands, _, count_flop_cases = _compile_kernels()
         tables = self.tables
         flop_arguments = (
-            self.cards[n],
-            tables.ranks,
+            self.flop_cards[flop_index],
+            tables.rank_tables,
             tables.combination_by_strength,
             tables.lowest_qualifying_index,
-            int(self.flops_per_class[n]),
+            int(self.flops_per_class[flop_index]),
         )
-        count(*flop_arguments, strengths, count_bank_hands, counts, early_bets, continues, distribution)
+        count_flop_cases(
+            *flop_arguments,
+            fill_strengths,
+            count_bank_hands,
+            counts,
+            early_bet_indexes,
+            continues_at_turn,
+            distribution,
+        )
         return distribution
 
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
@@ -255,32 +271,32 @@ class HoldemSolver:
 
         ``distribution`` has the number of cases by bet and result (:func:`_count_flop_cases`).
         """
-        streets = self.streets
+        street_bets = self.street_bets
         bets = (
             0,
-            streets.turn_bet,
-            streets.turn_bet + streets.river_bet,
-            *streets.preflop_bets,
-            streets.flop_bet,
+            street_bets.turn_bet,
+            street_bets.turn_bet + street_bets.river_bet,
+            *street_bets.preflop_bets,
+            street_bets.flop_bet,
         )
-        nets: dict[int, int] = {}
-        staked = 0
+        case_count_by_net: dict[int, int] = {}
+        stake_sum = 0
         for row, bet in zip(distribution.tolist(), bets, strict=True):
-            net_by_result = [streets.ante, -2 * streets.ante - bet, 0]
-            net_by_result += [streets.ante + bet + extra for extra in streets.super_ante_pays]
-            for result_net, cases in zip(net_by_result, row, strict=True):
-                if cases:
-                    net = result_net if bet else -streets.fold_loss
-                    nets[net] = nets.get(net, 0) + cases
-                    staked += cases * (2 * streets.ante + bet)
-        return nets, staked
+            net_by_result = [street_bets.ante, -2 * street_bets.ante - bet, 0]
+            net_by_result += [street_bets.ante + bet + extra for extra in street_bets.super_ante_pays]
+            for result_net, case_count in zip(net_by_result, row, strict=True):
+                if case_count:
+                    net = result_net if bet else -street_bets.fold_loss
+                    case_count_by_net[net] = case_count_by_net.get(net, 0) + case_count
+                    stake_sum += case_count * (2 * street_bets.ante + bet)
+        return case_count_by_net, stake_sum
 
 
 @dataclass(frozen=True, slots=True)
 class StrengthTables:
     """Lookup tables for the poker strength of seven cards; see :func:`paytables.cards.subsets.build_rank_steps`."""
 
-    ranks: tuple[Ints, ...]
+    rank_tables: tuple[Ints, ...]
     """Tables to look up the rank state after each further card, and the strength of each final state and flush."""
     strengths: Ints
     """All different strengths in ascending order. The other tables refer to a strength by its index here."""
@@ -295,25 +311,27 @@ def build_strength_tables(lowest_qualifying_strength: int) -> StrengthTables:
 
     ``lowest_qualifying_strength`` is the strength of the lowest hand with which the bank qualifies.
     """
-    steps, keys = build_rank_steps(7, 13)
+    steps, rank_sets = build_rank_steps(7, 13)
     ranking = HandRanking(FIVE_CARD_RANKING)
-    plain = np.array([ranking.compute_rank_strength(key) for key in keys])
-    flush = [
+    plain_strengths = np.array([ranking.compute_rank_strength(key) for key in rank_sets])
+    flush_strength_by_mask = [
         ranking.compute_flush_strength(mask, 0) if 5 <= mask.bit_count() <= 7 else 0 for mask in range(8192)
     ]
-    strengths = np.unique(np.append(plain, [value for value in flush if value]))
-    suited = np.where(np.array(flush) > 0, np.searchsorted(strengths, flush), -1)
-    sizes = [len(step) for step in steps[:5]]
-    five = np.zeros((5, max(sizes), 13), dtype=np.int32)
+    strengths = np.unique(np.append(plain_strengths, [value for value in flush_strength_by_mask if value]))
+    flush_index_by_mask = np.where(
+        np.array(flush_strength_by_mask) > 0, np.searchsorted(strengths, flush_strength_by_mask), -1
+    )
+    step_sizes = [len(step) for step in steps[:5]]
+    first_five_steps = np.zeros((5, max(step_sizes), 13), dtype=np.int32)
     for n, step in enumerate(steps[:5]):
-        five[n, : len(step)] = step
+        first_five_steps[n, : len(step)] = step
     return StrengthTables(
-        ranks=(
-            five,
+        rank_tables=(
+            first_five_steps,
             steps[5],
             steps[6],
-            np.searchsorted(strengths, plain).astype(np.int32),
-            suited.astype(np.int32),
+            np.searchsorted(strengths, plain_strengths).astype(np.int32),
+            flush_index_by_mask.astype(np.int32),
         ),
         strengths=strengths,
         combination_by_strength=(strengths >> 20).astype(np.int8),
@@ -322,229 +340,240 @@ def build_strength_tables(lowest_qualifying_strength: int) -> StrengthTables:
 
 
 def _fill_strengths(
-    board: Ints, unseen: Ints, ranks: Ints, strengths: Ints, strength_counts: Ints
+    board: Ints, unseen: Ints, rank_tables: Ints, strengths: Ints, strength_counts: Ints
 ) -> tuple[int, int]:
     """Write to ``strengths`` the strength of each pair of hole cards on one board of five cards.
 
     ``strength_counts`` gets the number of pairs with each strength. Return the lowest and the highest strength. The
     pair of hole cards a < b has the index b (b - 1) / 2 + a.
     """
-    five, sixth, seventh, plain, suited = ranks
+    first_five_steps, sixth_step, seventh_step, plain_strengths, flush_strengths = rank_tables
     state = 0
     masks = [0, 0, 0, 0]
-    flush = -1
+    flush_suit = -1
     for n in range(5):
         suit = board[n] & 3
-        state = five[n, state, board[n] >> 2]
+        state = first_five_steps[n, state, board[n] >> 2]
         masks[suit] |= 1 << (board[n] >> 2)
     for suit in range(4):
         mask = masks[suit]
         if mask & (mask - 1) and (mask & (mask - 1)) & ((mask & (mask - 1)) - 1):  # three bits or more
-            flush = suit
-    low, high = 1 << 20, 0
-    for nb in range(47):
-        b = unseen[nb]
-        after = sixth[state, b >> 2]
-        for na in range(nb):
-            a = unseen[na]
-            best = plain[seventh[after, a >> 2]]
-            if flush >= 0:
-                mask = masks[flush]
-                if a & 3 == flush:
+            flush_suit = suit
+    lowest, highest = 1 << 20, 0
+    for b_index in range(47):
+        b = unseen[b_index]
+        state_after_six = sixth_step[state, b >> 2]
+        for a_index in range(b_index):
+            a = unseen[a_index]
+            strength = plain_strengths[seventh_step[state_after_six, a >> 2]]
+            if flush_suit >= 0:
+                mask = masks[flush_suit]
+                if a & 3 == flush_suit:
                     mask |= 1 << (a >> 2)
-                if b & 3 == flush:
+                if b & 3 == flush_suit:
                     mask |= 1 << (b >> 2)
-                best = max(best, suited[mask])
-            strengths[b * (b - 1) // 2 + a] = best
-            strength_counts[best] += 1
-            low, high = min(low, best), max(high, best)
-    return low, high
+                strength = max(strength, flush_strengths[mask])
+            strengths[b * (b - 1) // 2 + a] = strength
+            strength_counts[strength] += 1
+            lowest, highest = min(lowest, strength), max(highest, strength)
+    return lowest, highest
 
 
 def _count_bank_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     unseen: Ints,
-    low: int,
-    high: int,
+    lowest: int,
+    highest: int,
     lowest_qualifying_index: int,
     strengths: Ints,
-    sorted_holes: Ints,
+    sorted_pairs: Ints,
     strength_counts: Ints,
     counts: Ints,
 ) -> None:
     """Count how each pair of hole cards on a board compares with the bank's possible hands.
 
     ``counts`` gets three numbers for each pair: the bank's hands that do not qualify, those that qualify and are
-    weaker, and those that are equal. ``sorted_holes`` is a work array.
+    weaker, and those that are equal. ``sorted_pairs`` is a work array.
     """
     # sort the pairs by strength: strength_counts[strength] becomes the index of the first pair of this strength
-    start = 0
-    for strength in range(low, high + 1):
-        start, strength_counts[strength] = start + strength_counts[strength], start
-    for nb in range(47):
-        for na in range(nb):
-            a, b = unseen[na], unseen[nb]
-            best = strengths[b * (b - 1) // 2 + a]
-            sorted_holes[strength_counts[best]] = b << 6 | a
-            strength_counts[best] += 1
+    next_start = 0
+    for strength in range(lowest, highest + 1):
+        next_start, strength_counts[strength] = next_start + strength_counts[strength], next_start
+    for b_index in range(47):
+        for a_index in range(b_index):
+            a, b = unseen[a_index], unseen[b_index]
+            strength = strengths[b * (b - 1) // 2 + a]
+            sorted_pairs[strength_counts[strength]] = b << 6 | a
+            strength_counts[strength] += 1
     # the number of pairs that contain each card: among the weaker pairs, the equal ones and those that do not qualify
     weaker_by_card = [0] * 52
     equal_by_card = [0] * 52
     unqualified_by_card = [0] * 52
-    unqualified = begin = 0
-    for strength in range(low, high + 1):
-        end, strength_counts[strength] = strength_counts[strength], 0
-        if end == begin:
+    unqualified_count = group_start = 0
+    for strength in range(lowest, highest + 1):
+        group_end, strength_counts[strength] = strength_counts[strength], 0
+        if group_end == group_start:
             continue
-        for n in range(begin, end):
-            equal_by_card[sorted_holes[n] >> 6] += 1
-            equal_by_card[sorted_holes[n] & 63] += 1
-        for n in range(begin, end):
-            b, a = sorted_holes[n] >> 6, sorted_holes[n] & 63
-            hole = b * (b - 1) // 2 + a
-            counts[hole, 1] = begin - weaker_by_card[a] - weaker_by_card[b]
+        for n in range(group_start, group_end):
+            equal_by_card[sorted_pairs[n] >> 6] += 1
+            equal_by_card[sorted_pairs[n] & 63] += 1
+        for n in range(group_start, group_end):
+            b, a = sorted_pairs[n] >> 6, sorted_pairs[n] & 63
+            pair_index = b * (b - 1) // 2 + a
+            counts[pair_index, 1] = group_start - weaker_by_card[a] - weaker_by_card[b]
             # the pair itself is counted once and subtracted twice
-            counts[hole, 2] = end - begin - equal_by_card[a] - equal_by_card[b] + 1
+            counts[pair_index, 2] = group_end - group_start - equal_by_card[a] - equal_by_card[b] + 1
         for card in unseen:
             weaker_by_card[card] += equal_by_card[card]
             equal_by_card[card] = 0
             if strength < lowest_qualifying_index:
                 unqualified_by_card[card] = weaker_by_card[card]
         if strength < lowest_qualifying_index:
-            unqualified = end
-        begin = end
-    for nb in range(47):
-        for na in range(nb):
-            a, b = unseen[na], unseen[nb]
-            hole = b * (b - 1) // 2 + a
-            if strengths[hole] < lowest_qualifying_index:
-                counts[hole, 0] = unqualified - unqualified_by_card[a] - unqualified_by_card[b] + 1
-                counts[hole, 1] = counts[hole, 2] = 0
+            unqualified_count = group_end
+        group_start = group_end
+    for b_index in range(47):
+        for a_index in range(b_index):
+            a, b = unseen[a_index], unseen[b_index]
+            pair_index = b * (b - 1) // 2 + a
+            if strengths[pair_index] < lowest_qualifying_index:
+                counts[pair_index, 0] = (
+                    unqualified_count - unqualified_by_card[a] - unqualified_by_card[b] + 1
+                )
+                counts[pair_index, 1] = counts[pair_index, 2] = 0
             else:
-                counts[hole, 0] = unqualified - unqualified_by_card[a] - unqualified_by_card[b]
-                counts[hole, 1] -= counts[hole, 0]
+                counts[pair_index, 0] = unqualified_count - unqualified_by_card[a] - unqualified_by_card[b]
+                counts[pair_index, 1] -= counts[pair_index, 0]
 
 
 def _add_flop_nets(
     flop: Ints,
-    ranks: Ints,
+    rank_tables: Ints,
     combination_by_strength: Ints,
     lowest_qualifying_index: int,
-    money: Ints,
-    pays: Ints,
-    strengths: Callable[..., tuple[int, int]],
+    bet_sizes: Ints,
+    super_ante_pays: Ints,
+    fill_strengths: Callable[..., tuple[int, int]],
     count_bank_hands: Callable[..., object],
-    counts: Ints,
-    turns: Ints,
-    sums: Ints,
+    bank_hand_counts: Ints,
+    turn_sums: Ints,
+    board_sums: Ints,
 ) -> None:
     """Add up the player's net results with each pair of hole cards over the 1,176 boards of a flop.
 
-    ``money`` has the ante, the turn bet and the river bet. ``turns[turn, hole]`` gets two sums over all rivers, if the
-    player continues at the turn: with the best and with the worst river decision. ``sums[hole]`` gets two sums over all
-    boards: the net result without a raise, and what each unit raised before the turn adds to it.
+    ``bet_sizes`` has the ante, the turn bet and the river bet. ``turn_sums[turn, hole]`` gets two sums over all rivers,
+    if the player continues at the turn: with the best and with the worst river decision. ``board_sums[hole]`` gets two
+    sums over all boards: the net result without a raise, and what each unit raised before the turn adds to it.
     """
-    ante, turn_bet, river_bet = money
-    strength_by_hole = [0] * 1326
-    sorted_holes = [0] * 1081  # the pairs of the 47 unseen cards
+    ante, turn_bet, river_bet = bet_sizes
+    strength_by_pair = [0] * 1326
+    sorted_pairs = [0] * 1081  # the pairs of the 47 unseen cards
     strength_counts = [0] * len(combination_by_strength)
-    unseen_by_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
-    for second in range(49):
-        for first in range(second):
-            turn, river = unseen_by_flop[first], unseen_by_flop[second]
-            unseen = [card for card in unseen_by_flop if card not in (turn, river)]
+    unseen_after_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
+    for second_index in range(49):
+        for first_index in range(second_index):
+            turn, river = unseen_after_flop[first_index], unseen_after_flop[second_index]
+            unseen = [card for card in unseen_after_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            low, high = strengths(board, unseen, ranks, strength_by_hole, strength_counts)
+            lowest, highest = fill_strengths(board, unseen, rank_tables, strength_by_pair, strength_counts)
             count_bank_hands(
                 unseen,
-                low,
-                high,
+                lowest,
+                highest,
                 lowest_qualifying_index,
-                strength_by_hole,
-                sorted_holes,
+                strength_by_pair,
+                sorted_pairs,
                 strength_counts,
-                counts,
+                bank_hand_counts,
             )
-            for nb in range(47):
-                for na in range(nb):
-                    hole = unseen[nb] * (unseen[nb] - 1) // 2 + unseen[na]
-                    unqualified, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
-                    better = BANK_HAND_COUNT - unqualified - weaker - equal
-                    base = (
-                        unqualified * ante
-                        + weaker * (ante + pays[combination_by_strength[strength_by_hole[hole]]])
-                        - 2 * ante * better
+            for b_index in range(47):
+                for a_index in range(b_index):
+                    pair_index = unseen[b_index] * (unseen[b_index] - 1) // 2 + unseen[a_index]
+                    unqualified_count, weaker_count, equal_count = (
+                        bank_hand_counts[pair_index, 0],
+                        bank_hand_counts[pair_index, 1],
+                        bank_hand_counts[pair_index, 2],
+                    )
+                    better_count = BANK_HAND_COUNT - unqualified_count - weaker_count - equal_count
+                    base_net = (
+                        unqualified_count * ante
+                        + weaker_count
+                        * (ante + super_ante_pays[combination_by_strength[strength_by_pair[pair_index]]])
+                        - 2 * ante * better_count
                     )
                     # what each unit of a bet adds, over all hands of the bank that qualify
-                    net_per_unit = weaker - better
-                    after_turn = base + net_per_unit * turn_bet
-                    best = after_turn + max(0, net_per_unit * river_bet)
-                    worst = after_turn + min(0, net_per_unit * river_bet)
+                    net_per_unit = weaker_count - better_count
+                    net_after_turn = base_net + net_per_unit * turn_bet
+                    best_net = net_after_turn + max(0, net_per_unit * river_bet)
+                    worst_net = net_after_turn + min(0, net_per_unit * river_bet)
                     for card in (turn, river):
-                        turns[card, hole, 0] += best
-                        turns[card, hole, 1] += worst
-                    sums[hole, 0] += base
-                    sums[hole, 1] += net_per_unit
+                        turn_sums[card, pair_index, 0] += best_net
+                        turn_sums[card, pair_index, 1] += worst_net
+                    board_sums[pair_index, 0] += base_net
+                    board_sums[pair_index, 1] += net_per_unit
 
 
 def _count_flop_cases(
     flop: Ints,
-    ranks: Ints,
+    rank_tables: Ints,
     combination_by_strength: Ints,
     lowest_qualifying_index: int,
-    equal_flops: int,
-    strengths: Callable[..., tuple[int, int]],
+    equal_flop_count: int,
+    fill_strengths: Callable[..., tuple[int, int]],
     count_bank_hands: Callable[..., object],
-    counts: Ints,
-    early_bets: Ints,
-    continues: Ints,
+    bank_hand_counts: Ints,
+    early_bet_indexes: Ints,
+    continues_at_turn: Ints,
     distribution: Ints,
 ) -> None:
     """Count the results of all rounds with one flop, for given decisions before the river.
 
-    ``early_bets[hole]`` is the index of the bet made before the turn, 0 for none; ``continues[turn, hole]`` says
-    whether a player without such a bet continues. ``equal_flops`` is the number of flops that this one
-    represents. ``distribution[bet, result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and
-    river, then the bets before the turn. Results: the bank does not qualify, the player is worse, equal, then
-    better by combination.
+    ``early_bet_indexes[hole]`` is the index of the bet made before the turn, 0 for none; ``continues_at_turn[turn,
+    hole]`` says whether a player without such a bet continues. ``equal_flop_count`` is the number of flops that this
+    one represents. ``distribution[bet, result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and river,
+    then the bets before the turn. Results: the bank does not qualify, the player is worse, equal, then better by
+    combination.
     """
-    strength_by_hole = [0] * 1326
-    sorted_holes = [0] * 1081  # the pairs of the 47 unseen cards
+    strength_by_pair = [0] * 1326
+    sorted_pairs = [0] * 1081  # the pairs of the 47 unseen cards
     strength_counts = [0] * len(combination_by_strength)
-    unseen_by_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
-    for second in range(49):
-        for first in range(second):
-            turn, river = unseen_by_flop[first], unseen_by_flop[second]
-            unseen = [card for card in unseen_by_flop if card not in (turn, river)]
+    unseen_after_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
+    for second_index in range(49):
+        for first_index in range(second_index):
+            turn, river = unseen_after_flop[first_index], unseen_after_flop[second_index]
+            unseen = [card for card in unseen_after_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            low, high = strengths(board, unseen, ranks, strength_by_hole, strength_counts)
+            lowest, highest = fill_strengths(board, unseen, rank_tables, strength_by_pair, strength_counts)
             count_bank_hands(
                 unseen,
-                low,
-                high,
+                lowest,
+                highest,
                 lowest_qualifying_index,
-                strength_by_hole,
-                sorted_holes,
+                strength_by_pair,
+                sorted_pairs,
                 strength_counts,
-                counts,
+                bank_hand_counts,
             )
-            for nb in range(47):
-                for na in range(nb):
-                    hole = unseen[nb] * (unseen[nb] - 1) // 2 + unseen[na]
-                    unqualified, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
-                    better = BANK_HAND_COUNT - unqualified - weaker - equal
+            for b_index in range(47):
+                for a_index in range(b_index):
+                    pair_index = unseen[b_index] * (unseen[b_index] - 1) // 2 + unseen[a_index]
+                    unqualified_count, weaker_count, equal_count = (
+                        bank_hand_counts[pair_index, 0],
+                        bank_hand_counts[pair_index, 1],
+                        bank_hand_counts[pair_index, 2],
+                    )
+                    better_count = BANK_HAND_COUNT - unqualified_count - weaker_count - equal_count
                     for card in (turn, river):
-                        bet = 2 if weaker > better else 1
-                        if early_bets[hole]:
-                            bet = 2 + early_bets[hole]
-                        elif not continues[card, hole]:
-                            distribution[0, 0] += BANK_HAND_COUNT * equal_flops
+                        bet_index = 2 if weaker_count > better_count else 1
+                        if early_bet_indexes[pair_index]:
+                            bet_index = 2 + early_bet_indexes[pair_index]
+                        elif not continues_at_turn[card, pair_index]:
+                            distribution[0, 0] += BANK_HAND_COUNT * equal_flop_count
                             continue
-                        distribution[bet, 0] += unqualified * equal_flops
-                        distribution[bet, 1] += better * equal_flops
-                        distribution[bet, 2] += equal * equal_flops
-                        distribution[bet, 3 + combination_by_strength[strength_by_hole[hole]]] += (
-                            weaker * equal_flops
-                        )
+                        distribution[bet_index, 0] += unqualified_count * equal_flop_count
+                        distribution[bet_index, 1] += better_count * equal_flop_count
+                        distribution[bet_index, 2] += equal_count * equal_flop_count
+                        distribution[
+                            bet_index, 3 + combination_by_strength[strength_by_pair[pair_index]]
+                        ] += weaker_count * equal_flop_count
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from paytables.cards import RANK_LETTERS
 from paytables.cards.ranking import FIVE_CARD_RANKING, RankingRules, find_category, unpack_ranks
@@ -66,15 +66,15 @@ class HandPayRow(StrictTable):
     """A row of a poker pay table and the hands that it pays. Of several rows that fit a hand, the first pays."""
 
     id: Identifier
-    hand: HandCategory
+    category: HandCategory = Field(alias="hand")
     """The combination that the row pays, such as ``flush``."""
     name: Text | None = None
     """The name of the row for the player; None: the name of the combination."""
-    of: RankRange | None = None
+    rank_range: RankRange | None = Field(default=None, alias="of")
     """The permitted ranks of the pair (of two, the higher), three or four of a kind; None: any."""
-    kicker: RankRange | None = None
+    kicker_range: RankRange | None = Field(default=None, alias="kicker")
     """The permitted ranks of the remaining card; None: any."""
-    wilds: NaturalInt | None = None
+    wild_count: NaturalInt | None = Field(default=None, alias="wilds")
     """The number of wild cards that the hand must have; None: any."""
 
     @property
@@ -82,7 +82,7 @@ class HandPayRow(StrictTable):
         """Return the text for the player, by language: the row's own name, or that of the combination."""
         if self.name is not None:
             return self.name.model_dump()
-        english, french = CATEGORY_NAMES[self.hand]
+        english, french = CATEGORY_NAMES[self.category]
         return {"en": english, "fr": french}
 
     def is_satisfied_by(
@@ -92,12 +92,15 @@ class HandPayRow(StrictTable):
 
         ``ranking_rules`` is the ranking order in which the strength was computed.
         """
-        if find_category(strength, ranking_rules) != self.hand or self.wilds not in {None, wild_count}:
+        if find_category(strength, ranking_rules) != self.category or self.wild_count not in {
+            None,
+            wild_count,
+        }:
             return False
         first, second, *_ = unpack_ranks(strength)
-        if self.of is not None and first not in parse_rank_range(self.of):
+        if self.rank_range is not None and first not in parse_rank_range(self.rank_range):
             return False
-        return self.kicker is None or second in parse_rank_range(self.kicker)
+        return self.kicker_range is None or second in parse_rank_range(self.kicker_range)
 
 
 def find_pay_row(

@@ -23,9 +23,9 @@ from paytables.cards import JOKER, Card
 POLICY_HAND_CARD_COUNT: Final = 5
 
 
-def pack_policy(states: bytes) -> str:
+def pack_policy(policy: bytes) -> str:
     """Return a poker policy (the best decision in each class of hands, one byte each) as compressed text."""
-    return base64.b64encode(lzma.compress(states, preset=9 | lzma.PRESET_EXTREME)).decode()
+    return base64.b64encode(lzma.compress(policy, preset=9 | lzma.PRESET_EXTREME)).decode()
 
 
 @lru_cache(maxsize=32)
@@ -56,7 +56,7 @@ def list_hand_classes(deck_card_count: int, hand_card_count: int = POLICY_HAND_C
     :attr:`paytables.cards.subsets.CardSets.suit_classes_and_sizes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
-    masks = [sorted(of_size) for of_size in masks]
+    masks = [sorted(masks_of_count) for masks_of_count in masks]
     #: The cards of each mask of ranks, by suit.
     cards_by_mask = [
         {mask: [rank * 4 + suit for rank in range(13) if mask >> rank & 1] for mask in chain(*masks)}
@@ -64,7 +64,7 @@ def list_hand_classes(deck_card_count: int, hand_card_count: int = POLICY_HAND_C
     ]
     #: What each card adds to a set's number at each index, as in :func:`compute_set_index`.
     binomials = [[comb(card, index) for card in range(JOKER + 1)] for index in range(1, hand_card_count + 1)]
-    representatives = []
+    hand_indexes = []
     for size in (hand_card_count, hand_card_count - 1) if deck_card_count > JOKER else (hand_card_count,):
         jokers = [JOKER] * (hand_card_count - size)
         for counts in _list_suit_splits(size):
@@ -76,10 +76,10 @@ def list_hand_classes(deck_card_count: int, hand_card_count: int = POLICY_HAND_C
                     )
                     + jokers
                 )
-                representatives.append(
+                hand_indexes.append(
                     sum([row[card] for row, card in zip(binomials, card_indexes, strict=True)])
                 )
-    return sorted(representatives)
+    return sorted(hand_indexes)
 
 
 def _list_suit_splits(card_count: int) -> list[tuple[int, ...]]:
@@ -95,20 +95,20 @@ def _list_suit_splits(card_count: int) -> list[tuple[int, ...]]:
 
 
 def _list_ascending_masks(
-    masks: list[list[int]], counts: Sequence[int], least: int = 0
+    masks: list[list[int]], counts: Sequence[int], mask_min: int = 0
 ) -> list[tuple[int, ...]]:
     """Return every choice of one rank mask per suit in which the masks ascend from suit to suit.
 
     The mask of the n-th suit has ``counts[n]`` ranks. ``masks`` has all rank masks by their number of ranks; the mask
-    of the first suit is at least ``least``.
+    of the first suit is at least ``mask_min``.
     """
     if not counts:
         return [()]
-    own_masks = masks[counts[0]]
+    suit_masks = masks[counts[0]]
     return [
-        (mask, *later)
-        for mask in own_masks[bisect_left(own_masks, least) :]
-        for later in _list_ascending_masks(masks, counts[1:], mask)
+        (mask, *other_masks)
+        for mask in suit_masks[bisect_left(suit_masks, mask_min) :]
+        for other_masks in _list_ascending_masks(masks, counts[1:], mask)
     ]
 
 
@@ -161,23 +161,24 @@ def look_up_shared_cards_option(policy: bytes, hole_cards: Sequence[Card], board
     return policy[len(list_hand_classes(52, 2)) + class_index * comb(52, 2) + pair_index]
 
 
-def find_hand_class(dealt_cards: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
+def find_hand_class(dealt_cards: Sequence[Card], deck_card_count: int) -> tuple[int, list[int]]:
     """Return the index of the dealt cards' class in a poker policy, and how the cards correspond to that class.
 
     The list has, for each card of the class, the index of the dealt card that corresponds to it.
     """
     suit_order = _order_suits(dealt_cards)
-    as_class = sorted(
+    class_cards = sorted(
         (card if card == JOKER else card // 4 * 4 + suit_order.index(card & 3), index)
         for index, card in enumerate(dealt_cards)
     )
     class_index = bisect_left(
-        list_hand_classes(deck_cards, len(dealt_cards)), compute_set_index([card for card, _ in as_class])
+        list_hand_classes(deck_card_count, len(dealt_cards)),
+        compute_set_index([card for card, _ in class_cards]),
     )
-    return class_index, [index for _, index in as_class]
+    return class_index, [index for _, index in class_cards]
 
 
-def look_up_hold(policy: bytes, dealt_cards: Sequence[Card], deck_cards: int) -> int:
+def look_up_hold(policy: bytes, dealt_cards: Sequence[Card], deck_card_count: int) -> int:
     """Return which of the dealt cards a video poker policy holds; bit n stands for the card with index n."""
-    class_index, dealt_indexes = find_hand_class(dealt_cards, deck_cards)
+    class_index, dealt_indexes = find_hand_class(dealt_cards, deck_card_count)
     return sum(1 << index for n, index in enumerate(dealt_indexes) if policy[class_index] >> n & 1)

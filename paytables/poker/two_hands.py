@@ -5,9 +5,9 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar, Final, Self, TypeAlias
+from typing import ClassVar, Final, NamedTuple, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis, PrizeFigures
 from paytables.commission import Commission
@@ -51,12 +51,20 @@ from paytables.seating import can_see_seat_cards, describe_owner, format_hand_id
 #: The spot on which the stake lies.
 PLAYER_STAKE_SPOT: Final = STAKE_SPOT
 #: The answer by which the player gives the hand up.
-SURRENDER_ANSWER: Final = "surrender"
+SURRENDER_OPTION: Final = "surrender"
 #: The number of pieces (cards or tiles) in the low hand.
 _LOW_HAND_PIECE_COUNT: Final = 2
-#: A way to set a hand: strength of the low hand, of the high hand, and the indices of the low hand's pieces
-#: as bits.
-HandSetting: TypeAlias = tuple[int, int, int]
+
+
+class HandSetting(NamedTuple):
+    """One way to set a hand as a low and a high hand."""
+
+    low_strength: int
+    """The strength of the low hand."""
+    high_strength: int
+    """The strength of the high hand."""
+    low_mask: int
+    """The low hand: bit n is set if the dealt card or tile with index n belongs to it."""
 
 
 def _describe_pay(commission: Commission) -> dict[str, str]:
@@ -82,7 +90,7 @@ class TwoHandsDefinition(TableDefinition):
     """The limits of the stake."""
     commission: Commission = Commission()
     """The commission on a winning stake."""
-    surrender: bool = True
+    can_surrender: bool = Field(default=True, alias="surrender")
     """Whether a player may give up the stake before the bank's hands are shown (ss. 52, 115)."""
     spot_name: Text = Text(en="Stake", fr="Mise")
     """The name of the stake's betting spot."""
@@ -95,7 +103,9 @@ class TwoHandsDefinition(TableDefinition):
     def _check_player_bank(self) -> Self:
         """Refuse terms under which no player can be the bank."""
         if self.player_bank is not None:
-            self.player_bank.check_table(self.table.seats, self.stake, len(self.game.denominations_cents))
+            self.player_bank.check_table(
+                self.table.seat_count, self.stake, len(self.game.denominations_cents)
+            )
         return self
 
 
@@ -147,7 +157,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return the way in which the bank sets these cards or tiles (the house way)."""
 
     @abstractmethod
-    def describe_setting(self, way: HandSetting) -> dict[str, str]:
+    def describe_setting(self, setting: HandSetting) -> dict[str, str]:
         """Return the low and the high hand of a setting as text, by language."""
 
     @abstractmethod
@@ -160,7 +170,7 @@ class TwoHandsRules(PlayerBankRules):
 
     def find_advised_setting(self, cards: Sequence[int]) -> int:
         """Return the advised low hand: bit n is set if the dealt card or tile with index n belongs to it."""
-        return self.find_house_way(cards)[2]
+        return self.find_house_way(cards).low_mask
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the spots of the side bets; none by default."""
@@ -181,23 +191,23 @@ class TwoHandsRules(PlayerBankRules):
     def settle_undealt_side_bets(
         self,
         seat_rounds: Sequence[SeatRound],  # noqa: ARG002
-        undealt: list[int],  # noqa: ARG002
+        undealt_pieces: list[int],  # noqa: ARG002
         draw: DrawSource,  # noqa: ARG002
     ) -> Iterator[Cue | Settlement]:
-        """Settle the side bets that the undealt cards or tiles (``undealt``) decide; none by default."""
+        """Settle the side bets that the undealt cards or tiles (``undealt_pieces``) decide; none by default."""
         return iter(())
 
-    def build_extra_display(self, side_results: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
+    def build_extra_display(self, side_events: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
         """Return what the screen shows besides the hands, such as the seat that gets the first cards; empty by default.
 
-        ``side_results`` has the cues and settlements of the side bets.
+        ``side_events`` has the cues and settlements of the side bets.
         """
         return {}
 
-    def list_unowned_hands(self, side_results: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
+    def list_unowned_hands(self, side_events: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
         """Return the hands on the table that belong to no seat and not to the bank, such as the undealt cards.
 
-        ``side_results`` are the cues and settlements of the side bets.
+        ``side_events`` are the cues and settlements of the side bets.
         """
         return []
 
@@ -212,13 +222,13 @@ class TwoHandsRules(PlayerBankRules):
             names=self.definition.spot_name.model_dump(),
             odds="1:1",
             terms=_describe_pay(self.definition.commission),
-            bet_min=limits.least,
-            bet_max=limits.most,
-            bet_step=limits.step,
+            bet_min=limits.bet_min,
+            bet_max=limits.bet_max,
+            bet_step=limits.bet_step,
         )
         table = self.definition.table
-        spots = (stake, *self.list_bank_spots(table.seats), *self.list_side_bet_spots())
-        return TableLayout(spots, table, self.definition.form)
+        spots = (stake, *self.list_bank_spots(table.seat_count), *self.list_side_bet_spots())
+        return TableLayout(spots, table, self.definition.forms)
 
     @property
     def player_bank(self) -> PlayerBank | None:
@@ -230,61 +240,67 @@ class TwoHandsRules(PlayerBankRules):
 
         Raises :class:`DefinitionError`.
         """
-        seats, room = self.definition.table.seats, len(self.PIECE_NAMES) // self.PIECES_PER_HAND - 1
-        if seats > room:
-            reason = f"{seats}: {len(self.PIECE_NAMES)} {self.PIECE_KIND}s are enough for {room} players and the bank"
+        seat_count, seats_max = (
+            self.definition.table.seat_count,
+            len(self.PIECE_NAMES) // self.PIECES_PER_HAND - 1,
+        )
+        if seat_count > seats_max:
+            reason = (
+                f"{seat_count}: {len(self.PIECE_NAMES)} {self.PIECE_KIND}s are enough "
+                f"for {seats_max} players and the bank"
+            )
             raise DefinitionError(file, "table.seats", reason)
         check_forms(self.table_layout, file)
 
     # ------------------------------------------------------------ the round
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal cards or tiles to every seat, ask how to set them, show the bank's hands, and compare."""
-        seats: dict[int, SeatRound] = {}
-        banked = self.arrange_bank(bets)
-        display = self._build_felt([], [], [], viewer, banked.banker)
-        if not (yield from self.ask_whether_bank_covers(banked, display, viewer)):
+        seat_round_by_seat: dict[int, SeatRound] = {}
+        banked_round = self.arrange_bank(bets)
+        display = self._build_felt([], [], [], viewer, banked_round.banker)
+        if not (yield from self.ask_whether_bank_covers(banked_round, display, viewer)):
             return (yield from self.return_stakes(bets, display))
-        yield from banked.returned_settlements
-        for bet in banked.played_bets:
-            seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
-        seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECE_NAMES)))
+        yield from banked_round.returned_settlements
+        for bet in banked_round.played_bets:
+            seat_round_by_seat.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
+        seat_rounds, undealt_pieces = list(seat_round_by_seat.values()), list(range(len(self.PIECE_NAMES)))
         side_events = list[Cue | Settlement]()
         for event in self.settle_side_bets_before_deal(seat_rounds, draw):
             side_events.append(event)
             yield event
         dealt_rounds = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
         for seat_round in dealt_rounds:
-            yield from self._deal_seat(seat_round, undealt, viewer, draw)
-        yield from self._ask_seats(dealt_rounds, side_events, viewer, banked.banker)
-        bank = self._deal_hand("bank", undealt, draw) if dealt_rounds else []
-        for n, piece in enumerate(bank):
+            yield from self._deal_seat(seat_round, undealt_pieces, viewer, draw)
+        yield from self._ask_seats(dealt_rounds, side_events, viewer, banked_round.banker)
+        bank_pieces = self._deal_hand("bank", undealt_pieces, draw) if dealt_rounds else []
+        for n, piece in enumerate(bank_pieces):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECE_NAMES[piece]})
         for seat_round in dealt_rounds:
             if not can_see_seat_cards(seat_round.seat, viewer):
                 yield from self._turn_hand_face_up(seat_round)
-            stake = self._settle_seat(seat_round, self.find_house_way(bank))
-            yield stake
-            yield from banked.settle_bank(stake)
-        for event in self.settle_undealt_side_bets(seat_rounds, undealt, draw):
+            stake_settlement = self._settle_seat(seat_round, self.find_house_way(bank_pieces))
+            yield stake_settlement
+            yield from banked_round.settle_bank(stake_settlement)
+        for event in self.settle_undealt_side_bets(seat_rounds, undealt_pieces, draw):
             side_events.append(event)
             yield event
         return Outcome(
-            display=self._build_felt(dealt_rounds, bank, side_events, viewer, banked.banker),
-            table=self.build_table_after_bank(banked, bets, viewer),
+            display=self._build_felt(dealt_rounds, bank_pieces, side_events, viewer, banked_round.banker),
+            table=self.build_table_after_bank(banked_round, bets, viewer),
         )
 
     def _deal_seat(
-        self, seat_round: SeatRound, undealt: list[int], viewer: int | None, draw: DrawSource
+        self, seat_round: SeatRound, undealt_pieces: list[int], viewer: int | None, draw: DrawSource
     ) -> Iterator[Cue]:
         """Deal a seat's cards or tiles; yield the animation cues, face down for a viewer who may not see them."""
-        seat_round.dealt_pieces = self._deal_hand(seat_round.hand_id, undealt, draw)
-        is_open = can_see_seat_cards(seat_round.seat, viewer)
+        seat_round.dealt_pieces = self._deal_hand(seat_round.hand_id, undealt_pieces, draw)
+        is_face_up = can_see_seat_cards(seat_round.seat, viewer)
         for piece in seat_round.dealt_pieces:
             yield Cue(
                 "deal",
                 {
                     "hand": seat_round.hand_id,
-                    "card": self.PIECE_NAMES[piece] if is_open else self.FACE_DOWN_TEXT,
+                    "card": self.PIECE_NAMES[piece] if is_face_up else self.FACE_DOWN_TEXT,
                 },
             )
 
@@ -297,71 +313,91 @@ class TwoHandsRules(PlayerBankRules):
     ) -> Generator[RoundEvent, Choice | None, None]:
         """Ask each seat in turn how to set its pieces, or whether to surrender; store its decision."""
         for seat_round in dealt_rounds:
-            way_by_mask = {way[2]: way for way in self.list_settings(seat_round.dealt_pieces)}
+            setting_by_mask = {
+                setting.low_mask: setting for setting in self.list_settings(seat_round.dealt_pieces)
+            }
             prompt = self._build_felt(dealt_rounds, [], side_events, viewer, banker) | {
                 "hand": seat_round.hand_id
             }
-            options = (*way_by_mask, SURRENDER_ANSWER) if self.definition.surrender else tuple(way_by_mask)
+            options = (
+                (*setting_by_mask, SURRENDER_OPTION)
+                if self.definition.can_surrender
+                else tuple(setting_by_mask)
+            )
             is_shown = can_see_seat_cards(seat_round.seat, viewer)
-            build_ways = partial(self._describe_ways, seat_round, way_by_mask) if is_shown else None
-            decision = Decision("set", options, prompt, seat=seat_round.seat, build_prompt=build_ways)
-            seat_round.hand_setting = way_by_mask.get(decision.get_chosen_option((yield decision)))
+            build_settings = (
+                partial(self._describe_settings, seat_round, setting_by_mask) if is_shown else None
+            )
+            decision = Decision("set", options, prompt, seat=seat_round.seat, build_prompt=build_settings)
+            seat_round.hand_setting = setting_by_mask.get(decision.get_chosen_option((yield decision)))
 
-    def _deal_hand(self, hand: str, undealt: list[int], draw: DrawSource) -> list[int]:
-        """Deal a hand's cards or tiles from those ``undealt``, and return them."""
+    def _deal_hand(self, hand: str, undealt_pieces: list[int], draw: DrawSource) -> list[int]:
+        """Deal a hand's cards or tiles from those ``undealt_pieces``, and return them."""
         numbers = range(1, self.PIECES_PER_HAND + 1)
-        return [draw_and_remove_element(draw, undealt, f"{hand} {self.PIECE_KIND} {n}") for n in numbers]
+        return [
+            draw_and_remove_element(draw, undealt_pieces, f"{hand} {self.PIECE_KIND} {n}") for n in numbers
+        ]
 
-    def _describe_ways(
-        self, seat_round: SeatRound, way_by_mask: Mapping[int, HandSetting]
+    def _describe_settings(
+        self, seat_round: SeatRound, setting_by_mask: Mapping[int, HandSetting]
     ) -> dict[str, object]:
         """Return data for the screen: the ways to set a seat's cards or tiles, the bank's way and the advised way.
 
-        ``way_by_mask`` has each way by the indices of its low hand, as bits.
+        ``setting_by_mask`` has each way by the indices of its low hand, as bits.
         """
         return {
-            "ways": {str(mask): self.describe_setting(way) for mask, way in way_by_mask.items()},
-            "house": self.find_house_way(seat_round.dealt_pieces)[2],
+            "ways": {str(mask): self.describe_setting(setting) for mask, setting in setting_by_mask.items()},
+            "house": self.find_house_way(seat_round.dealt_pieces).low_mask,
             "advice": self.find_advised_setting(seat_round.dealt_pieces),
         }
 
-    def _settle_seat(self, seat_round: SeatRound, bank_way: HandSetting) -> Settlement:
+    def _settle_seat(self, seat_round: SeatRound, bank_setting: HandSetting) -> Settlement:
         """Return the settlement of one seat's stake.
 
         A surrendered stake returns nothing. Otherwise the stake wins if both of the seat's hands beat the bank's, is a
         push if one does, and loses if none does.
         """
-        stake = seat_round.bets[STAKE_SPOT].credits
+        stake_credits = seat_round.bets[STAKE_SPOT].credits
         if seat_round.hand_setting is None:
             return Settlement(
-                SURRENDER_ANSWER, 0, spot=STAKE_SPOT, staked_credits=stake, seat=seat_round.seat
+                SURRENDER_OPTION, 0, spot=STAKE_SPOT, staked_credits=stake_credits, seat=seat_round.seat
             )
         low, high, _ = seat_round.hand_setting
-        hands_won = self.is_low_hand_better(low, bank_way[0]) + (high > bank_way[1])
-        returned_credits, name = (0, stake, 2 * stake)[hands_won], ("lost", "push", "won")[hands_won]
+        hands_won = self.is_low_hand_better(low, bank_setting.low_strength) + (
+            high > bank_setting.high_strength
+        )
+        returned_credits, name = (
+            (0, stake_credits, 2 * stake_credits)[hands_won],
+            ("lost", "push", "won")[hands_won],
+        )
         if hands_won == 2:
-            returned_credits -= self.definition.commission.compute_credits(stake)
-        return Settlement(name, returned_credits, spot=STAKE_SPOT, staked_credits=stake, seat=seat_round.seat)
+            returned_credits -= self.definition.commission.compute_credits(stake_credits)
+        return Settlement(
+            name, returned_credits, spot=STAKE_SPOT, staked_credits=stake_credits, seat=seat_round.seat
+        )
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round of a wager may return to any one seat."""
-        fee: Commission = self.definition.commission
+        commission: Commission = self.definition.commission
         highest = 0
         for bets in wager.bets_by_seat.values():
             bank, stake = bets.get(BANK_SPOT, 0), bets.get(STAKE_SPOT, 0)
             side_bets = {spot: credits_ for spot, credits_ in bets.items() if spot != BANK_SPOT}
-            as_player = (
-                bank + 2 * stake - fee.compute_credits(stake) + self.find_highest_side_return(side_bets)
+            return_as_player = (
+                bank
+                + 2 * stake
+                - commission.compute_credits(stake)
+                + self.find_highest_side_return(side_bets)
             )
-            as_bank = 2 * bank + sum(side_bets.values()) if bank else 0
-            highest = max(highest, as_player, as_bank)
+            return_as_bank = 2 * bank + sum(side_bets.values()) if bank else 0
+            highest = max(highest, return_as_player, return_as_bank)
         return highest
 
     # ------------------------------------------------------------ screen data and texts
     def _build_felt(
         self,
         seat_rounds: Sequence[SeatRound],
-        bank: Sequence[int],
+        bank_pieces: Sequence[int],
         side_events: Sequence[Cue | Settlement],
         viewer: int | None,
         banker: int | None,
@@ -373,19 +409,19 @@ class TwoHandsRules(PlayerBankRules):
         hands: list[dict[str, object]] = (
             [{"id": "bank", "cards": [self.FACE_DOWN_TEXT] * self.PIECES_PER_HAND}] if seat_rounds else []
         )
-        if bank:
-            hands = [self._build_hand("bank", bank, self.find_house_way(bank))]
+        if bank_pieces:
+            hands = [self._build_hand("bank", bank_pieces, self.find_house_way(bank_pieces))]
         if hands and banker is not None:
             hands[0] |= describe_owner(banker, viewer)
         for seat_round in seat_rounds:
-            is_open = can_see_seat_cards(seat_round.seat, viewer) or (
-                bool(bank) and seat_round.hand_setting is not None
+            is_face_up = can_see_seat_cards(seat_round.seat, viewer) or (
+                bool(bank_pieces) and seat_round.hand_setting is not None
             )
             hand: dict[str, object] = {
                 "id": seat_round.hand_id,
                 "cards": [self.FACE_DOWN_TEXT] * self.PIECES_PER_HAND,
             }
-            if is_open:
+            if is_face_up:
                 hand = self._build_hand(seat_round.hand_id, seat_round.dealt_pieces, seat_round.hand_setting)
             hands.append(hand | describe_owner(seat_round.seat, viewer))
         hands += self.list_unowned_hands(side_events)
@@ -413,9 +449,9 @@ class TwoHandsRules(PlayerBankRules):
             ):
                 yield Cue("flip", {"hand": seat_round.hand_id, "index": n, "card": piece})
 
-    def _list_set_pieces(self, dealt_pieces: Sequence[int], way: HandSetting) -> list[str]:
+    def _list_set_pieces(self, dealt_pieces: Sequence[int], setting: HandSetting) -> list[str]:
         """Return the names of the cards or tiles of a hand, the low hand first."""
-        order = sorted(range(self.PIECES_PER_HAND), key=lambda index: not way[2] >> index & 1)
+        order = sorted(range(self.PIECES_PER_HAND), key=lambda index: not setting.low_mask >> index & 1)
         return [self.PIECE_NAMES[dealt_pieces[index]] for index in order]
 
     def build_presentation(self) -> dict[str, object]:
@@ -432,7 +468,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return the ids and names of the hands that may be on the felt."""
         keys = {"cards": self.PIECES_PER_HAND, "low": _LOW_HAND_PIECE_COUNT, "back": self.FACE_DOWN_TEXT}
         bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner_data}
-        return [bank, *list_seat_hands(self.definition.table.seats, **keys)]
+        return [bank, *list_seat_hands(self.definition.table.seat_count, **keys)]
 
     def explain_pays(self) -> tuple[str, ...]:
         """Return one English sentence: what a winning bet pays."""
@@ -465,62 +501,78 @@ class TwoHandsRules(PlayerBankRules):
         ``chances`` are the probabilities of the opposing stake; the bank pays no commission. The seat's other bets are
         returned.
         """
-        bank, cost = bets[BANK_SPOT], sum(bets.values())
+        bank_credits, cost_credits = bets[BANK_SPOT], sum(bets.values())
         figures = self.build_figures(
             WinPushLoseChances(win=chances.lose, push=chances.push, lose=chances.win),
-            bank,
+            bank_credits,
             spot=BANK_SPOT,
             bet=BANK_SPOT,
             worst_rtp=None,
-            options={"bets": {BANK_SPOT: bank}, "seat": 0, "others": {"1": {STAKE_SPOT: bank}}},
+            options={
+                "bets": {BANK_SPOT: bank_credits},
+                "seat": 0,
+                "others": {"1": {STAKE_SPOT: bank_credits}},
+            },
             is_covered_by_players=True,
             table={BANK_SPOT: BankTurn(eligible_seats=(0, 1)).to_json()},
         )
-        if cost == bank:
+        if cost_credits == bank_credits:
             return figures
-        rtp = (figures.mean_credits + cost - bank) / cost
-        return BetAnalysis(bet="bets", cost_credits=cost, options={"bets": dict(bets)}, rtp=rtp)
+        rtp = (figures.mean_credits + cost_credits - bank_credits) / cost_credits
+        return BetAnalysis(bet="bets", cost_credits=cost_credits, options={"bets": dict(bets)}, rtp=rtp)
 
     def analyse_bank_at_minimum_bet(self, chances: WinPushLoseChances) -> tuple[BetAnalysis, ...]:
         """Return the figures of a player who is the bank with the minimum bet; empty if no player can be the bank."""
-        rule = self.player_bank
-        if rule is None:
+        player_bank = self.player_bank
+        if player_bank is None:
             return ()
         return (
-            self.table_layout.with_required_bets(self.analyse_bank(chances, {BANK_SPOT: rule.limits.least})),
+            self.table_layout.with_required_bets(
+                self.analyse_bank(chances, {BANK_SPOT: player_bank.limits.bet_min})
+            ),
         )
 
     def build_figures(
-        self, chances: WinPushLoseChances, stake_credits: int, spot: str = STAKE_SPOT, **more: Json
+        self, chances: WinPushLoseChances, stake_credits: int, spot: str = STAKE_SPOT, **other_fields: Json
     ) -> BetAnalysis:
         """Return the exact figures of a pai gow bet from the probabilities of its results."""
-        fee = self.definition.commission.compute_credits(stake_credits) if spot == STAKE_SPOT else 0
-        rates = {2 * stake_credits - fee: chances.win, stake_credits: chances.push, 0: chances.lose}
-        distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
+        commission = self.definition.commission.compute_credits(stake_credits) if spot == STAKE_SPOT else 0
+        chance_by_return = {
+            2 * stake_credits - commission: chances.win,
+            stake_credits: chances.push,
+            0: chances.lose,
+        }
+        distribution = build_distribution(
+            {returned_credits: Fraction(rate) for returned_credits, rate in chance_by_return.items()}
+        )
         payments = (
-            ("won", 2 * stake_credits - fee, Fraction(chances.win)),
+            ("won", 2 * stake_credits - commission, Fraction(chances.win)),
             ("push", stake_credits, Fraction(chances.push)),
         )
-        data: dict[str, Json] = {
+        default_fields: dict[str, Json] = {
             "bet": STAKE_SPOT,
             "options": {"bets": {spot: stake_credits}},
             "variance": distribution.compute_variance(),
             "distribution": distribution,
-            "worst_rtp": Fraction(0) if self.definition.surrender else None,
+            "worst_rtp": Fraction(0) if self.definition.can_surrender else None,
         }
         return BetAnalysis(
             cost_credits=stake_credits,
             rtp=distribution.compute_moment(1) / stake_credits,
             prizes=tuple(
                 PrizeFigures(
-                    name=name, stage_or_spot=spot, credits=back, rate=rate, rtp=rate * back / stake_credits
+                    name=name,
+                    stage_or_spot=spot,
+                    credits=returned_credits,
+                    rate=rate,
+                    rtp=rate * returned_credits / stake_credits,
                 )
-                for name, back, rate in payments
+                for name, returned_credits, rate in payments
             ),
             hit_probability=distribution.compute_chance_of_at_least(stake_credits + 1),
             hit_min_credits=stake_credits + 1,
             win_at_least_bet_probability=distribution.compute_chance_of_at_least(stake_credits),
-            max_win_credits=2 * stake_credits - fee,
+            max_win_credits=2 * stake_credits - commission,
             max_win_probability=Fraction(chances.win),
-            **data | more,
+            **default_fields | other_fields,
         )

@@ -12,14 +12,14 @@ from paytables.reels.symbols import Symbols
 def build_rules(definition: ReelsDefinition, file: str) -> ReelRules:
     """Build the rules of a reel game: every stage for every mode. Raises :class:`DefinitionError`."""
     check_references(definition, file)
-    symbols = Symbols.from_definition(definition.symbol, definition.groups, file)
-    modes = {mode.id: mode for mode in definition.bets.mode}
+    symbols = Symbols.from_definition(definition.symbols, definition.groups, file)
+    modes = {mode.id: mode for mode in definition.bets.modes}
     stages = {mode.id: ModeStages(definition, symbols, mode, file) for mode in modes.values()}
     for mode in modes.values():
-        for name in definition.stage:
+        for name in definition.stages:
             stages[mode.id].get_stage(name)
         try:
-            build_chain(stages[mode.id], with_second_moment=False).count_expected_runs(mode.stage)
+            build_chain(stages[mode.id], with_second_moment=False).count_expected_runs(mode.first_stage)
         except BeyondExactAnalysis:
             continue  # playable and open to simulation; analyse() reports that its return is beyond reach
         except AnalysisError as error:

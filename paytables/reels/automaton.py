@@ -135,24 +135,27 @@ class WinGraph:
         for each exception.
         """
         if node not in self._live_steps_by_node:
-            first = self.letter_offsets[node]
+            first_offset = self.letter_offsets[node]
             letters_by_step: dict[tuple[int, int], list[int]] = {}
             for letter in range(self.letter_counts[node]):
                 letters_by_step.setdefault(
-                    (self.next_nodes[first + letter], self.step_factors[first + letter]), []
+                    (self.next_nodes[first_offset + letter], self.step_factors[first_offset + letter]), []
                 ).append(letter)
-            most = max(letters_by_step, key=lambda step: len(letters_by_step[step]))
+            most_common_step = max(letters_by_step, key=lambda step: len(letters_by_step[step]))
             other_letters = [
-                letter for step, letters in letters_by_step.items() if step != most for letter in letters
+                letter
+                for step, letters in letters_by_step.items()
+                if step != most_common_step
+                for letter in letters
             ]
-            options: list[LiveStep] = []
+            live_steps: list[LiveStep] = []
             for (target, factor), letters in letters_by_step.items():
                 if factor and (self.letter_offsets[target] >= 0 or self.win_value_by_node[target]):
                     terms = [(1, letter) for letter in letters]
-                    if (target, factor) == most and len(other_letters) + 1 < len(letters):
+                    if (target, factor) == most_common_step and len(other_letters) + 1 < len(letters):
                         terms = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]
-                    options.append((target, factor, terms))
-            self._live_steps_by_node[node] = options
+                    live_steps.append((target, factor, terms))
+            self._live_steps_by_node[node] = live_steps
         return self._live_steps_by_node[node]
 
     def find_final_node(self, end: GraphEnd) -> int:
@@ -165,26 +168,26 @@ class WinGraph:
         self,
         start: State,
         step: Callable[[int, State, int], tuple[State | GraphEnd, int]],
-        letters: Sequence[int],
+        letter_counts: Sequence[int],
         finish: Callable[[State], GraphEnd],
     ) -> int:
         """Add the nodes of an automaton that reads the reels from first to last, and return its start node.
 
         ``step(reel, state, letter)`` returns the next state, or the :class:`GraphEnd` if no later reel matters,
-        and a factor by which the weight of the win is multiplied (0: nothing is won). ``letters[x]`` is the
+        and a factor by which the weight of the win is multiplied (0: nothing is won). ``letter_counts[x]`` is the
         number of letters of reel x; after the last reel ``finish`` turns a state into its end. Only reachable
         states get nodes, each once per reel.
         """
-        layers: list[dict[State, int]] = [{} for _ in letters]
+        layers: list[dict[State, int]] = [{} for _ in letter_counts]
         layers[0][start] = self._add_node(NO_WIN_END)
-        for x, width in enumerate(letters):
+        for x, letter_count in enumerate(letter_counts):
             for state, node in layers[x].items():
                 steps: list[tuple[int, int]] = []
-                for letter in range(width):
+                for letter in range(letter_count):
                     target, factor = step(x, state, letter)
                     steps.append((self._find_target_node(layers, x + 1, target, finish), factor))
                 self.letter_offsets[node] = len(self.next_nodes)
-                self.letter_counts[node] = width
+                self.letter_counts[node] = letter_count
                 self.next_nodes.extend(n for n, _ in steps)
                 self.step_factors.extend(f for _, f in steps)
         return layers[0][start]
@@ -217,7 +220,7 @@ def evaluate_window(
     letter_offsets: Sequence[int],
     next_nodes: Sequence[int],
     step_factors: Sequence[int],
-    value: Sequence[int],
+    win_value_by_node: Sequence[int],
     letters: Sequence[int],
     column_offsets: Sequence[int],
     ends: list[int],
@@ -232,17 +235,17 @@ def evaluate_window(
     """
     total = 0
     for i in range(len(components)):
-        c = components[i]
+        component = components[i]
         node = nodes[i]
         weight = factors[i]
         for x in range(len(column_offsets)):
-            k = letter_offsets[node]
-            if k < 0:
+            step_index = letter_offsets[node]
+            if step_index < 0:
                 break
-            k += letters[column_offsets[x] + c]
-            weight *= step_factors[k]
-            node = next_nodes[k]
-        ends[c] = node
-        weights[c] = weight
-        total += weight * value[node]
+            step_index += letters[column_offsets[x] + component]
+            weight *= step_factors[step_index]
+            node = next_nodes[step_index]
+        ends[component] = node
+        weights[component] = weight
+        total += weight * win_value_by_node[node]
     return total

@@ -152,7 +152,7 @@ class PickBonus(_EnumerableBonusStage):
             (tuple(p.count for p in self.items), 0, ()): 1
         }
         finished_chances: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
-        for n, orders in enumerate(self._box_order_counts):
+        for n, order_count in enumerate(self._box_order_counts):
             still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
             ended_cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
             for (counts, credits_, given_awards), cases in unfinished.items():
@@ -165,7 +165,7 @@ class PickBonus(_EnumerableBonusStage):
                     else:
                         still_unfinished[self._remove_drawn_item(counts, i), *result] += cases * counts[i]
             for result, cases in ended_cases.items():
-                finished_chances[result] += Fraction(cases, orders)
+                finished_chances[result] += Fraction(cases, order_count)
             unfinished = still_unfinished
         return dict(finished_chances)
 
@@ -175,9 +175,11 @@ class PickBonus(_EnumerableBonusStage):
 
         Example: five items and three picks give 5, 20 and 60.
         """
-        items = sum(p.count for p in self.items)
+        item_count = sum(p.count for p in self.items)
         return list(
-            accumulate((items if self.with_replacement else items - n for n in range(self.pick_count)), mul)
+            accumulate(
+                (item_count if self.with_replacement else item_count - n for n in range(self.pick_count)), mul
+            )
         )
 
     def list_prize_rates(self) -> list[PrizeRate]:
@@ -193,15 +195,15 @@ class PickBonus(_EnumerableBonusStage):
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
         """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
-        rated = zip(self.items, self._mean_openings, strict=True)
-        return sum_award_means((award, rate) for item, rate in rated for award in item.awards)
+        item_rates = zip(self.items, self._mean_openings, strict=True)
+        return sum_award_means((award, rate) for item, rate in item_rates for award in item.awards)
 
     @cached_property
     def _mean_openings(self) -> list[Fraction]:
         """Return, for each item, the mean number of opened boxes in one run that contain it."""
         rates = [Fraction(0)] * len(self.items)
         unfinished = {tuple(p.count for p in self.items): 1}
-        for orders in self._box_order_counts:
+        for order_count in self._box_order_counts:
             still_unfinished: dict[tuple[int, ...], int] = defaultdict(int)
             opened_counts = [0] * len(self.items)
             for counts, cases in unfinished.items():
@@ -210,7 +212,9 @@ class PickBonus(_EnumerableBonusStage):
                         opened_counts[i] += cases * counts[i]
                         if not item.ends_picking:
                             still_unfinished[self._remove_drawn_item(counts, i)] += cases * counts[i]
-            rates = [rate + Fraction(cases, orders) for rate, cases in zip(rates, opened_counts, strict=True)]
+            rates = [
+                rate + Fraction(cases, order_count) for rate, cases in zip(rates, opened_counts, strict=True)
+            ]
             unfinished = still_unfinished
         return rates
 
@@ -225,11 +229,13 @@ class WheelBonus(_EnumerableBonusStage):
 
     def run(self, draw: DrawSource) -> StageRun:
         """Spin the wheel once; return the prize and awards of the segment at which it stops."""
-        part = draw.below(len(self.segments), f"{self.name}.wheel")
-        item = self.segments[part]
-        shown_parts = [{"item": p.name, "credits": p.credits} for p in self.segments]
+        segment_index = draw.below(len(self.segments), f"{self.name}.wheel")
+        item = self.segments[segment_index]
+        shown_segments = [{"item": p.name, "credits": p.credits} for p in self.segments]
         return StageRun(
-            item.build_payments({"part": part}), item.awards, {"parts": shown_parts, "part": part}
+            item.build_payments({"part": segment_index}),
+            item.awards,
+            {"parts": shown_segments, "part": segment_index},
         )
 
     def _compute_distribution(self) -> ChanceByCreditsAndAwards:
@@ -301,12 +307,12 @@ class HoldBonus(_EnumerableBonusStage):
         """Spin the empty cells of the board until the respins run out or no cell is empty; return the result."""
         weights = [p.count for p in self.items]
         item_by_cell: list[int | None] = [None] * self.cell_count
-        order = list(range(self.cell_count))
+        cell_order = list(range(self.cell_count))
         # the cells of the first coins are a uniform sample; each coin's value is drawn separately
         for n in range(self.start_coins):
-            k = n + draw.below(self.cell_count - n, f"{self.name}.cell")
-            order[n], order[k] = order[k], order[n]
-            item_by_cell[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
+            swap_index = n + draw.below(self.cell_count - n, f"{self.name}.cell")
+            cell_order[n], cell_order[swap_index] = cell_order[swap_index], cell_order[n]
+            item_by_cell[cell_order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
         spins = [{"left": self.respin_count, "cells": list(item_by_cell)}]
         respins_left = self.respin_count
         while respins_left and None in item_by_cell:
@@ -325,9 +331,9 @@ class HoldBonus(_EnumerableBonusStage):
         if None not in item_by_cell and self.full_board_prize is not None:
             paid_wins += self.full_board_prize.build_payments({})
             awards += self.full_board_prize.awards
-        coins = [{"item": p.name, "credits": p.credits} for p in self.items]
+        shown_coins = [{"item": p.name, "credits": p.credits} for p in self.items]
         return StageRun(
-            tuple(paid_wins), tuple(awards), {"cells": self.cell_count, "coins": coins, "spins": spins}
+            tuple(paid_wins), tuple(awards), {"cells": self.cell_count, "coins": shown_coins, "spins": spins}
         )
 
     @cached_property
@@ -363,17 +369,21 @@ class HoldBonus(_EnumerableBonusStage):
         coin_mean = Fraction(sum(item.count * item.credits for item in self.items), self._total_weight)
         coin_square = Fraction(sum(item.count * item.credits**2 for item in self.items), self._total_weight)
         chances: dict[GivenAwards, Fraction] = defaultdict(Fraction)
-        parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+        mean_by_awards: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
         for coins, chance in self._coin_count_chances.items():
             full_board_credits, given_awards = self._find_full_board_win(coins)
-            expected = coins * coin_mean + full_board_credits
+            expected_credits = coins * coin_mean + full_board_credits
             chances[given_awards] += chance
-            parts[given_awards] += chance * expected
+            mean_by_awards[given_awards] += chance * expected_credits
             # E[X^2] = Var X + (E X)^2; the variances of independent coins add up
-            second_moment += chance * (coins * (coin_square - coin_mean**2) + expected**2)
+            second_moment += chance * (coins * (coin_square - coin_mean**2) + expected_credits**2)
         return RunFigures(
-            compute_award_rates(chances), chances, sum(parts.values(), Fraction(0)), parts, second_moment
+            compute_award_rates(chances),
+            chances,
+            sum(mean_by_awards.values(), Fraction(0)),
+            mean_by_awards,
+            second_moment,
         )
 
     def _find_full_board_win(self, coins: int) -> tuple[int, GivenAwards]:

@@ -48,8 +48,8 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
         if not isinstance(parent, str) or parent not in stages or parent == name:
             raise DefinitionError(file, key, f"{parent!r} is not the name of another stage")
         if parent in descendants:
-            circle = " is like ".join([*descendants[descendants.index(parent) :], name, parent])
-            raise DefinitionError(file, key, f"inherits from itself: {circle}")
+            circle_text = " is like ".join([*descendants[descendants.index(parent) :], name, parent])
+            raise DefinitionError(file, key, f"inherits from itself: {circle_text}")
         return {**expand_stage(parent, (*descendants, name)), **table}
 
     def get_stage_table(name: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class ModeStages:
     """The stages built so far, by id and start condition."""
 
     def __post_init__(self) -> None:
-        for name, table in self.definition.stage.items():
+        for name, table in self.definition.stages.items():
             self.series_rules[name] = self._build_series_rules(name, table)
 
     def build_error(self, definition_key: str, reason: str) -> DefinitionError:
@@ -107,28 +107,29 @@ class ModeStages:
         if not isinstance(stage_table, ReelsStage):
             return SeriesRules()
         key = f"stage.{stage_name}"
-        starts_itself = any(a.stage == stage_name for pay in stage_table.pay for a in pay.gives)
+        starts_itself = any(a.stage_id == stage_name for pay in stage_table.pay_rows for a in pay.awards)
         series_rules = SeriesRules(
-            multipliers=stage_table.multipliers,
-            advances_every_run=stage_table.advance == "run",
-            runs_max=stage_table.most_runs,
-            has_sticky_symbol=stage_table.sticky is not None and stage_table.then in {None, stage_name},
+            multipliers=stage_table.run_multipliers,
+            advances_every_run=stage_table.multiplier_trigger == "run",
+            runs_max=stage_table.runs_max,
+            has_sticky_symbol=stage_table.sticky_symbol is not None
+            and stage_table.stage_after_stick in {None, stage_name},
         )
-        if starts_itself and not series_rules.is_plain and stage_table.most_runs is None:
+        if starts_itself and not series_rules.is_plain and stage_table.runs_max is None:
             raise self.build_error(
                 key, "starts itself again and keeps state during its series: it needs `most_runs`"
             )
-        if stage_table.then is not None and stage_table.sticky is None:
+        if stage_table.stage_after_stick is not None and stage_table.sticky_symbol is None:
             raise self.build_error(f"{key}.then", "`then` needs `sticky`, because otherwise no symbol sticks")
         return series_rules
 
     def _build_stage(self, stage_name: str, start_condition: int) -> Stage:
         """Build one stage of the game, of any kind, from its table in the definition."""
-        table = self.definition.stage[stage_name]
+        table = self.definition.stages[stage_name]
         if isinstance(table, ReelsStage):
             return self._build_reels_stage(stage_name, table, start_condition)
         items = tuple(
-            self._build_item(f"stage.{stage_name}.items.{n}", item, table.unit)
+            self._build_item(f"stage.{stage_name}.items.{n}", item, table.pay_unit)
             for n, item in enumerate(table.items)
         )
         if isinstance(table, PickStage):
@@ -143,26 +144,26 @@ class ModeStages:
         reels = ReelBuilder(
             stage_name, stage_table, self.mode, self.symbols, start_condition, self.file
         ).build_reels()
-        if stage_table.sticky is not None:
-            symbol = self.symbols.find_number(stage_table.sticky, f"{key}.sticky")
+        if stage_table.sticky_symbol is not None:
+            symbol = self.symbols.find_number(stage_table.sticky_symbol, f"{key}.sticky")
             cells = sum(
                 sum(any(c[row] == symbol for c in columns) for row in range(height))
                 for columns, height in zip(reels.columns, reels.heights, strict=True)
             )
-            if cells > STICKY_CELLS_MAX and not stage_table.expand:
+            if cells > STICKY_CELLS_MAX and not stage_table.expanding_symbols:
                 raise self.build_error(
                     f"{key}.sticky", f"can stick on {cells} cells, at most {STICKY_CELLS_MAX}"
                 )
-        if stage_table.cascade and stage_table.player_holds:
+        if stage_table.window_multipliers and stage_table.can_player_hold:
             raise self.build_error(key, "a cascade and reels held by the player cannot be combined")
-        if stage_table.cascade:
-            if stage_table.expand or stage_table.sticky:
+        if stage_table.window_multipliers:
+            if stage_table.expanding_symbols or stage_table.sticky_symbol:
                 raise self.build_error(
                     f"{key}.cascade", "`cascade` cannot be combined with `expand` or `sticky`"
                 )
-            return CascadingReels(reels, self.symbols.symbol_ids, stage_table.cascade)
-        if stage_table.player_holds:
-            if any(a.stage for pay in stage_table.pay for a in pay.gives):
+            return CascadingReels(reels, self.symbols.symbol_ids, stage_table.window_multipliers)
+        if stage_table.can_player_hold:
+            if any(a.stage_id for pay in stage_table.pay_rows for a in pay.awards):
                 raise self.build_error(
                     f"{key}.player_holds",
                     "no prize may start a stage: the best holds must depend on the window alone",
@@ -174,29 +175,31 @@ class ModeStages:
         self, stage_name: str, stage_table: PickStage, items: tuple[BonusItem, ...]
     ) -> PickBonus:
         """Build a pick stage. By default, the counts of the items add up to the boxes, and all boxes may be opened."""
-        boxes = stage_table.boxes or sum(item.count for item in items)
-        picks = stage_table.picks or boxes
-        if picks > boxes:
-            reason = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
+        box_count = stage_table.box_count or sum(item.count for item in items)
+        pick_count = stage_table.picks_max or box_count
+        if pick_count > box_count:
+            reason = f"{format_count(pick_count, 'pick')} from {format_count(box_count, 'box', 'boxes')}"
             raise self.build_error(f"stage.{stage_name}.picks", reason)
-        if stage_table.picks is None and not any(item.ends_picking for item in items):
+        if stage_table.picks_max is None and not any(item.ends_picking for item in items):
             raise self.build_error(f"stage.{stage_name}", "must have `picks`, or an item with `end`")
-        return PickBonus(stage_name, items, picks, boxes, with_replacement=stage_table.boxes is not None)
+        return PickBonus(
+            stage_name, items, pick_count, box_count, with_replacement=stage_table.box_count is not None
+        )
 
     def _build_item(
         self, definition_key: str, item_definition: BonusItemDefinition, pay_unit: str
     ) -> BonusItem:
         """Convert an item of a bonus table to a playable box, segment or coin; ``definition_key`` is its key."""
-        awards = build_awards(item_definition.gives, self.mode, None)
-        if not item_definition.credits and not awards and not item_definition.end:
+        awards = build_awards(item_definition.awards, self.mode, None)
+        if not item_definition.credits and not awards and not item_definition.ends_picking:
             raise self.build_error(definition_key, "must have credits, something it gives, or `end`")
         label = item_definition.id or (
             item_definition.name.en
             if item_definition.name
             else "+".join(a.name for a in awards) or str(item_definition.credits)
         )
-        credits_ = item_definition.credits * (self.mode.cost if pay_unit == "bet" else 1)
-        return BonusItem(label, credits_, awards, item_definition.count, item_definition.end)
+        credits_ = item_definition.credits * (self.mode.cost_credits if pay_unit == "bet" else 1)
+        return BonusItem(label, credits_, awards, item_definition.count, item_definition.ends_picking)
 
     def _build_hold_stage(
         self, stage_name: str, stage_table: HoldStage, items: tuple[BonusItem, ...], start_condition: int
@@ -208,19 +211,22 @@ class ModeStages:
                 raise self.build_error(
                     f"{key}.items.{n}", "a coin may give credits, a level or merchandise, but not a stage"
                 )
-        if start_condition > stage_table.cells:
+        if start_condition > stage_table.cell_count:
             raise self.build_error(
                 key,
-                f"starts with {format_count(start_condition, 'coin')} on {format_count(stage_table.cells, 'cell')}",
+                f"starts with {format_count(start_condition, 'coin')}"
+                f" on {format_count(stage_table.cell_count, 'cell')}",
             )
         full_board_prize = (
-            self._build_item(f"{key}.full", stage_table.full, stage_table.unit) if stage_table.full else None
+            self._build_item(f"{key}.full", stage_table.full_board_prize, stage_table.pay_unit)
+            if stage_table.full_board_prize
+            else None
         )
         return HoldBonus(
             stage_name,
-            stage_table.cells,
-            stage_table.respins,
-            *stage_table.coin,
+            stage_table.cell_count,
+            stage_table.respin_count,
+            *stage_table.coin_chance,
             items,
             full_board_prize,
             start_condition,
@@ -233,10 +239,10 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
     This concerns stages, progressive levels, merchandise and modes. Raises :class:`DefinitionError`.
     """
     known_names = {
-        "stage": list(definition.stage),
-        "progressive": [level.id for level in definition.progressive],
+        "stage": list(definition.stages),
+        "progressive": [level.id for level in definition.progressive_levels],
         "merchandise": [prize.id for prize in definition.merchandise],
-        "bets.mode": [mode.id for mode in definition.bets.mode],
+        "bets.mode": [mode.id for mode in definition.bets.modes],
     }
     for key, ids in known_names.items():
         if len(set(ids)) != len(ids):
@@ -254,10 +260,10 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
     for key, award in awards:
         for kind, name in award.list_references():
             check_reference(key, kind, name)
-    for mode in definition.bets.mode:
-        check_reference(f"bets.mode.{mode.id}.stage", "stage", mode.stage)
-    for name, table in definition.stage.items():
-        check_reference(f"stage.{name}.then", "stage", getattr(table, "then", None))
+    for mode in definition.bets.modes:
+        check_reference(f"bets.mode.{mode.id}.stage", "stage", mode.first_stage)
+    for name, table in definition.stages.items():
+        check_reference(f"stage.{name}.then", "stage", getattr(table, "stage_after_stick", None))
     _check_merchandise_and_levels(
         definition, {n for _, award in awards for _, n in award.list_references()}, file
     )
@@ -273,10 +279,12 @@ def _check_merchandise_and_levels(
     for prize in definition.merchandise:
         if prize.id not in given_names:
             raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives this merchandise")
-    for level in definition.progressive:
+    for level in definition.progressive_levels:
         key = f"progressive.{level.id}"
-        ways = (level.id in given_names) + (level.one_in is not None) + (level.ceiling_credits is not None)
-        if ways != 1:
+        hit_way_count = (
+            (level.id in given_names) + (level.one_in is not None) + (level.ceiling_credits is not None)
+        )
+        if hit_way_count != 1:
             raise DefinitionError(
                 file, key, "must be won in exactly one way: by a prize, `one_in` or `ceiling_credits`"
             )
@@ -294,13 +302,13 @@ def _check_merchandise_and_levels(
 def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, AwardDefinition]]:
     """Return (definition key, award) for every award in the reel game's definition."""
     awards: list[tuple[str, AwardDefinition]] = []
-    for name, table in definition.stage.items():
+    for name, table in definition.stages.items():
         rows: Sequence[tuple[str, Any]]
         if isinstance(table, ReelsStage):
-            rows = [(f"stage.{name}.pay.{n}", pay) for n, pay in enumerate(table.pay)]
+            rows = [(f"stage.{name}.pay.{n}", pay) for n, pay in enumerate(table.pay_rows)]
         else:
             rows = [(f"stage.{name}.items.{n}", item) for n, item in enumerate(table.items)]
-            if isinstance(table, HoldStage) and table.full is not None:
-                rows = [*rows, (f"stage.{name}.full", table.full)]
-        awards += [(f"{key}.gives", award) for key, row in rows for award in row.gives]
+            if isinstance(table, HoldStage) and table.full_board_prize is not None:
+                rows = [*rows, (f"stage.{name}.full", table.full_board_prize)]
+        awards += [(f"{key}.gives", award) for key, row in rows for award in row.awards]
     return awards

@@ -65,8 +65,8 @@ class StageState(NamedTuple):
 
 def build_first_state(series_rules: SeriesRules, run_count: int, start_condition: int) -> StageState:
     """Return the initial state of a series of ``run_count`` runs of a stage with these rules."""
-    most = series_rules.runs_max
-    return StageState(run_count if most is None else min(run_count, most), 0, 0, start_condition)
+    runs_max = series_rules.runs_max
+    return StageState(run_count if runs_max is None else min(run_count, runs_max), 0, 0, start_condition)
 
 
 def compute_next_state(
@@ -79,24 +79,24 @@ def compute_next_state(
     """
     if not given_awards and series_rules.is_plain:
         return StageState(state.runs_left - 1, 0, 0, state.start_condition), ()
-    own_runs = steps = 0
+    own_run_count = step_count = 0
     start_condition = state.start_condition
     other_stage_awards: list[Award] = []
     for award in given_awards:
         if award.kind == "stage" and award.name == stage:
-            own_runs += award.run_count
+            own_run_count += award.run_count
         elif award.kind == "stage":
             other_stage_awards.append(award)
         elif award.kind == "step":
-            steps += award.run_count
+            step_count += award.run_count
         elif award.kind == "stick":
             start_condition = award.start_condition
-    runs_left = state.runs_left - 1 + own_runs
+    runs_left = state.runs_left - 1 + own_run_count
     runs_played = state.runs_played + 1
     if series_rules.runs_max is not None:
         runs_left = min(runs_left, series_rules.runs_max - runs_played)
     multiplier_index = min(
-        state.multiplier_index + (1 if series_rules.advances_every_run else steps),
+        state.multiplier_index + (1 if series_rules.advances_every_run else step_count),
         len(series_rules.multipliers) - 1,
     )
     return StageState(
@@ -160,8 +160,8 @@ class StageChain:
                     # each first run (row) leads to matrix[row][column] runs of this node on average
                     rate = sum(
                         (
-                            plain_run_rates.get(first, ZERO) * matrix[row][column]
-                            for row, first in enumerate(nodes)
+                            plain_run_rates.get(first_node, ZERO) * matrix[row][column]
+                            for row, first_node in enumerate(nodes)
                         ),
                         ZERO,
                     )
@@ -191,18 +191,18 @@ class StageChain:
         states = {build_first_state(self.series_rules[stage], run_count, start_condition): start_rate}
         while states:
             next_states: dict[StageState, Fraction] = defaultdict(Fraction)
-            for state, weight in states.items():
+            for state, state_rate in states.items():
                 expected_runs[
                     stage, state.start_condition, self.series_rules[stage].multipliers[state.multiplier_index]
-                ] += weight
-                for given_awards, p in self._get_award_chances(stage, state.start_condition).items():
+                ] += state_rate
+                for given_awards, chance in self._get_award_chances(stage, state.start_condition).items():
                     state_after, other_stage_awards = compute_next_state(
                         self.series_rules[stage], stage, state, given_awards
                     )
                     for award in other_stage_awards:
-                        add_started_runs(award, weight * p)
-                    if state_after.runs_left > 0 and p:
-                        next_states[state_after] += weight * p
+                        add_started_runs(award, state_rate * chance)
+                    if state_after.runs_left > 0 and chance:
+                        next_states[state_after] += state_rate * chance
             states = next_states
 
     def _get_award_chances(self, stage: str, start_condition: int) -> Mapping[GivenAwards, Fraction]:
@@ -255,12 +255,12 @@ class StageChain:
     def _compute_run_mean(self, figures: RunFigures, group: tuple[str, ...]) -> Fraction:
         """Return the mean credits of one run with these figures and of the runs that it starts outside ``group``."""
         outside_award_rates = [
-            (a, p)
-            for a, p in figures.rate_by_award.items()
-            if a.kind == "stage" and a.name not in group and p
+            (a, award_rate)
+            for a, award_rate in figures.rate_by_award.items()
+            if a.kind == "stage" and a.name not in group and award_rate
         ]
         return figures.mean + sum(
-            (p * self.compute_award_moments(a).mean for a, p in outside_award_rates), ZERO
+            (award_rate * self.compute_award_moments(a).mean for a, award_rate in outside_award_rates), ZERO
         )
 
     def _compute_run_variance(
@@ -272,11 +272,11 @@ class StageChain:
         those of the run. ``mean_by_run_kind`` has the mean credits of each kind of run in ``group``.
         """
         mean = ZERO
-        square = figures.second_moment
-        for given_awards, p in figures.chance_by_awards.items():
-            part = figures.mean_by_awards[given_awards]
+        second_moment = figures.second_moment
+        for given_awards, chance in figures.chance_by_awards.items():
+            credits_part = figures.mean_by_awards[given_awards]
             outside_moments = self._sum_moments_outside_group(given_awards, group)
-            expected = outside_moments.mean + sum(
+            following_mean = outside_moments.mean + sum(
                 (
                     mean_by_run_kind[a.name, a.start_condition] * a.run_count
                     for a in given_awards
@@ -284,10 +284,14 @@ class StageChain:
                 ),
                 ZERO,
             )
-            mean += part + p * expected
+            mean += credits_part + chance * following_mean
             # E[(X + Y)^2] = E[X^2] + 2 E[XY] + E[Y^2] of the credits X of the run and Y of what it starts
-            square += 2 * expected * part + p * expected**2 + p * outside_moments.variance
-        return square - mean**2
+            second_moment += (
+                2 * following_mean * credits_part
+                + chance * following_mean**2
+                + chance * outside_moments.variance
+            )
+        return second_moment - mean**2
 
     def _sum_moments_outside_group(self, given_awards: GivenAwards, group: tuple[str, ...]) -> WinMoments:
         """Return mean and variance of the credits of all runs that these awards start in stages outside ``group``."""
@@ -295,7 +299,8 @@ class StageChain:
             self.compute_award_moments(a) for a in given_awards if a.kind == "stage" and a.name not in group
         ]
         return WinMoments(
-            sum((w.mean for w in moments_by_award), ZERO), sum((w.variance for w in moments_by_award), ZERO)
+            sum((award_moments.mean for award_moments in moments_by_award), ZERO),
+            sum((award_moments.variance for award_moments in moments_by_award), ZERO),
         )
 
     def _compute_series_moments(self, stage: str, state: StageState) -> WinMoments:
@@ -307,20 +312,20 @@ class StageChain:
             factor = self.series_rules[stage].multipliers[state.multiplier_index]
             figures = self.get_run_figures(stage, state.start_condition)
             mean = ZERO
-            square = factor**2 * figures.second_moment
-            for given_awards, p in figures.chance_by_awards.items():
-                part = figures.mean_by_awards[given_awards]
+            second_moment = factor**2 * figures.second_moment
+            for given_awards, chance in figures.chance_by_awards.items():
+                credits_part = figures.mean_by_awards[given_awards]
                 state_after, other_stage_awards = compute_next_state(
                     self.series_rules[stage], stage, state, given_awards
                 )
-                remaining = self._compute_series_moments(stage, state_after)
+                remaining_moments = self._compute_series_moments(stage, state_after)
                 other_stage_moments = self._sum_moments_outside_group(other_stage_awards, (stage,))
-                expected = remaining.mean + other_stage_moments.mean
-                mean += factor * part + p * expected
-                square += 2 * factor * part * expected + p * (
-                    expected**2 + remaining.variance + other_stage_moments.variance
+                following_mean = remaining_moments.mean + other_stage_moments.mean
+                mean += factor * credits_part + chance * following_mean
+                second_moment += 2 * factor * credits_part * following_mean + chance * (
+                    following_mean**2 + remaining_moments.variance + other_stage_moments.variance
                 )
-            self._moments_by_series[key] = WinMoments(mean, square - mean**2)
+            self._moments_by_series[key] = WinMoments(mean, second_moment - mean**2)
         return self._moments_by_series[key]
 
     def find_longest_series(self, award: Award) -> int | None:
@@ -343,8 +348,8 @@ class StageChain:
         key = (stage, state)
         if key not in self._length_by_series:
             states_after = {
-                compute_next_state(self.series_rules[stage], stage, state, g)[0]
-                for g in self._get_award_chances(stage, state.start_condition)
+                compute_next_state(self.series_rules[stage], stage, state, given_awards)[0]
+                for given_awards in self._get_award_chances(stage, state.start_condition)
             }
             self._length_by_series[key] = 1 + max(self._count_longest_series(stage, s) for s in states_after)
         return self._length_by_series[key]
@@ -354,17 +359,17 @@ class StageChain:
         self, stage: str, seen_nodes: set[RunKind], start_condition: int = 0
     ) -> None:
         """Add (stage, start condition) to ``seen_nodes``, and every other such pair that can follow it in a game."""
-        todo = [(stage, start_condition)]
-        while todo:
-            node = todo.pop()
+        unvisited_nodes = [(stage, start_condition)]
+        while unvisited_nodes:
+            node = unvisited_nodes.pop()
             if node in seen_nodes:
                 continue
             seen_nodes.add(node)
             for award, mean in self.get_run_figures(*node).rate_by_award.items():
                 if award.kind == "stage" and mean:
-                    todo.append((award.name, award.start_condition))
+                    unvisited_nodes.append((award.name, award.start_condition))
                 elif award.kind == "stick" and mean:
-                    todo.append((node[0], award.start_condition))
+                    unvisited_nodes.append((node[0], award.start_condition))
 
     def find_reachable_nodes(self, stage: str) -> set[RunKind]:
         """Return every (stage, start condition) that can be played in a game that starts with ``stage``."""
@@ -374,38 +379,47 @@ class StageChain:
 
     def _find_started_stages(self, stage: str) -> dict[str, set[str]]:
         """Return, for each stage that a game starting with ``stage`` can reach, the stages that it starts directly."""
-        edges: dict[str, set[str]] = defaultdict(set)
+        started_by_stage: dict[str, set[str]] = defaultdict(set)
         for node in self.find_reachable_nodes(stage):
             rates = self.get_run_figures(*node).rate_by_award
-            edges[node[0]].update(a.name for a, mean in rates.items() if mean and a.kind == "stage")
-        return {name: edges[name] for name in edges}
+            started_by_stage[node[0]].update(
+                a.name for a, mean in rates.items() if mean and a.kind == "stage"
+            )
+        return {name: started_by_stage[name] for name in started_by_stage}
 
     def _find_reachable_stages(self, stage: str) -> dict[str, set[str]]:
         """Return, for each stage that a game starting with ``stage`` can reach, every stage that can follow it."""
-        edges = self._find_started_stages(stage)
-        reach = {s: set(t) for s, t in edges.items()}
-        for middle in edges:  # transitive closure (Warshall)
-            for s in edges:
-                if middle in reach[s]:
-                    reach[s] |= reach[middle]
-        return reach
+        started_by_stage = self._find_started_stages(stage)
+        reachable_by_stage = {s: set(t) for s, t in started_by_stage.items()}
+        for middle in started_by_stage:  # transitive closure (Warshall)
+            for s in started_by_stage:
+                if middle in reachable_by_stage[s]:
+                    reachable_by_stage[s] |= reachable_by_stage[middle]
+        return reachable_by_stage
 
     def _find_group(self, stage: str) -> tuple[str, ...]:
         """Return the stages that ``stage`` leads to and that lead back to it; only ``stage`` if no stage does."""
-        reach = self._find_reachable_stages(stage)
-        return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
+        reachable_by_stage = self._find_reachable_stages(stage)
+        return tuple(
+            sorted({stage} | {t for t in reachable_by_stage[stage] if stage in reachable_by_stage[t]})
+        )
 
     def _sort_groups(self, stage: str) -> list[tuple[str, ...]]:
         """Return the groups of stages that start one another, each group before the groups that it starts."""
-        reach = self._find_reachable_stages(stage)
-        groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
+        reachable_by_stage = self._find_reachable_stages(stage)
+        groups = {
+            tuple(sorted({s} | {t for t in reachable_by_stage[s] if s in reachable_by_stage[t]}))
+            for s in reachable_by_stage
+        }
         for group in groups:
             if len(group) > 1 and not all(self.series_rules[s].is_plain for s in group):
                 raise AnalysisError(
                     f"stages {', '.join(group)} start one another, and one of them keeps state during its series"
                 )
         # a group reaches all that the groups it starts reach, and itself in addition
-        return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
+        return sorted(
+            groups, key=lambda group: -len(set().union(*(reachable_by_stage[s] for s in group)) | set(group))
+        )
 
     def _list_reachable_nodes(self, group: tuple[str, ...], first_nodes: list[RunKind]) -> list[RunKind]:
         """Return every (stage, start condition) of ``group`` that the runs in ``first_nodes`` can lead to."""
@@ -421,13 +435,13 @@ class StageChain:
         Raises :class:`AnalysisError` if it does not exist.
         """
         size = len(nodes)
-        index = {node: i for i, node in enumerate(nodes)}
+        index_by_node = {node: i for i, node in enumerate(nodes)}
         # Gauss-Jordan elimination of [I - K | I]: the right half ends as the inverse
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
         for i, node in enumerate(nodes):
             for award, mean in self.get_run_figures(*node).rate_by_award.items():
-                if award.kind == "stage" and (award.name, award.start_condition) in index:
-                    matrix[i][index[award.name, award.start_condition]] -= mean * award.run_count
+                if award.kind == "stage" and (award.name, award.start_condition) in index_by_node:
+                    matrix[i][index_by_node[award.name, award.start_condition]] -= mean * award.run_count
         for i in range(size):
             pivot = matrix[i][i]
             if pivot <= 0:

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 class SimulatedSample:
     """The totals of a number of simulated reel games: credits, wins and highest win, in credits at bet level 1."""
 
-    games: int
+    game_count: int
     """The number of simulated games."""
-    credits: int
+    win_sum: int
     """The sum of all wins."""
     squared_win_sum: int
     """The sum of the squares of all wins."""
-    hits: int
+    winning_game_count: int
     """The number of games with a win."""
     highest_win: int
     """The highest win of one game."""
@@ -61,15 +61,15 @@ class CompiledArrays(NamedTuple):
     """The next node, by row offset and letter."""
     step_factors: Any
     """The factor of the win's weight for each step, by row offset and letter."""
-    value: Any
+    win_value_by_node: Any
     """The credits of each final node for one unit of weight."""
     letters: Any
     """The letters that the pay components read, reel by reel and column by column."""
-    at_case: Any
+    letter_offset_by_case: Any
     """The offset in ``letters`` of each equally likely case, by reel."""
-    column: Any
+    column_by_case: Any
     """The index of the column that each equally likely case shows, by reel."""
-    cases: Any
+    case_counts: Any
     """The number of equally likely cases of each reel."""
     awards_by_node: Any
     """The number of runs of each stage that a component awards if it ends in each node."""
@@ -98,33 +98,39 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    count = len(reels.components)
+    component_count = len(reels.components)
     letters: list[int] = []
-    width = max(reels.case_counts)
-    at_case = np.zeros((len(reels.strips), width), dtype=np.int32)
-    column = np.zeros((len(reels.strips), width), dtype=np.int32)
-    for x, (rows, at, weights) in enumerate(
-        zip(reels.letters, reels.column_index_by_stop, reels.weights, strict=True)
+    case_count_max = max(reels.case_counts)
+    letter_offset_by_case = np.zeros((len(reels.strips), case_count_max), dtype=np.int32)
+    column_by_case = np.zeros((len(reels.strips), case_count_max), dtype=np.int32)
+    for x, (letters_by_column, column_indexes, weights) in enumerate(
+        zip(reels.letters, reels.column_index_by_stop, reels.stop_weights, strict=True)
     ):
-        start = len(letters)
-        letters += [letter for row in rows for letter in row]
-        cases = [number for number, weight in zip(at, weights, strict=True) for _ in range(weight)]
-        column[x, : len(cases)] = cases
-        at_case[x, : len(cases)] = [start + number * count for number in cases]
-    g = reels.graph
-    awards_by_node = np.zeros((len(g.ends), len(names)), dtype=np.int64)
-    for node, end in enumerate(g.ends):
+        first_offset = len(letters)
+        letters += [letter for column_letters in letters_by_column for letter in column_letters]
+        column_of_case = [
+            column_index
+            for column_index, weight in zip(column_indexes, weights, strict=True)
+            for _ in range(weight)
+        ]
+        column_by_case[x, : len(column_of_case)] = column_of_case
+        letter_offset_by_case[x, : len(column_of_case)] = [
+            first_offset + column_index * component_count for column_index in column_of_case
+        ]
+    graph = reels.graph
+    awards_by_node = np.zeros((len(graph.ends), len(names)), dtype=np.int64)
+    for node, end in enumerate(graph.ends):
         for award in select_given_awards(end.prize.awards) if end.prize is not None else ():
             awards_by_node[node, names.index(award.name)] += award.run_count
     return CompiledArrays(
-        letter_offsets=np.array(g.letter_offsets, dtype=np.int32),
-        next_nodes=np.array(g.next_nodes, dtype=np.int32),
-        step_factors=np.array(g.step_factors, dtype=np.int32),
-        value=np.array(g.win_value_by_node, dtype=np.int64) * reels.multiplier,
+        letter_offsets=np.array(graph.letter_offsets, dtype=np.int32),
+        next_nodes=np.array(graph.next_nodes, dtype=np.int32),
+        step_factors=np.array(graph.step_factors, dtype=np.int32),
+        win_value_by_node=np.array(graph.win_value_by_node, dtype=np.int64) * reels.multiplier,
         letters=np.array(letters, dtype=np.int32),
-        at_case=at_case,
-        column=column,
-        cases=np.array(reels.case_counts, dtype=np.int64),
+        letter_offset_by_case=letter_offset_by_case,
+        column_by_case=column_by_case,
+        case_counts=np.array(reels.case_counts, dtype=np.int64),
         awards_by_node=awards_by_node,
         **_walk_first_two_reels(reels, awards_by_node),
     )
@@ -137,38 +143,38 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    g = reels.graph
+    graph = reels.graph
     empty_column = [()]
-    seconds = reels.letters[1] if len(reels.letters) > 1 else empty_column
+    second_letters_by_column = reels.letters[1] if len(reels.letters) > 1 else empty_column
     start_of_pair, first_award_component, nodes, factors = [0], [], [], []
     won_credits, won_awards = [], []
     live_components: list[int] = []
     award_components = list_award_components(reels)
-    order = [*sorted(set(range(len(reels.start_nodes))) - set(award_components)), *award_components]
+    component_order = [*sorted(set(range(len(reels.start_nodes))) - set(award_components)), *award_components]
     for first_letters in reels.letters[0]:
-        for second_letters in seconds:
-            won = 0
-            gives = np.zeros(awards_by_node.shape[1], dtype=np.int64)
+        for second_letters in second_letters_by_column:
+            pair_credits = 0
+            pair_awards = np.zeros(awards_by_node.shape[1], dtype=np.int64)
             first_award_component.append(len(live_components))
-            for c in order:
-                node, weight = reels.start_nodes[c], 1
-                for letter in (first_letters[c], *second_letters[c : c + 1]):
-                    if g.letter_offsets[node] >= 0:
-                        k = g.letter_offsets[node] + letter
-                        node, weight = g.next_nodes[k], weight * g.step_factors[k]
-                if g.letter_offsets[node] >= 0:
-                    first_award_component[-1] += c not in award_components
-                    live_components.append(c)
+            for component in component_order:
+                node, weight = reels.start_nodes[component], 1
+                for letter in (first_letters[component], *second_letters[component : component + 1]):
+                    if graph.letter_offsets[node] >= 0:
+                        step_index = graph.letter_offsets[node] + letter
+                        node, weight = graph.next_nodes[step_index], weight * graph.step_factors[step_index]
+                if graph.letter_offsets[node] >= 0:
+                    first_award_component[-1] += component not in award_components
+                    live_components.append(component)
                     nodes.append(node)
                     factors.append(weight)
                 else:
-                    won += weight * g.win_value_by_node[node]
-                    gives += awards_by_node[node]
+                    pair_credits += weight * graph.win_value_by_node[node]
+                    pair_awards += awards_by_node[node]
             start_of_pair.append(len(live_components))
-            won_credits.append(won * reels.multiplier)
-            won_awards.append(gives)
+            won_credits.append(pair_credits * reels.multiplier)
+            won_awards.append(pair_awards)
     return {
-        "second_reel_columns": len(seconds),
+        "second_reel_columns": len(second_letters_by_column),
         "start_of_pair": np.array(start_of_pair, dtype=np.int32),
         "first_award_component": np.array(first_award_component, dtype=np.int32),
         "live_components": np.array(live_components, dtype=np.int32),
@@ -180,81 +186,83 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
 
 
 # ---------------------------------------------------------------- kernels: numba compiles these
-def _compute_credits_won_by_window(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
+def _compute_credits_won_by_window(
+    tables: Any, case_by_reel: Any, column_offsets: Any, ends: Any, weights: Any
+) -> int:
     """Return the credits that one window of the reels pays.
 
-    ``t`` are the tables of the stage. ``case[x]`` is the case of reel x: a stop of weight n is n equally likely cases.
-    ``at``, ``ends`` and ``weights`` are work arrays.
+    ``tables`` are the tables of the stage. ``case_by_reel[x]`` is the case of reel x: a stop of weight n is n equally
+    likely cases. ``column_offsets``, ``ends`` and ``weights`` are work arrays.
     """
-    reels = len(t.cases)
-    pair = t.column[0, case[0]] * t.second_reel_columns
-    if reels > 1:
-        pair += t.column[1, case[1]]
-    for x in range(2, reels):
-        at[x - 2] = t.at_case[x, case[x]]
-    a, b = t.start_of_pair[pair], t.start_of_pair[pair + 1]
-    later_reels = at[: max(reels - 2, 0)]
+    reel_count = len(tables.case_counts)
+    pair = tables.column_by_case[0, case_by_reel[0]] * tables.second_reel_columns
+    if reel_count > 1:
+        pair += tables.column_by_case[1, case_by_reel[1]]
+    for x in range(2, reel_count):
+        column_offsets[x - 2] = tables.letter_offset_by_case[x, case_by_reel[x]]
+    first_index, end_index = tables.start_of_pair[pair], tables.start_of_pair[pair + 1]
+    later_reels = column_offsets[: max(reel_count - 2, 0)]
     later_credits = evaluate_window(
-        t.live_components[a:b],
-        t.nodes[a:b],
-        t.factors[a:b],
-        t.letter_offsets,
-        t.next_nodes,
-        t.step_factors,
-        t.value,
-        t.letters,
+        tables.live_components[first_index:end_index],
+        tables.nodes[first_index:end_index],
+        tables.factors[first_index:end_index],
+        tables.letter_offsets,
+        tables.next_nodes,
+        tables.step_factors,
+        tables.win_value_by_node,
+        tables.letters,
         later_reels,
         ends,
         weights,
     )
-    return int(t.won_credits[pair] + later_credits)
+    return int(tables.won_credits[pair] + later_credits)
 
 
-def _enumerate(t: Any, all_components: Any, windows: int, work_arrays: Any) -> tuple[int, int]:
-    """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle.
+def _enumerate(tables: Any, all_components: Any, window_count: int, work_arrays: Any) -> tuple[int, int]:
+    """Return the sums of the credits, and of their squares, over the first ``window_count`` windows of the cycle.
 
-    ``t`` are the tables of the stage, ``work_arrays`` those of :func:`_allocate_work_arrays`.
+    ``tables`` are the tables of the stage, ``work_arrays`` those of :func:`_allocate_work_arrays`.
     """
-    at, ends, weights, case, _ = work_arrays
+    column_offsets, ends, weights, case_by_reel, _ = work_arrays
     components, starts, ones = all_components
-    reels = len(t.cases)
-    for x in range(reels):
-        at[x] = t.at_case[x, 0]
-    at = at[:reels]
-    total = squares = 0
-    for _ in range(windows):
-        win = evaluate_window(
+    reel_count = len(tables.case_counts)
+    for x in range(reel_count):
+        column_offsets[x] = tables.letter_offset_by_case[x, 0]
+    column_offsets = column_offsets[:reel_count]
+    total = square_sum = 0
+    for _ in range(window_count):
+        win_credits = evaluate_window(
             components,
             starts,
             ones,
-            t.letter_offsets,
-            t.next_nodes,
-            t.step_factors,
-            t.value,
-            t.letters,
-            at,
+            tables.letter_offsets,
+            tables.next_nodes,
+            tables.step_factors,
+            tables.win_value_by_node,
+            tables.letters,
+            column_offsets,
             ends,
             weights,
         )
-        total += win
-        squares += win * win
-        x = reels - 1
+        total += win_credits
+        square_sum += win_credits * win_credits
+        x = reel_count - 1
         while x >= 0:
-            case[x] += 1
-            if case[x] == t.cases[x]:
-                case[x] = 0
-            at[x] = t.at_case[x, case[x]]
-            if case[x]:
+            case_by_reel[x] += 1
+            if case_by_reel[x] == tables.case_counts[x]:
+                case_by_reel[x] = 0
+            column_offsets[x] = tables.letter_offset_by_case[x, case_by_reel[x]]
+            if case_by_reel[x]:
                 break
             x -= 1
-    return total, squares
+    return total, square_sum
 
 
-def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
-    """Draw one equally likely case of each reel, write it to ``case``, and return the generator's next state."""
-    mask, twelve, twentyfive, twentyseven, half, factor, word_range = bits
-    for x in range(len(t.cases)):
-        bound = bits.dtype.type(t.cases[x])
+def _spin(tables: Any, state: Any, generator_constants: Any, case_by_reel: Any) -> Any:
+    """Draw one equally likely case of each reel into ``case_by_reel``, and return the generator's next state."""
+    mask, twelve, twentyfive, twentyseven, half, factor, word_range = generator_constants
+    for x in range(len(tables.case_counts)):
+        bound = generator_constants.dtype.type(tables.case_counts[x])
         while True:
             state ^= state >> twelve
             state ^= state << twentyfive
@@ -263,50 +271,59 @@ def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
             low = product & mask
             if low >= bound or low >= word_range % bound:  # Lemire: the division is rarely needed
                 break
-        case[x] = product >> half
+        case_by_reel[x] = product >> half
     return state
 
 
-def _play(tables: Any, first: int, games: int, state: Any, bits: Any, work_arrays: Any) -> Any:
-    """Simulate ``games`` whole reel games that start with the stage number ``first``.
+def _play(
+    tables_by_stage: Any,
+    first_stage: int,
+    game_count: int,
+    state: Any,
+    generator_constants: Any,
+    work_arrays: Any,
+) -> Any:
+    """Simulate ``game_count`` whole reel games that start with the stage number ``first_stage``.
 
     Return the sum of the credits, the sum of their squares, the number of winning games, and the highest win.
-    ``tables`` are the tables of each stage, ``state`` and ``bits`` the random generator's. ``work_arrays`` are those of
-    :func:`_allocate_work_arrays`.
+    ``tables_by_stage`` are the tables of each stage, ``state`` and ``generator_constants`` the random generator's.
+    ``work_arrays`` are those of :func:`_allocate_work_arrays`.
     """
-    at, ends, weights, case, pending = work_arrays
-    total = squares = hits = highest_win = 0
-    for _ in range(games):
-        pending[first] = 1
+    column_offsets, ends, weights, case_by_reel, pending = work_arrays
+    total = square_sum = winning_games = highest_win = 0
+    for _ in range(game_count):
+        pending[first_stage] = 1
         runs_left = 1
-        win = 0
+        win_credits = 0
         while runs_left:
-            for s in range(len(tables)):
-                if pending[s] == 0:
+            for stage_index in range(len(tables_by_stage)):
+                if pending[stage_index] == 0:
                     continue
-                pending[s] -= 1
+                pending[stage_index] -= 1
                 runs_left -= 1
-                t = tables[s]
-                state = _spin(t, state, bits, case)
-                win += _compute_credits_won_by_window(t, case, at, ends, weights)
-                pair = t.column[0, case[0]] * t.second_reel_columns
-                if len(t.cases) > 1:
-                    pair += t.column[1, case[1]]
-                for n in range(len(tables)):
-                    given_runs = t.won_awards[pair, n]
-                    pending[n] += given_runs
+                tables = tables_by_stage[stage_index]
+                state = _spin(tables, state, generator_constants, case_by_reel)
+                win_credits += _compute_credits_won_by_window(
+                    tables, case_by_reel, column_offsets, ends, weights
+                )
+                pair = tables.column_by_case[0, case_by_reel[0]] * tables.second_reel_columns
+                if len(tables.case_counts) > 1:
+                    pair += tables.column_by_case[1, case_by_reel[1]]
+                for awarded_stage in range(len(tables_by_stage)):
+                    given_runs = tables.won_awards[pair, awarded_stage]
+                    pending[awarded_stage] += given_runs
                     runs_left += given_runs
-                for i in range(t.first_award_component[pair], t.start_of_pair[pair + 1]):
-                    node = ends[t.live_components[i]]
-                    for n in range(len(tables)):
-                        given_runs = t.awards_by_node[node, n]
-                        pending[n] += given_runs
+                for i in range(tables.first_award_component[pair], tables.start_of_pair[pair + 1]):
+                    node = ends[tables.live_components[i]]
+                    for awarded_stage in range(len(tables_by_stage)):
+                        given_runs = tables.awards_by_node[node, awarded_stage]
+                        pending[awarded_stage] += given_runs
                         runs_left += given_runs
-        total += win
-        squares += win * win
-        hits += win > 0
-        highest_win = max(highest_win, win)
-    return total, squares, hits, highest_win
+        total += win_credits
+        square_sum += win_credits * win_credits
+        winning_games += win_credits > 0
+        highest_win = max(highest_win, win_credits)
+    return total, square_sum, winning_games, highest_win
 
 
 @lru_cache(maxsize=16)
@@ -334,32 +351,33 @@ def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callab
     return compiled
 
 
-def _allocate_work_arrays(components: int) -> tuple[Any, ...]:
-    """Return the work arrays that compiled kernels need to walk the automata of ``components`` pay components."""
+def _allocate_work_arrays(component_count: int) -> tuple[Any, ...]:
+    """Return the work arrays that compiled kernels need to walk the automata of ``component_count`` pay components."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    size = max(components, 16)
+    size = max(component_count, 16)
     return tuple(np.zeros(n, dtype=np.int64) for n in (16, size, size, 16, 64))
 
 
 # ---------------------------------------------------------------- functions for laboratories
-def enumerate_cycle(reels: ReelSet, windows: int) -> tuple[int, int]:
-    """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle.
+def enumerate_cycle(reels: ReelSet, window_count: int) -> tuple[int, int]:
+    """Return the sums of the credits, and of their squares, over the first ``window_count`` windows of the cycle.
 
     This is the brute-force reference for the exact analysis.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
-    count = len(reels.components)
+    component_count = len(reels.components)
     all_components = tuple(
-        np.array(v, dtype=np.int32) for v in (range(count), reels.start_nodes, [1] * count)
+        np.array(v, dtype=np.int32)
+        for v in (range(component_count), reels.start_nodes, [1] * component_count)
     )
-    work_arrays = _allocate_work_arrays(count)
-    total, squares = _compile_kernel(_enumerate)(
-        build_arrays(reels, names), all_components, windows, work_arrays
+    work_arrays = _allocate_work_arrays(component_count)
+    total, square_sum = _compile_kernel(_enumerate)(
+        build_arrays(reels, names), all_components, window_count, work_arrays
     )
-    return int(total), int(squares)
+    return int(total), int(square_sum)
 
 
 def find_reason_not_to_simulate(stages: ModeStages) -> str | None:
@@ -367,29 +385,31 @@ def find_reason_not_to_simulate(stages: ModeStages) -> str | None:
 
     It can if every stage is a plain spin that retains nothing between the runs of a series.
     """
-    for name, table in stages.definition.stage.items():
+    for name, table in stages.definition.stages.items():
         if not isinstance(stages.get_stage(name), ReelSpinStage):
             return f"stage {name} is not a plain spin"
-        if not stages.series_rules[name].is_plain or getattr(table, "sticky", None):
+        if not stages.series_rules[name].is_plain or getattr(table, "sticky_symbol", None):
             return f"stage {name} keeps state during its series"
     return None
 
 
-def simulate(stages: ModeStages, games: int, seed: int) -> SimulatedSample:
+def simulate(stages: ModeStages, game_count: int, seed: int) -> SimulatedSample:
     """Simulate whole games of one mode at bet level 1. Raises :class:`AnalysisError` if a stage is not a plain spin."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     reason = find_reason_not_to_simulate(stages)
     if reason is not None:
         raise AnalysisError(f"no compiled simulation: {reason}")
-    names = list(stages.definition.stage)
+    names = list(stages.definition.stages)
     reels_of_stages = [
         stage.reels for stage in map(stages.get_stage, names) if isinstance(stage, ReelSpinStage)
     ]
     tables = tuple(build_arrays(reels, names) for reels in reels_of_stages)
-    bits = np.array([(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64)
+    generator_constants = np.array(
+        [(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64
+    )
     state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
     work_arrays = _allocate_work_arrays(max(len(reels.components) for reels in reels_of_stages))
-    first = names.index(stages.mode.stage)
-    totals = _compile_kernel(_play)(tables, first, games, state, bits, work_arrays)
-    return SimulatedSample(games, *(int(v) for v in totals))
+    first_stage = names.index(stages.mode.first_stage)
+    totals = _compile_kernel(_play)(tables, first_stage, game_count, state, generator_constants, work_arrays)
+    return SimulatedSample(game_count, *(int(v) for v in totals))

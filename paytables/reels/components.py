@@ -115,13 +115,13 @@ def list_placements(symbol_count: int, cell_count: int, direction: str) -> list[
     """Return the sets of cells on which equal symbols win, on a line of ``cell_count`` read in ``direction``."""
     if direction == "anywhere":
         return list(itertools.combinations(range(cell_count), symbol_count))
-    first = {
+    first_cells = {
         "left": [0],
         "right": [cell_count - symbol_count],
         "both": sorted({0, cell_count - symbol_count}),
         "adjacent": list(range(cell_count - symbol_count + 1)),
     }[direction]
-    return [tuple(range(i, i + symbol_count)) for i in first]
+    return [tuple(range(first_cell, first_cell + symbol_count)) for first_cell in first_cells]
 
 
 def build_line_components(
@@ -137,26 +137,30 @@ def build_line_components(
     right. ``multiplier_combiner`` says how the multipliers of several wilds in one win are combined.
     """
     line_groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
-    for index, line in enumerate(lines):
+    for line_index, line in enumerate(lines):
         shape = tuple(sum(1 for reel, _ in line if reel == x) for x in range(len(columns)))
-        fitting = tuple(
+        fitting_patterns = tuple(
             n
             for n, p in enumerate(patterns)
-            if len(p.elements) == len(line) and (p.lines is None or index + 1 in p.lines)
+            if len(p.elements) == len(line) and (p.lines is None or line_index + 1 in p.lines)
         )
-        line_groups.setdefault((shape, fitting), []).append(index)
+        line_groups.setdefault((shape, fitting_patterns), []).append(line_index)
     component_by_line: dict[int, WinComponent] = {}
-    for (shape, fitting), members in line_groups.items():
-        alphabet = _build_alphabet(shape, [lines[i] for i in members], columns)
-        start = _build_line_automaton(
-            graph, shape, alphabet, [patterns[n] for n in fitting], multiplier_combiner
+    for (shape, fitting_patterns), line_indexes in line_groups.items():
+        alphabet = _build_alphabet(shape, [lines[line_index] for line_index in line_indexes], columns)
+        start_node = _build_line_automaton(
+            graph, shape, alphabet, [patterns[n] for n in fitting_patterns], multiplier_combiner
         )
-        numbers = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
-        for i in members:
-            component_by_line[i] = WinComponent(
-                "line", i + 1, start, _build_line_letter_finder(lines[i], numbers), cells=tuple(lines[i])
+        letter_numbers_by_reel = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
+        for line_index in line_indexes:
+            component_by_line[line_index] = WinComponent(
+                "line",
+                line_index + 1,
+                start_node,
+                _build_line_letter_finder(lines[line_index], letter_numbers_by_reel),
+                cells=tuple(lines[line_index]),
             )
-    return [component_by_line[i] for i in range(len(lines))]
+    return [component_by_line[line_index] for line_index in range(len(lines))]
 
 
 def _build_alphabet(
@@ -204,10 +208,10 @@ def _build_line_automaton(
 
     It determinises the patterns: a state is the best prize already won, and the patterns still possible.
     """
-    merge = MULTIPLIER_COMBINERS[multiplier_combiner]
-    first = list(itertools.accumulate(shape, initial=0))
-    largest = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
-    last = [pattern.deciding_cells for pattern in patterns]
+    combine_multipliers = MULTIPLIER_COMBINERS[multiplier_combiner]
+    first_cell_by_reel = list(itertools.accumulate(shape, initial=0))
+    largest_multiplier = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
+    deciding_cells_by_pattern = [pattern.deciding_cells for pattern in patterns]
 
     @cache
     def build_ranked_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], GraphEnd]:
@@ -217,37 +221,43 @@ def _build_line_automaton(
 
     def advance(x: int, state: LineState, letter: int) -> tuple[LineState | GraphEnd, int]:
         """Return a line's next state, or its end, after reel ``x`` shows these symbols; the factor is always 1."""
-        best, alive = state
+        best, live_patterns = state
         rank = best.rank
-        still: list[tuple[int, tuple[int, ...]]] = []
-        for index, factors in alive:
-            grown_factors = _multiply_factors(patterns[index], first[x], alphabet[x][letter], factors)
+        live_after: list[tuple[int, tuple[int, ...]]] = []
+        for index, factors in live_patterns:
+            grown_factors = _multiply_factors(
+                patterns[index], first_cell_by_reel[x], alphabet[x][letter], factors
+            )
             if grown_factors is None:
                 continue
-            if last[index] > first[x + 1]:
-                still.append((index, grown_factors))
+            if deciding_cells_by_pattern[index] > first_cell_by_reel[x + 1]:
+                live_after.append((index, grown_factors))
                 continue
-            rank_won, end = build_ranked_end(index, merge(grown_factors))
+            rank_won, end = build_ranked_end(index, combine_multipliers(grown_factors))
             if rank_won > rank:
                 rank, best = rank_won, end
-        if largest == 1:  # without multipliers a pattern that cannot beat the prize already won is dropped
-            still = [walk for walk in still if build_ranked_end(walk[0], 1)[0] > rank]
-        return ((best, tuple(still)) if still else best), 1
+        if (
+            largest_multiplier == 1
+        ):  # without multipliers a pattern that cannot beat the prize already won is dropped
+            live_after = [
+                live_pattern for live_pattern in live_after if build_ranked_end(live_pattern[0], 1)[0] > rank
+            ]
+        return ((best, tuple(live_after)) if live_after else best), 1
 
-    start: LineState = (NO_WIN_END, tuple((i, ()) for i in range(len(patterns))))
-    return graph.add_automaton(start, advance, [len(a) for a in alphabet], lambda state: state[0])
+    start_state: LineState = (NO_WIN_END, tuple((i, ()) for i in range(len(patterns))))
+    return graph.add_automaton(start_state, advance, [len(a) for a in alphabet], lambda state: state[0])
 
 
 def _multiply_factors(
-    pattern: WinPattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
+    pattern: WinPattern, first_cell: int, symbols: tuple[int, ...], factors: tuple[int, ...]
 ) -> tuple[int, ...] | None:
     """Return ``factors`` with the multipliers of ``symbols`` added, sorted; None if a symbol does not fit the pattern.
 
-    ``first`` is the cell of the line on which the first of the symbols shows.
+    ``first_cell`` is the cell of the line on which the first of the symbols shows.
     """
     grown_factors = list(factors)
     for offset, symbol in enumerate(symbols):
-        element = pattern.elements[first + offset]
+        element = pattern.elements[first_cell + offset]
         if element is None:
             continue
         if element[symbol] == 0:
@@ -273,18 +283,18 @@ def build_ways_components(
     with a multiplier counts that many times. From the left, one component reads the win to its end; from the
     right there is one component per count, because the start of the win is only known at its first reel.
     """
-    reels = len(columns)
-    top = max(prize_by_count)
-    shown_in = build_symbol_counter(symbol_multipliers, once_per_reel=once_per_reel)
-    most = [max(shown_in(column) for column in reel) for reel in columns]
+    reel_count = len(columns)
+    count_max = max(prize_by_count)
+    count_shown = build_symbol_counter(symbol_multipliers, once_per_reel=once_per_reel)
+    shown_max_by_reel = [max(count_shown(column) for column in reel) for reel in columns]
 
     def count_in_column(_x: int, column: SymbolColumn) -> int:
         """Return the number of times that the column shows a symbol of the prize."""
-        return shown_in(column)
+        return count_shown(column)
 
     def mark_first_reels(count: int) -> tuple[bool, ...]:
         """Return, for each reel, True if it is one of the first ``count`` reels, which show the win."""
-        return tuple(x < count for x in range(reels))
+        return tuple(x < count for x in range(reel_count))
 
     def step_from_left(x: int, _state: str, shown_count: int) -> tuple[str | GraphEnd, int]:
         """Return the next state of a win from the left after reel ``x``, and the factor of its number of ways.
@@ -294,7 +304,9 @@ def build_ways_components(
         if not shown_count:
             return (_find_end_for_count(prize_by_count, x, mark_first_reels(x)), 1)
         return (
-            GraphEnd(prize_by_count[top], winning_mask=mark_first_reels(top)) if x + 1 == top else "run",
+            GraphEnd(prize_by_count[count_max], winning_mask=mark_first_reels(count_max))
+            if x + 1 == count_max
+            else "run",
             shown_count,
         )
 
@@ -306,20 +318,22 @@ def build_ways_components(
 
         def step_from_right(x: int, _state: str, shown_count: int) -> tuple[str | GraphEnd, int]:
             """Return the next state (or the end) of a win from the right, and the factor of its number of ways."""
-            inside = x >= reels - count
-            blocked = x == reels - count - 1 and shown_count and count < top
-            if (inside and not shown_count) or blocked:
+            is_winning_reel = x >= reel_count - count
+            is_blocked = x == reel_count - count - 1 and shown_count and count < count_max
+            if (is_winning_reel and not shown_count) or is_blocked:
                 return (NO_WIN_END, 1)
-            return ("run", shown_count if inside else 1)
+            return ("run", shown_count if is_winning_reel else 1)
 
         return step_from_right
 
-    widths = [m + 1 for m in most]
+    letter_counts = [shown_max + 1 for shown_max in shown_max_by_reel]
     steps: list[tuple[WaysStep, GraphEnd]] = []
     if direction in {"left", "both"}:
-        steps.append((step_from_left, _find_end_for_count(prize_by_count, reels, mark_first_reels(reels))))
+        steps.append(
+            (step_from_left, _find_end_for_count(prize_by_count, reel_count, mark_first_reels(reel_count)))
+        )
     if direction in {"right", "both"}:
-        counts = [c for c in prize_by_count if direction == "right" or c < reels]
+        counts = [c for c in prize_by_count if direction == "right" or c < reel_count]
         steps.extend(
             (build_step_from_right(c), GraphEnd(prize_by_count[c], winning_mask=mark_first_reels(c)[::-1]))
             for c in counts
@@ -328,7 +342,7 @@ def build_ways_components(
         WinComponent(
             "ways",
             pay_row_number,
-            graph.add_automaton("run", step, widths, _build_constant_finish(end)),
+            graph.add_automaton("run", step, letter_counts, _build_constant_finish(end)),
             count_in_column,
             win_symbols=symbol_multipliers,
         )
@@ -349,24 +363,24 @@ def build_scatter_component(
 
     With ``once_per_reel`` it counts the reels that show it.
     """
-    fits = tuple(min(m, 1) for m in symbol_multipliers)
-    shown_in = build_symbol_counter(fits, once_per_reel=once_per_reel)
-    highest = max(prize_by_count)
+    fitting_symbols = tuple(min(m, 1) for m in symbol_multipliers)
+    count_shown = build_symbol_counter(fitting_symbols, once_per_reel=once_per_reel)
+    count_max = max(prize_by_count)
     everywhere = (True,) * len(columns)
 
     def count_in_column(_x: int, column: SymbolColumn) -> int:
         """Return the number of scatters that the column shows."""
-        return shown_in(column)
+        return count_shown(column)
 
     def add_shown(_x: int, count: int, shown_count: int) -> tuple[int | GraphEnd, int]:
         """Return the number of scatters on the reels up to this one, at most the highest count that pays."""
-        return (min(count + shown_count, highest), 1)
+        return (min(count + shown_count, count_max), 1)
 
-    widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]
-    start = graph.add_automaton(
-        0, add_shown, widths, lambda count: _find_end_for_count(prize_by_count, count, everywhere)
+    letter_counts = [max(count_shown(column) for column in reel) + 1 for reel in columns]
+    start_node = graph.add_automaton(
+        0, add_shown, letter_counts, lambda count: _find_end_for_count(prize_by_count, count, everywhere)
     )
-    return WinComponent("scatter", pay_row_number, start, count_in_column, win_symbols=fits)
+    return WinComponent("scatter", pay_row_number, start_node, count_in_column, win_symbols=fitting_symbols)
 
 
 def build_stick_component(
@@ -380,7 +394,7 @@ def build_stick_component(
     ``list_mask_awards(mask)`` returns the awards of that mask; cells are numbered reel by reel, top to bottom.
     """
     heights = [len(reel[0]) for reel in columns]
-    first = [sum(heights[:x]) for x in range(len(heights))]
+    first_bit_by_reel = [sum(heights[:x]) for x in range(len(heights))]
 
     def mask_column(_x: int, column: SymbolColumn) -> int:
         """Return the rows of the column that show the sticky symbol, as bits."""
@@ -388,15 +402,17 @@ def build_stick_component(
 
     def add_to_mask(x: int, mask: int, rows: int) -> tuple[int | GraphEnd, int]:
         """Return the mask of stuck cells with the rows of reel ``x`` that show the sticky symbol added."""
-        return (mask | rows << first[x], 1)
+        return (mask | rows << first_bit_by_reel[x], 1)
 
     def build_mask_end(mask: int) -> GraphEnd:
         """Return the result for this mask of stuck cells: its awards, or :data:`NO_WIN_END` without any."""
         awards = list_mask_awards(mask)
         return GraphEnd(LinePrize("", 0, awards)) if awards else NO_WIN_END
 
-    widths = [max(mask_column(x, column) for column in reel) + 1 for x, reel in enumerate(columns)]
-    return WinComponent("stick", 1, graph.add_automaton(0, add_to_mask, widths, build_mask_end), mask_column)
+    letter_counts = [max(mask_column(x, column) for column in reel) + 1 for x, reel in enumerate(columns)]
+    return WinComponent(
+        "stick", 1, graph.add_automaton(0, add_to_mask, letter_counts, build_mask_end), mask_column
+    )
 
 
 def _find_end_for_count(

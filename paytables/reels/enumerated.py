@@ -66,12 +66,14 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         self._check_window_count()
         return self._enumerate()
 
-    def _list_won_prizes(self, hits: Sequence[WindowWin], factor: int = 1) -> list[tuple[str, int]]:
+    def _list_won_prizes(self, window_wins: Sequence[WindowWin], factor: int = 1) -> list[tuple[str, int]]:
         """Return the name and credits of each prize won in a window, including prizes that only give an award."""
         return [
-            (h.end.prize.name, h.credits * factor * self.reels.multiplier)
-            for h in hits
-            if h.end.prize is not None and h.end.prize.name and (h.credits or h.end.prize.awards)
+            (window_win.end.prize.name, window_win.credits * factor * self.reels.multiplier)
+            for window_win in window_wins
+            if window_win.end.prize is not None
+            and window_win.end.prize.name
+            and (window_win.credits or window_win.end.prize.awards)
         ]
 
     def compute_distribution(self) -> ChanceByCreditsAndAwards:
@@ -117,31 +119,33 @@ class _StageFiguresAccumulator:
 
     def __init__(self, cycle: int) -> None:
         self.cycle = cycle
-        self.cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
+        self.case_count_by_result: dict[tuple[int, GivenAwards], int] = defaultdict(int)
         """The number of cases of each result: the credits and the awards given."""
-        self.hits: dict[str, list[int]] = {}
-        self.extras: dict[tuple[str, str], int] = defaultdict(int)
+        self.sums_by_prize: dict[str, list[int]] = {}
+        self.case_count_by_award: dict[tuple[str, str], int] = defaultdict(int)
         """The number of progressive levels and merchandise prizes given, by (kind, name)."""
 
     def add_window(self, paid_prizes: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
         """Add a window that pays these prizes and gives these awards in ``cases`` of the equally likely cases."""
-        self.cases[sum(c for _, c in paid_prizes), select_given_awards(awards)] += cases
+        self.case_count_by_result[sum(c for _, c in paid_prizes), select_given_awards(awards)] += cases
         for name, credits_ in paid_prizes:
-            row = self.hits.setdefault(name, [credits_, 0, 0])
+            row = self.sums_by_prize.setdefault(name, [credits_, 0, 0])
             row[0] = min(row[0], credits_)
             row[1] += cases
             row[2] += cases * credits_
         for award in awards:
-            self.extras[award.kind, award.name] += cases
+            self.case_count_by_award[award.kind, award.name] += cases
 
     def build_result(self) -> _EnumeratedFigures:
         """Return the exact figures of all windows added so far."""
         return _EnumeratedFigures(
-            distribution={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
-            prizes=[PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.hits.items()],
+            distribution={key: Fraction(n, self.cycle) for key, n in self.case_count_by_result.items()},
+            prizes=[
+                PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.sums_by_prize.items()
+            ],
             mean_awards={
                 key: Fraction(n, self.cycle)
-                for key, n in self.extras.items()
+                for key, n in self.case_count_by_award.items()
                 if key[0] in {"progressive", "merchandise"}
             },
         )
@@ -159,31 +163,47 @@ class CascadingReels(_EnumeratedStage):
     """The multipliers of the first window and of the window after each fall; the last is that of all later ones."""
 
     def list_cascade_windows(
-        self, stops: Sequence[int], first_hits: list[WindowWin] | None = None
+        self, stops: Sequence[int], first_wins: list[WindowWin] | None = None
     ) -> list[tuple[list[SymbolColumn], list[WindowWin], int]]:
         """Return the window at these stops and after each fall of the cascade, with its prizes and multiplier.
 
-        ``first_hits`` are the hits of the first window, if already known.
+        ``first_wins`` are the hits of the first window, if already known.
         """
         strips, heights = self.reels.strips, self.reels.heights
-        window = [list(c) for c in self.reels.find_visible_columns(stops)]
-        tops = list(stops)
+        window = [list(column) for column in self.reels.find_visible_columns(stops)]
+        top_stops = list(stops)
         windows: list[tuple[list[SymbolColumn], list[WindowWin], int]] = []
         while True:
-            columns = [tuple(c) for c in window]
-            hits = first_hits if first_hits is not None and not windows else self.reels.evaluate(columns)[1]
-            removing_hits = [h for h in hits if h.component.kind != "scatter" and h.credits]
+            columns = [tuple(column) for column in window]
+            window_wins = (
+                first_wins if first_wins is not None and not windows else self.reels.evaluate(columns)[1]
+            )
+            removing_wins = [
+                window_win
+                for window_win in window_wins
+                if window_win.component.kind != "scatter" and window_win.credits
+            ]
             factor = self.fall_multipliers[min(len(windows), len(self.fall_multipliers) - 1)]
-            if not removing_hits:
-                windows.append((columns, [h for h in hits if h.component.kind == "scatter"], 1))
+            if not removing_wins:
+                windows.append(
+                    (
+                        columns,
+                        [window_win for window_win in window_wins if window_win.component.kind == "scatter"],
+                        1,
+                    )
+                )
                 return windows
-            windows.append((columns, removing_hits, factor))
-            removed_cells = {cell for hit in removing_hits for cell in list_winning_cells(columns, hit)}
+            windows.append((columns, removing_wins, factor))
+            removed_cells = {
+                cell for window_win in removing_wins for cell in list_winning_cells(columns, window_win)
+            }
             for x, strip in enumerate(strips):
                 staying = [s for row, s in enumerate(window[x]) if (x, row) not in removed_cells]
-                new = heights[x] - len(staying)
-                window[x] = [strip[(tops[x] - new + i) % len(strip)] for i in range(new)] + staying
-                tops[x] -= new
+                new_count = heights[x] - len(staying)
+                window[x] = [
+                    strip[(top_stops[x] - new_count + i) % len(strip)] for i in range(new_count)
+                ] + staying
+                top_stops[x] -= new_count
             if len(windows) > CASCADE_FALLS_MAX:
                 raise AnalysisError(
                     f"stage {self.name}: the cascade from stops {list(stops)} has not ended "
@@ -199,30 +219,34 @@ class CascadingReels(_EnumeratedStage):
         windows = self.list_cascade_windows(stops)
         paid_wins: list[PaidWin] = []
         steps = []
-        for columns, hits, factor in windows:
-            won_prizes = [self.build_payment(columns, hit, factor) for hit in hits if hit.credits]
+        for columns, window_wins, factor in windows:
+            won_prizes = [
+                self.build_payment(columns, window_win, factor)
+                for window_win in window_wins
+                if window_win.credits
+            ]
             paid_wins += won_prizes
             wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in won_prizes]
             steps.append({"window": self.list_symbols(columns), "multiplier": factor, "wins": wins})
-        awards = tuple(award for _, hits, _ in windows for award in list_awards(hits))
+        awards = tuple(award for _, window_wins, _ in windows for award in list_awards(window_wins))
         display = {**self.build_display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
         return StageRun(tuple(paid_wins), awards, display)
 
     def _enumerate(self) -> _EnumeratedFigures:
         """Enumerate every winning window with all its falls; add all other windows as cases that pay nothing."""
-        adder = _StageFiguresAccumulator(self.reels.cycle)
-        winning = 0
-        for stops, hits, cases in self.reels.iter_winning_stops():
-            winning += cases
+        figures_accumulator = _StageFiguresAccumulator(self.reels.cycle)
+        winning_case_count = 0
+        for stops, window_wins, case_count in self.reels.iter_winning_stops():
+            winning_case_count += case_count
             paid_wins = []
             awards: list[Award] = []
-            for _, fall_hits, factor in self.list_cascade_windows(stops, hits):
-                paid_wins += self._list_won_prizes(fall_hits, factor)
-                awards += list_awards(fall_hits)
-            adder.add_window(paid_wins, awards, cases)
-        if winning < self.reels.cycle:
-            adder.add_window((), (), self.reels.cycle - winning)
-        return adder.build_result()
+            for _, fall_wins, factor in self.list_cascade_windows(stops, window_wins):
+                paid_wins += self._list_won_prizes(fall_wins, factor)
+                awards += list_awards(fall_wins)
+            figures_accumulator.add_window(paid_wins, awards, case_count)
+        if winning_case_count < self.reels.cycle:
+            figures_accumulator.add_window((), (), self.reels.cycle - winning_case_count)
+        return figures_accumulator.build_result()
 
 
 #: A valid strip never refills a window this often; more would be an endless cycle of winning windows.
@@ -236,28 +260,30 @@ class HeldReels(_EnumeratedStage):
     def run(self, draw: DrawSource) -> StageRunDecisions:
         """Spin the reels, ask which reels to hold (a bit mask, reel 1 the lowest bit), and spin the others again."""
         stops = list(self.reels.spin(draw))
-        count = len(stops)
+        reel_count = len(stops)
         prompt = {
             "stage": self.name,
             **self.build_display(stops, self.reels.find_evaluated_columns(stops)),
         }
         decision = Decision(
             "hold",
-            tuple(range(1 << count)),
+            tuple(range(1 << reel_count)),
             prompt,
             build_prompt=lambda: {"advice": self.find_best_hold(stops)},
         )
         held_mask = decision.get_chosen_option((yield decision))
         first_stops = list(stops)
-        spun_stops = self.reels.spin_reels(draw, [x for x in range(count) if not held_mask >> x & 1])
+        spun_stops = self.reels.spin_reels(draw, [x for x in range(reel_count) if not held_mask >> x & 1])
         for x, stop in spun_stops.items():
             stops[x] = stop
-        _, hits = self.reels.evaluate_stops(stops)
+        _, window_wins = self.reels.evaluate_stops(stops)
         window = self.reels.find_evaluated_columns(stops)
-        paid_wins = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
+        paid_wins = tuple(
+            self.build_payment(window, window_win) for window_win in window_wins if window_win.credits
+        )
         return StageRun(
             paid_wins,
-            list_awards(hits),
+            list_awards(window_wins),
             {**self.build_display(stops, window), "first_stops": first_stops, "held": held_mask},
         )
 
@@ -274,9 +300,9 @@ class HeldReels(_EnumeratedStage):
         Columns that are equivalent for every line, ways and scatter pay have the same class.
         """
         classes = []
-        for rows in self.reels.letters:
-            numbers = {row: n for n, row in enumerate(sorted(set(rows)))}
-            classes.append([numbers[row] for row in rows])
+        for letters_by_column in self.reels.letters:
+            class_by_letters = {letters: n for n, letters in enumerate(sorted(set(letters_by_column)))}
+            classes.append([class_by_letters[letters] for letters in letters_by_column])
         return classes
 
     @property
@@ -305,13 +331,13 @@ class HeldReels(_EnumeratedStage):
         A class is a set of columns that pay alike (:meth:`_column_classes`).
         """
         reels = self.reels
-        examples = [
+        example_columns = [
             [reels.columns[x][classes.index(n)] for n in range(max(classes) + 1)]
             for x, classes in enumerate(self._column_classes)
         ]
         return {
-            key: reels.evaluate([examples[x][n] for x, n in enumerate(key)])
-            for key in itertools.product(*(range(len(e)) for e in examples))
+            key: reels.evaluate([example_columns[x][n] for x, n in enumerate(key)])
+            for key in itertools.product(*(range(len(columns)) for columns in example_columns))
         }
 
     @cached_property
@@ -321,18 +347,18 @@ class HeldReels(_EnumeratedStage):
         A class is a set of columns that pay alike (:meth:`_column_classes`). A respin counts once for each combination
         of equally likely stops of the reels that spin again.
         """
-        count = len(self._column_classes)
-        totals: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << count)]
+        reel_count = len(self._column_classes)
+        totals_by_mask: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << reel_count)]
         for key, (credits_, _) in self._window_results.items():
             if not credits_:
                 continue
-            for mask in range(1 << count):
-                cases = 1
-                for x in range(count):
+            for mask in range(1 << reel_count):
+                case_count = 1
+                for x in range(reel_count):
                     if not mask >> x & 1:
-                        cases *= self._class_weights[x][key[x]]
-                totals[mask][_select_held_columns(key, mask)] += credits_ * cases
-        return totals
+                        case_count *= self._class_weights[x][key[x]]
+                totals_by_mask[mask][_select_held_columns(key, mask)] += credits_ * case_count
+        return totals_by_mask
 
     @cached_property
     def best_hold_mask_by_column_classes(self) -> dict[tuple[int, ...], int]:
@@ -351,10 +377,10 @@ class HeldReels(_EnumeratedStage):
     @cached_property
     def _respin_counts(self) -> list[int]:
         """Return, for every mask of held reels, the number of equally likely second spins of the other reels."""
-        count = len(self._column_classes)
+        reel_count = len(self._column_classes)
         return [
-            prod(self.reels.case_counts[x] for x in range(count) if not mask >> x & 1)
-            for mask in range(1 << count)
+            prod(self.reels.case_counts[x] for x in range(reel_count) if not mask >> x & 1)
+            for mask in range(1 << reel_count)
         ]
 
     def _compute_hold_mean(self, column_classes: tuple[int, ...], hold_mask: int) -> Fraction:
@@ -396,32 +422,32 @@ class HeldReels(_EnumeratedStage):
 
     def _enumerate(self) -> _EnumeratedFigures:
         """Enumerate first and second spins, with the reels held as the best strategy says; return the exact figures."""
-        count = len(self._column_classes)
-        adder = _StageFiguresAccumulator(self.reels.cycle**2)
-        cases_by_hold: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
+        reel_count = len(self._column_classes)
+        figures_accumulator = _StageFiguresAccumulator(self.reels.cycle**2)
+        case_count_by_hold: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
         # a case is one pair of stops for every reel: of the first spin and of a second spin, even of a held reel
         for key, mask in self.best_hold_mask_by_column_classes.items():
-            cases = 1
-            for x in range(count):
-                cases *= self._class_weights[x][key[x]]
+            case_count = 1
+            for x in range(reel_count):
+                case_count *= self._class_weights[x][key[x]]
                 if mask >> x & 1:
-                    cases *= self.reels.case_counts[
+                    case_count *= self.reels.case_counts[
                         x
                     ]  # any stop of the second spin, which a held reel ignores
-            cases_by_hold[mask, _select_held_columns(key, mask)] += cases
-        for key, (_, hits) in self._window_results.items():
-            paid_wins = self._list_won_prizes(hits)
-            awards = list_awards(hits)
-            cases = 0
-            for mask in range(1 << count):
-                mask_cases = cases_by_hold.get((mask, _select_held_columns(key, mask)), 0)
-                if mask_cases:
-                    for x in range(count):
+            case_count_by_hold[mask, _select_held_columns(key, mask)] += case_count
+        for key, (_, window_wins) in self._window_results.items():
+            paid_wins = self._list_won_prizes(window_wins)
+            awards = list_awards(window_wins)
+            case_count = 0
+            for mask in range(1 << reel_count):
+                mask_case_count = case_count_by_hold.get((mask, _select_held_columns(key, mask)), 0)
+                if mask_case_count:
+                    for x in range(reel_count):
                         if not mask >> x & 1:
-                            mask_cases *= self._class_weights[x][key[x]]
-                    cases += mask_cases
-            adder.add_window(paid_wins, awards, cases)
-        return adder.build_result()
+                            mask_case_count *= self._class_weights[x][key[x]]
+                    case_count += mask_case_count
+            figures_accumulator.add_window(paid_wins, awards, case_count)
+        return figures_accumulator.build_result()
 
 
 def _select_held_columns(column_classes: tuple[int, ...], hold_mask: int) -> tuple[int, ...]:

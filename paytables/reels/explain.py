@@ -67,13 +67,15 @@ def list_remarks(
 ) -> tuple[DefinitionRemark, ...]:
     """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
     remarks = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.list_remarks()]
-    starting = {mode.stage for mode in definition.bets.mode}
+    first_stages = {mode.first_stage for mode in definition.bets.modes}
     remarks += [
         DefinitionRemark(f"stage.{name}", "has no name: players of every language read its id")
-        for name, table in definition.stage.items()
-        if table.name is None and name not in starting
+        for name, table in definition.stages.items()
+        if table.name is None and name not in first_stages
     ]
-    costs = [mode.cost * level for mode in definition.bets.mode for level in definition.bets.levels]
+    costs = [
+        mode.cost_credits * level for mode in definition.bets.modes for level in definition.bets.bet_levels
+    ]
     shared_costs = sorted({cost for cost in costs if costs.count(cost) > 1})
     remarks += [
         DefinitionRemark("bets", f"several bets cost {format_count(cost, 'credit')}: ask for one by its name")
@@ -86,30 +88,32 @@ def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_Stage
     """Yield an explainer of each stage of a reel game once for every mode (way to bet) that can reach it."""
     every_mode = list(stages.values())
     reached_stages = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
-    for name, table in every_mode[0].definition.stage.items():
+    for name, table in every_mode[0].definition.stages.items():
         for mode_stages in [m for m in every_mode if name in reached_stages[id(m)]] or every_mode[:1]:
             yield _StagePaySentences(mode_stages, name, table, mode_stages.get_stage(name))
 
 
 def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
     """Return the names of the stages that a mode (way to bet) can reach."""
-    reached_stages, unvisited = set[str](), [mode_stages.mode.stage]
+    reached_stages, unvisited = set[str](), [mode_stages.mode.first_stage]
     while unvisited:
         name = unvisited.pop()
         if name in reached_stages:
             continue
         reached_stages.add(name)
-        table = mode_stages.definition.stage[name]
+        table = mode_stages.definition.stages[name]
         rows: list[PayTableRow | BonusItemDefinition] = [
-            *(table.pay if isinstance(table, ReelsStage) else table.items)
+            *(table.pay_rows if isinstance(table, ReelsStage) else table.items)
         ]
-        if isinstance(table, HoldStage) and table.full is not None:
-            rows.append(table.full)
+        if isinstance(table, HoldStage) and table.full_board_prize is not None:
+            rows.append(table.full_board_prize)
         given_awards = (
-            a for row in rows for a in row.gives if a.modes is None or mode_stages.mode.id in a.modes
+            a for row in rows for a in row.awards if a.mode_ids is None or mode_stages.mode.id in a.mode_ids
         )
         unvisited += [
-            stage for stage in (*(a.stage for a in given_awards), getattr(table, "then", None)) if stage
+            stage
+            for stage in (*(a.stage_id for a in given_awards), getattr(table, "stage_after_stick", None))
+            if stage
         ]
     return reached_stages
 
@@ -121,7 +125,7 @@ class _StagePaySentences:
         self.name = stage_name
         self._table = stage_table
         self._stage = stage
-        self._ids = mode_stages.symbols.symbol_ids
+        self._symbol_ids = mode_stages.symbols.symbol_ids
         self._symbols = mode_stages.symbols
         self._mode = mode_stages.mode
         self._patterns_by_group: dict[str, list[WinPattern]] = {}
@@ -144,7 +148,7 @@ class _StagePaySentences:
     @property
     def title(self) -> str:
         """Return the heading of the stage's sentences: its name, and the mode (way to bet) that they are about."""
-        return f"{self.name} (bet {self._mode.id}, {format_count(self._mode.cost, 'credit')}):"
+        return f"{self.name} (bet {self._mode.id}, {format_count(self._mode.cost_credits, 'credit')}):"
 
     def iter_sentences(self) -> Iterator[str]:
         """Yield sentences on what the stage pays, before the stage's multiplier."""
@@ -170,39 +174,41 @@ class _StagePaySentences:
         table = self._table
         if not isinstance(table, ReelsStage):
             return
-        if any(pay.on == "ways" for pay in table.pay):
+        if any(pay.kind == "ways" for pay in table.pay_rows):
             yield f"on {prod(len(reel[0]) for reel in self._reels.columns):,} ways"
         if table.multiplier > 1:
             yield f"and every prize {table.multiplier} times"
-        if max(table.multipliers) > 1:
-            unit = "run" if table.advance == "run" else "step"
-            yield f"and every prize {_format_list(table.multipliers)} times, from {unit} to {unit} of a series"
-        if max(table.cascade, default=1) > 1:
-            yield f"and every prize {_format_list(table.cascade)} times, from fall to fall"
+        if max(table.run_multipliers) > 1:
+            unit = "run" if table.multiplier_trigger == "run" else "step"
+            yield f"and every prize {_format_list(table.run_multipliers)} times, from {unit} to {unit} of a series"
+        if max(table.window_multipliers, default=1) > 1:
+            yield f"and every prize {_format_list(table.window_multipliers)} times, from fall to fall"
 
     def _iter_pay_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
         """Yield one sentence for each prize of the pay table that a window can show, without repetitions."""
         sentences: dict[str, None] = {}
-        listed: set[str] = set()
+        listed_prizes: set[str] = set()
         for symbol in self._list_symbols_on_strips():
             for cells in self._iter_candidate_lines(symbol):
                 end = self._find_best_win(cells)
                 if end.prize is not None and self._is_shown_on_line(cells, end.prize):
                     sentences.setdefault(self._format_sentence(cells, end))
-                    listed.add(end.prize.name)
-        prizes = {p.prize.name: p.prize for patterns in self._patterns_by_group.values() for p in patterns}
-        for pay in stage_table.pay:
-            prize = prizes.get(pay.id or " ".join(pay.pattern or ()))
+                    listed_prizes.add(end.prize.name)
+        prize_by_name = {
+            p.prize.name: p.prize for patterns in self._patterns_by_group.values() for p in patterns
+        }
+        for pay in stage_table.pay_rows:
+            prize = prize_by_name.get(pay.id or " ".join(pay.pattern or ()))
             if pay.pattern is not None and prize is not None:
                 sentences.setdefault(
                     f"{' '.join(pay.pattern)} on a line {_format_worth(prize.credits, prize.awards)}"
                 )
         yield from sentences
-        for n, pay in enumerate(stage_table.pay):
-            if pay.on != "line":
+        for n, pay in enumerate(stage_table.pay_rows):
+            if pay.kind != "line":
                 yield from self._iter_count_sentences(n, pay)
-            elif pay.of is not None:
-                yield from self._iter_mixed_sentences(n, pay, listed)
+            elif pay.symbol_or_group is not None:
+                yield from self._iter_mixed_sentences(n, pay, listed_prizes)
         yield from self._iter_multiplier_sentences(stage_table)
 
     def _iter_mixed_sentences(
@@ -210,7 +216,7 @@ class _StagePaySentences:
     ) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
         own_element = self._builder.find_symbol_multipliers(
-            f"{self._builder.key}.pay.{pay_row_number}", "=" + str(pay_row.of).removeprefix("=")
+            f"{self._builder.key}.pay.{pay_row_number}", "=" + str(pay_row.symbol_or_group).removeprefix("=")
         )
         for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
             if prize.name in listed_prizes or not (prize.credits or prize.awards):
@@ -221,7 +227,7 @@ class _StagePaySentences:
             cells, end = mixture
             shown_symbols = [s for s in cells if s is not None]
             if all(own_element[s] for s in shown_symbols):
-                names = [self._ids[s] for s in self._list_symbols_on_strips() if own_element[s]]
+                names = [self._symbol_ids[s] for s in self._list_symbols_on_strips() if own_element[s]]
                 worth_text = _format_worth(end.value, prize.awards)
                 yield f"{len(shown_symbols)} mixed of {_format_list(names)} on a line {worth_text}: as {prize.name}"
             else:
@@ -238,13 +244,13 @@ class _StagePaySentences:
         for pattern in (
             p for patterns in self._patterns_by_group.values() for p in patterns if p.prize == prize
         ):
-            fits = [
+            fitting_symbols_by_cell = [
                 [None]
-                if e is None
-                else sorted((s for s in on_strips if e[s]), key=lambda s: not own_symbols[s])
-                for e in pattern.elements
+                if element is None
+                else sorted((s for s in on_strips if element[s]), key=lambda s: not own_symbols[s])
+                for element in pattern.elements
             ]
-            for cells in itertools.islice(itertools.product(*fits), _MIXTURES_MAX):
+            for cells in itertools.islice(itertools.product(*fitting_symbols_by_cell), _MIXTURES_MAX):
                 end = self._find_best_win(cells)
                 if end.prize == prize and self._is_shown_on_line(cells, prize):
                     return cells, end
@@ -252,32 +258,32 @@ class _StagePaySentences:
 
     def _iter_multiplier_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
         """Yield a sentence for each symbol that multiplies wins on lines and ways."""
-        paid_on = {
-            pay.on
-            for pay in stage_table.pay
-            if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)
+        paid_kinds = {
+            pay.kind
+            for pay in stage_table.pay_rows
+            if pay.kind == "line" or (pay.kind == "ways" and not pay.counts_reel_once)
         }
         combination_text = _COMBINATION_TEXT_BY_KEY[
-            stage_table.wild_multipliers if "line" in paid_on else "multiply"
+            stage_table.wild_multipliers if "line" in paid_kinds else "multiply"
         ]
-        for symbol in self._list_symbols_on_strips() if paid_on else ():
+        for symbol in self._list_symbols_on_strips() if paid_kinds else ():
             if self._symbols.multipliers[symbol] > 1 and (
-                stage_table.multiply_own or self._symbols.substitutes_for[symbol]
+                stage_table.multiplies_own_pays or self._symbols.substitutes_for[symbol]
             ):
-                helps = "" if stage_table.multiply_own else " it helps to make"
+                condition_text = "" if stage_table.multiplies_own_pays else " it helps to make"
                 factor = self._symbols.multipliers[symbol]
-                yield f"{self._ids[symbol]} multiplies a win{helps} by {factor}; {combination_text}"
+                yield f"{self._symbol_ids[symbol]} multiplies a win{condition_text} by {factor}; {combination_text}"
 
     def _iter_count_sentences(self, pay_row_number: int, pay_row: PayTableRow) -> Iterator[str]:
         """Yield a sentence for each count of a ways or scatter row of the pay table that can be won."""
-        where = (
+        place_text = (
             "anywhere"
-            if pay_row.on == "scatter"
+            if pay_row.kind == "scatter"
             else f"on reels in a row from the {_format_side(pay_row)}, per way"
         )
         for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
             if prize.name not in self._reels.omitted_prizes and (prize.credits or prize.awards):
-                yield f"{prize.name} {where} {_format_worth(prize.credits, prize.awards)}"
+                yield f"{prize.name} {place_text} {_format_worth(prize.credits, prize.awards)}"
 
     def _list_symbols_on_strips(self) -> list[int]:
         """Return the numbers of the symbols on the strips, each once."""
@@ -291,7 +297,7 @@ class _StagePaySentences:
                 yield from (cells, cells[::-1])
             for wild in self._list_symbols_on_strips():
                 if (
-                    self._ids[symbol] in self._symbols.substitutes_for[wild]
+                    self._symbol_ids[symbol] in self._symbols.substitutes_for[wild]
                     and self._symbols.multipliers[wild] > 1
                 ):
                     for wild_count in range(1, length):
@@ -301,7 +307,7 @@ class _StagePaySentences:
     def _is_shown_on_line(self, cells: TrialLineCells, prize: LinePrize) -> bool:
         """Return whether some window of the stage shows these symbols on one of its lines."""
         element_by_symbol = {
-            s: tuple(int(n == s) for n in range(len(self._ids))) for s in cells if s is not None
+            s: tuple(int(n == s) for n in range(len(self._symbol_ids))) for s in cells if s is not None
         }
         # a pattern that only exactly these symbols fit
         shown_pattern = WinPattern(tuple(None if s is None else element_by_symbol[s] for s in cells), prize)
@@ -339,9 +345,9 @@ class _StagePaySentences:
         count_by_name: dict[str, int] = {}
         for symbol in cells:
             if symbol is not None:
-                count_by_name[self._ids[symbol]] = count_by_name.get(self._ids[symbol], 0) + 1
-        order = sorted(count_by_name.items(), key=lambda item: -item[1])
-        symbols_text = " and ".join(f"{count} {name}" for name, count in order)
+                count_by_name[self._symbol_ids[symbol]] = count_by_name.get(self._symbol_ids[symbol], 0) + 1
+        counted_symbols = sorted(count_by_name.items(), key=lambda item: -item[1])
+        symbols_text = " and ".join(f"{count} {name}" for name, count in counted_symbols)
         sentence = f"{symbols_text} on a line {_format_worth(end.value, end.prize.awards)}"
         is_plain = len(count_by_name) == 1 and end.multiplier == 1 and end.prize.name == symbols_text
         multiplier_text = f" x {end.multiplier}" if end.multiplier > 1 else ""
@@ -356,7 +362,7 @@ class _StagePaySentences:
         key = f"stage.{self.name}"
         for name in self._reels.omitted_prizes:
             yield DefinitionRemark(
-                key, f"{name} is inherited from {table.like} and cannot be won here; it is left out"
+                key, f"{name} is inherited from {table.parent_stage} and cannot be won here; it is left out"
             )
         yield from self._iter_weights_remarks(key, table)
         yield from self._iter_wilds_alone_remarks(key)
@@ -369,11 +375,11 @@ class _StagePaySentences:
         self, definition_key: str, stage_table: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark if the definition does not say which window row the stop weights are for."""
-        if stage_table.weights is not None and stage_table.weights_row is None:
+        if stage_table.stop_weights is not None and stage_table.weighted_row is None:
             has_only_line = self._builder.find_rows_of_only_line() is not None
-            row = "the row of the only line" if has_only_line else "the top row of the window"
+            row_text = "the row of the only line" if has_only_line else "the top row of the window"
             yield DefinitionRemark(
-                f"{definition_key}.weights", f"a stop's weight is of {row}; `weights_row` says another"
+                f"{definition_key}.weights", f"a stop's weight is of {row_text}; `weights_row` says another"
             )
 
     def _iter_wilds_alone_remarks(self, definition_key: str) -> Iterator[DefinitionRemark]:
@@ -386,33 +392,39 @@ class _StagePaySentences:
                 if end.prize is None or any(s not in {wild, None} for s in cells):
                     continue
                 pays_own_symbol = any(
-                    p.prize == end.prize and self._is_own_prize_of(p, wild)
-                    for ps in self._patterns_by_group.values()
-                    for p in ps
+                    pattern.prize == end.prize and self._is_own_prize_of(pattern, wild)
+                    for patterns in self._patterns_by_group.values()
+                    for pattern in patterns
                 )
                 if not pays_own_symbol and self._is_shown_on_line(cells, end.prize):
                     yield DefinitionRemark(f"{definition_key}.pay", self._format_sentence(cells, end))
 
     def _is_own_prize_of(self, pattern: WinPattern, wild: int) -> bool:
         """Return whether a line prize is the wild's own: only the wild and its equivalents make it."""
-        fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
-        return all(s == wild or self._symbols.substitutes_for[s] for s in fits)
+        fitting_symbols = {
+            s for element in pattern.elements if element is not None for s, m in enumerate(element) if m
+        }
+        return all(s == wild or self._symbols.substitutes_for[s] for s in fitting_symbols)
 
     def _iter_hidden_scatter_remarks(
         self, definition_key: str, stage_table: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each scatter that an expanding symbol may cover."""
-        for n, pay in enumerate(stage_table.pay):
-            if pay.on != "scatter":
+        for n, pay in enumerate(stage_table.pay_rows):
+            if pay.kind != "scatter":
                 continue
             for x, strip in enumerate(stage_table.strips):
-                hiding = [s for s in stage_table.expand if s in strip and pay.of in strip and s != pay.of]
-                if hiding:
-                    order_text = "before" if stage_table.scatters == "before" else "after"
+                hiding_symbols = [
+                    s
+                    for s in stage_table.expanding_symbols
+                    if s in strip and pay.symbol_or_group in strip and s != pay.symbol_or_group
+                ]
+                if hiding_symbols:
+                    order_text = "before" if stage_table.scatter_count_time == "before" else "after"
                     yield DefinitionRemark(
                         f"{definition_key}.pay.{n}",
-                        f"{hiding[0]} may fill reel {x + 1} over {pay.of}: scatters are counted {order_text} that"
-                        " (`scatters`)",
+                        f"{hiding_symbols[0]} may fill reel {x + 1} over {pay.symbol_or_group}: "
+                        f"scatters are counted {order_text} that (`scatters`)",
                     )
                     break
 
@@ -420,42 +432,46 @@ class _StagePaySentences:
         self, definition_key: str, stage_table: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each multiplying symbol in a scatter prize, where its multiplier has no effect."""
-        for n, pay in enumerate(stage_table.pay):
-            if pay.on != "scatter":
+        for n, pay in enumerate(stage_table.pay_rows):
+            if pay.kind != "scatter":
                 continue
             element = (
                 self._symbols.find_symbol_multipliers(
-                    str(pay.of), f"{definition_key}.pay.{n}.of", multiply_own=True
+                    str(pay.symbol_or_group), f"{definition_key}.pay.{n}.of", multiply_own=True
                 )
                 or ()
             )
             for symbol, factor in enumerate(element):
                 if factor > 1 and symbol in self._list_symbols_on_strips():
                     yield DefinitionRemark(
-                        f"{definition_key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here"
+                        f"{definition_key}.pay.{n}",
+                        f"the x{factor} of {self._symbol_ids[symbol]} does nothing here",
                     )
 
     def _iter_counted_for_others_remarks(
         self, definition_key: str, stage_table: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield remarks on wilds that count as a scatter, or that alone complete a way of another symbol."""
-        for n, pay in enumerate(stage_table.pay):
-            if pay.on == "line":
+        for n, pay in enumerate(stage_table.pay_rows):
+            if pay.kind == "line":
                 continue
             row_key = f"{definition_key}.pay.{n}"
-            element = self._builder.find_symbol_multipliers(row_key, str(pay.of))
-            own_element = self._builder.find_symbol_multipliers(row_key, "=" + str(pay.of).removeprefix("="))
+            element = self._builder.find_symbol_multipliers(row_key, str(pay.symbol_or_group))
+            own_element = self._builder.find_symbol_multipliers(
+                row_key, "=" + str(pay.symbol_or_group).removeprefix("=")
+            )
             for wild in self._list_symbols_on_strips():
                 if not element[wild] or own_element[wild]:
                     continue
-                name = self._ids[wild]
-                if pay.on == "scatter":
+                name = self._symbol_ids[wild]
+                if pay.kind == "scatter":
                     yield DefinitionRemark(
-                        row_key, f"{name} counts as {pay.of} anywhere (its `not_for` says otherwise)"
+                        row_key,
+                        f"{name} counts as {pay.symbol_or_group} anywhere (its `not_for` says otherwise)",
                     )
                 elif count := self._find_highest_own_count(wild, n, pay):
                     prize = self._builder.build_count_prizes(n, pay)[count]
-                    factor = 1 if pay.once_a_reel else element[wild] ** count
+                    factor = 1 if pay.counts_reel_once else element[wild] ** count
                     worth_text = _format_worth(prize.credits * factor, prize.awards)
                     text = f"{count} {name} on reels in a row {worth_text}: as {prize.name}"
                     yield DefinitionRemark(row_key, f"{text} x {factor}" if factor > 1 else text)
@@ -464,12 +480,21 @@ class _StagePaySentences:
     def _iter_paid_twice_remarks(definition_key: str, stage_table: ReelsStage) -> Iterator[DefinitionRemark]:
         """Yield a remark for each count of the same symbol that two rows of the pay table pay."""
         first_row_by_pay: dict[object, int] = {}
-        for n, pay in enumerate(stage_table.pay):
-            for count in pay.pays:
-                pay_key = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
+        for n, pay in enumerate(stage_table.pay_rows):
+            for count in pay.pay_by_count:
+                pay_key = (
+                    count,
+                    pay.symbol_or_group,
+                    pay.kind,
+                    pay.direction,
+                    pay.prize_group,
+                    pay.line_numbers,
+                    pay.needs_own_symbol,
+                )
                 if first_row_by_pay.setdefault(pay_key, n) != n:
-                    rule_text = "the higher counts" if pay.on == "line" else "both are paid"
-                    text = f"{count} {pay.of} stands in pay.{first_row_by_pay[pay_key]} as well: {rule_text}"
+                    rule_text = "the higher counts" if pay.kind == "line" else "both are paid"
+                    first_row = first_row_by_pay[pay_key]
+                    text = f"{count} {pay.symbol_or_group} stands in pay.{first_row} as well: {rule_text}"
                     yield DefinitionRemark(f"{definition_key}.pay.{n}.pays.{count}", text)
 
     def _find_highest_own_count(self, symbol: int, pay_row_number: int, pay_row: PayTableRow) -> int:
@@ -488,8 +513,8 @@ class _StagePaySentences:
 
 def _format_list(values: Sequence[object]) -> str:
     """Return the values as a list in words, such as ``1, 2 and 3``."""
-    *most, last = map(str, values)
-    return f"{', '.join(most)} and {last}" if most else last
+    *earlier_texts, last_text = map(str, values)
+    return f"{', '.join(earlier_texts)} and {last_text}" if earlier_texts else last_text
 
 
 def _iter_item_texts(items: Sequence[BonusItem], pay_unit: str) -> Iterator[str]:
@@ -498,9 +523,9 @@ def _iter_item_texts(items: Sequence[BonusItem], pay_unit: str) -> Iterator[str]
     for item in dict.fromkeys(items):
         counts[item] += item.count if pay_unit != "parts" else items.count(item)
     for item, count in counts.items():
-        ends = " and end the picking" if item.ends_picking else ""
+        end_text = " and end the picking" if item.ends_picking else ""
         worth_text = _format_worth(item.credits, item.awards)
-        yield f"{item.name} ({count:,} of {counts.total():,} {pay_unit}) {worth_text}{ends}"
+        yield f"{item.name} ({count:,} of {counts.total():,} {pay_unit}) {worth_text}{end_text}"
 
 
 def _format_side(pay_row: PayTableRow) -> str:
@@ -512,4 +537,4 @@ def _format_worth(credits_: int, awards: Sequence[Award]) -> str:
     """Return what a reel game's prize pays and gives as text, such as ``pay 20 and give 10 free``."""
     award_texts = [f"{a.run_count} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
     pay_texts = [f"pay {credits_:,}" if credits_ else "pay nothing"] if credits_ or not award_texts else []
-    return " and ".join([*pay_texts, *(f"give {what}" for what in award_texts)])
+    return " and ".join([*pay_texts, *(f"give {award_text}" for award_text in award_texts)])

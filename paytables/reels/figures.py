@@ -75,7 +75,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     """Return the exact figures of a reel game in one mode, to the given depth."""
     mode = stages.mode
     chain = build_chain(stages, with_second_moment=False)
-    runs = {key: rate for key, rate in chain.count_expected_runs(mode.stage).items() if rate}
+    runs = {key: rate for key, rate in chain.count_expected_runs(mode.first_stage).items() if rate}
     mean = sum(
         (
             rate * multiplier * chain.get_run_figures(name, start_condition).mean
@@ -83,15 +83,19 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
         ),
         ZERO,
     )
-    base = stages.get_stage(mode.stage)
-    cycle = base.reels.cycle if isinstance(base, ReelSpinStage | CascadingReels | HeldReels) else None
+    first_stage = stages.get_stage(mode.first_stage)
+    cycle = (
+        first_stage.reels.cycle
+        if isinstance(first_stage, ReelSpinStage | CascadingReels | HeldReels)
+        else None
+    )
     return_figures = BetAnalysis(
         bet=mode.id,
-        cost_credits=mode.cost,
+        cost_credits=mode.cost_credits,
         options={"mode": mode.id},
-        rtp=mean / mode.cost,
+        rtp=mean / mode.cost_credits,
         cycle=cycle,
-        progressives=_list_level_figures(definition, stages, runs, mean / mode.cost),
+        progressives=_list_level_figures(definition, stages, runs, mean / mode.cost_credits),
         merchandise=_list_merchandise_figures(definition, stages, runs),
         **_describe_strategy(definition, stages, runs, chain),
     )
@@ -106,7 +110,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     if depth is AnalysisDepth.PRIZES:
         return figures
     moments = build_chain(stages, with_second_moment=True).compute_award_moments(
-        Award("stage", mode.stage, 1, 0)
+        Award("stage", mode.first_stage, 1, 0)
     )
     if moments.mean != mean:
         raise AnalysisError(
@@ -114,12 +118,14 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
         )
     if depth is AnalysisDepth.VOLATILITY:
         return replace(figures, variance=moments.variance)
-    highest = _compute_highest_win_figures(stages)
-    distribution = (
+    highest_win_figures = _compute_highest_win_figures(stages)
+    distribution_figures = (
         _compute_distribution_figures(stages, figures.hit_probability) if depth is AnalysisDepth.FULL else {}
     )
-    notes = (*highest.pop("notes", ()), *distribution.pop("notes", ()))
-    all_figures = replace(figures, variance=moments.variance, notes=notes, **highest, **distribution)
+    notes = (*highest_win_figures.pop("notes", ()), *distribution_figures.pop("notes", ()))
+    all_figures = replace(
+        figures, variance=moments.variance, notes=notes, **highest_win_figures, **distribution_figures
+    )
     double_up = definition.double_up
     return (
         all_figures
@@ -134,20 +140,20 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
     multiplied by 2^k. If the distribution is unknown or omits wins that may be doubled, only the highest win is stated.
     """
-    top, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
-    most = double_up.most_credits if top is None else double_up.compute_win_bound(top)
+    win_max, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
+    doubled_win_max = double_up.win_max_credits if win_max is None else double_up.compute_win_bound(win_max)
     if (
         distribution is None
         or variance is None
-        or (distribution.unlisted_probability and 2 * max(distribution.counts) < double_up.most_credits)
+        or (distribution.unlisted_probability and 2 * max(distribution.counts) < double_up.win_max_credits)
     ):
-        return DoubleUpFigures(max_win_credits=most)
+        return DoubleUpFigures(max_win_credits=doubled_win_max)
     added_square_sum = sum(
         count * win**2 * ((1 << double_up.count_possible_rounds(win)) - 1)
         for win, count in distribution.counts.items()
     )
     return DoubleUpFigures(
-        max_win_credits=most,
+        max_win_credits=doubled_win_max,
         variance=variance + Fraction(added_square_sum, distribution.total),
         distribution=_compute_doubled_distribution(double_up, distribution),
     )
@@ -155,14 +161,16 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
 
 def _compute_doubled_distribution(double_up: DoubleUp, distribution: WinDistribution) -> WinDistribution:
     """Return the win distribution of a player who doubles every win as often as allowed; its tail is unchanged."""
-    cases = 1 << double_up.most_rounds
+    doubling_count = 1 << double_up.rounds_max
     counts: dict[int, int] = defaultdict(int)
     for win, count in distribution.counts.items():
         rounds = double_up.count_possible_rounds(win)
-        doubled = count * (cases >> rounds)
-        counts[win << rounds] += doubled
-        counts[0] += count * cases - doubled
-    return WinDistribution(distribution.total * cases, dict(counts), distribution.unlisted_probability)
+        doubled_count = count * (doubling_count >> rounds)
+        counts[win << rounds] += doubled_count
+        counts[0] += count * doubling_count - doubled_count
+    return WinDistribution(
+        distribution.total * doubling_count, dict(counts), distribution.unlisted_probability
+    )
 
 
 def _describe_strategy(
@@ -177,27 +185,27 @@ def _describe_strategy(
     mean = ZERO
     for (name, start_condition, multiplier), rate in runs.items():
         stage = stages.get_stage(name, start_condition)
-        worst = stage.worst_mean
-        run_mean = chain.get_run_figures(name, start_condition).mean if worst is None else worst
+        worst_mean = stage.worst_mean
+        run_mean = chain.get_run_figures(name, start_condition).mean if worst_mean is None else worst_mean
         mean += rate * multiplier * run_mean
-        if worst is not None:
+        if worst_mean is not None:
             strategy_texts.add(_HOLD_STRATEGY_TEXT if isinstance(stage, HeldReels) else _PICK_STRATEGY_TEXT)
     if definition.double_up is not None:
         strategy_texts.add(_DOUBLE_UP_STRATEGY_TEXT)
     if not strategy_texts:
         return {}
-    return {"strategy": "; ".join(sorted(strategy_texts)), "worst_rtp": mean / stages.mode.cost}
+    return {"strategy": "; ".join(sorted(strategy_texts)), "worst_rtp": mean / stages.mode.cost_credits}
 
 
 def _compute_highest_win_figures(stages: ModeStages) -> dict[str, Any]:
     """Return fields of :class:`BetAnalysis`: the highest win and its probability, or a note on why they are unknown."""
     try:
-        top = HighestWins(stages).find_highest_win(Award("stage", stages.mode.stage, 1, 0))
+        highest_win = HighestWins(stages).find_highest_win(Award("stage", stages.mode.first_stage, 1, 0))
     except AnalysisError as error:
         return {"notes": (f"no highest win: {error}",)}
-    if top is None:
+    if highest_win is None:
         return {"notes": ("no highest win: a feature that starts itself again has no last run",)}
-    return {"max_win_credits": top[0], "max_win_probability": top[1]}
+    return {"max_win_credits": highest_win[0], "max_win_probability": highest_win[1]}
 
 
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
@@ -220,28 +228,32 @@ def _compute_distribution_figures(
     notes = []
     distribution_figures: dict[str, Any] = {}
     try:
-        run_distribution = stages.get_stage(mode.stage).compute_distribution()
+        run_distribution = stages.get_stage(mode.first_stage).compute_distribution()
         no_win_chance = NoWinChance(stages)
         distribution_figures["hit_probability"] = 1 - no_win_chance.compute_chance()
         if no_win_chance.is_rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
         distribution = (
             _compute_exact_distribution(stages, run_distribution)
-            or TotalWinDistributions(stages, max(CREDITS_LIMIT_MIN, 4 * mode.cost)).compute_distribution()
+            or TotalWinDistributions(
+                stages, max(CREDITS_LIMIT_MIN, 4 * mode.cost_credits)
+            ).compute_distribution()
         )
     except ImportError:
-        missing = "distribution" if quick_hit_probability is not None else "hit frequency and distribution"
-        return {"notes": (f"{missing}: {_LABORATORY_ONLY_TEXT}",)}
+        missing_text = (
+            "distribution" if quick_hit_probability is not None else "hit frequency and distribution"
+        )
+        return {"notes": (f"{missing_text}: {_LABORATORY_ONLY_TEXT}",)}
     except AnalysisError as error:
         return {**distribution_figures, "notes": (*notes, f"no distribution: {error}")}
     if distribution.unlisted_probability:
         notes.append(
-            f"distribution: wins below {max(CREDITS_LIMIT_MIN, 4 * mode.cost)} credits; "
+            f"distribution: wins below {max(CREDITS_LIMIT_MIN, 4 * mode.cost_credits)} credits; "
             f"one game in {int(1 / distribution.unlisted_probability):,} left out"
         )
     return {
         **distribution_figures,
-        "win_at_least_bet_probability": distribution.compute_chance_of_at_least(mode.cost),
+        "win_at_least_bet_probability": distribution.compute_chance_of_at_least(mode.cost_credits),
         "distribution": distribution,
         "notes": tuple(notes),
     }
@@ -255,7 +267,7 @@ def _compute_exact_distribution(
     ``run_distribution`` is that of the run's results (credits won, awards given). The result is also None if the stage
     multiplies the pays of its first run.
     """
-    series_rules = stages.series_rules[stages.mode.stage]
+    series_rules = stages.series_rules[stages.mode.first_stage]
     if series_rules.multipliers[0] != 1 or any(given for _, given in run_distribution):
         return None
     total = lcm(*(p.denominator for p in run_distribution.values()))
@@ -271,18 +283,18 @@ def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, 
     for (name, start_condition, multiplier), rate in runs.items():
         for p in stages.get_stage(name, start_condition).list_prize_rates():
             key = (name, p.name, p.credits)
-            rows[key][0] += rate * Fraction(p.hits, p.cycle)
+            rows[key][0] += rate * Fraction(p.winning_case_count, p.cycle)
             rows[key][1] += rate * multiplier * Fraction(p.total_paid, p.cycle)
-            hits[key] = p.hits if key not in hits else None
+            hits[key] = p.winning_case_count if key not in hits else None
     _add_never_won_prizes(stages, runs, rows, hits)
     return tuple(
         PrizeFigures(
             name=prize,
             stage_or_spot=stage,
             credits=credits_,
-            hits=hits[stage, prize, credits_],
+            winning_case_count=hits[stage, prize, credits_],
             rate=rate,
-            rtp=paid / stages.mode.cost,
+            rtp=paid / stages.mode.cost_credits,
         )
         for (stage, prize, credits_), (rate, paid) in sorted(
             rows.items(), key=lambda row: (row[0][0], -row[0][2])
@@ -311,32 +323,32 @@ def _list_feature_figures(
 ) -> tuple[FeatureFigures, ...]:
     """Return the figures of each feature of a reel game: a stage that the mode can start after its first."""
     feature_figures = []
-    for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
+    for stage in sorted({name for name, _, _ in runs} - {stages.mode.first_stage}):
         feature_runs = {key: rate for key, rate in runs.items() if key[0] == stage}
         mean_runs = sum(feature_runs.values(), ZERO)
         credits_ = sum(
             (
-                r * multiplier * chain.get_run_figures(n, start_condition).mean
-                for (n, start_condition, multiplier), r in feature_runs.items()
+                run_rate * multiplier * chain.get_run_figures(n, start_condition).mean
+                for (n, start_condition, multiplier), run_rate in feature_runs.items()
             ),
             ZERO,
         )
-        starts = [
-            (award, r * p)
-            for (name, start_condition, _), r in runs.items()
+        start_rates = [
+            (award, run_rate * award_rate)
+            for (name, start_condition, _), run_rate in runs.items()
             if name != stage
-            for award, p in chain.get_run_figures(name, start_condition).rate_by_award.items()
-            if award.kind == "stage" and award.name == stage and p
+            for award, award_rate in chain.get_run_figures(name, start_condition).rate_by_award.items()
+            if award.kind == "stage" and award.name == stage and award_rate
         ]
-        rate = sum((p for _, p in starts), ZERO)
-        lengths = [chain.find_longest_series(award) for award, _ in starts]
+        rate = sum((award_rate for _, award_rate in start_rates), ZERO)
+        lengths = [chain.find_longest_series(award) for award, _ in start_rates]
         feature_figures.append(
             FeatureFigures(
                 feature=stage,
                 rate=rate,
                 mean_runs=mean_runs / rate,
                 mean_credits=credits_ / rate,
-                rtp=credits_ / stages.mode.cost,
+                rtp=credits_ / stages.mode.cost_credits,
                 max_runs=None if None in lengths else max(n for n in lengths if n is not None),
             )
         )
@@ -389,12 +401,12 @@ def _list_level_figures(
     definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns, base_rtp: Fraction
 ) -> tuple[ProgressiveFigures, ...]:
     """Return the figures of each progressive level in one mode."""
-    if not definition.progressive:
+    if not definition.progressive_levels:
         return ()
     rates = _compute_award_rates(stages, runs, "progressive")
     figures = []
-    cost = stages.mode.cost
-    for level in definition.progressive:
+    cost = stages.mode.cost_credits
+    for level in definition.progressive_levels:
         increment = Fraction(level.increment)
         rate = rates[level.id]
         reset = level.reset_credits

@@ -60,17 +60,17 @@ class _HighestPaySearch:
     def find_highest_win_from(self, node: int) -> int:
         """Return the highest win that a pay component in ``node`` can still reach, per unit of its weight."""
         if node not in self._highest_win_by_node:
-            g = self.reels.graph
-            first = g.letter_offsets[node]
-            if first < 0:
-                self._highest_win_by_node[node] = g.win_value_by_node[node]
+            graph = self.reels.graph
+            first_offset = graph.letter_offsets[node]
+            if first_offset < 0:
+                self._highest_win_by_node[node] = graph.win_value_by_node[node]
             else:
-                steps = range(first, first + g.letter_counts[node])
+                steps = range(first_offset, first_offset + graph.letter_counts[node])
                 self._highest_win_by_node[node] = max(
-                    g.step_factors[k] * self.find_highest_win_from(g.next_nodes[k])
-                    if g.step_factors[k]
+                    graph.step_factors[step_index] * self.find_highest_win_from(graph.next_nodes[step_index])
+                    if graph.step_factors[step_index]
                     else 0
-                    for k in steps
+                    for step_index in steps
                 )
         return self._highest_win_by_node[node]
 
@@ -79,11 +79,11 @@ class _HighestPaySearch:
 
         For a final node, return the node itself and the factor 1.
         """
-        g = self.reels.graph
-        if g.letter_offsets[node] < 0:
+        graph = self.reels.graph
+        if graph.letter_offsets[node] < 0:
             return node, 1
-        k = g.letter_offsets[node] + letter
-        return g.next_nodes[k], g.step_factors[k]
+        step_index = graph.letter_offsets[node] + letter
+        return graph.next_nodes[step_index], graph.step_factors[step_index]
 
     def find_possible_awards(self, x: int, nodes: tuple[int, ...]) -> frozenset[GivenAwards]:
         """Return every combination of awards that is still possible before reel ``x`` is read.
@@ -111,12 +111,16 @@ class _HighestPaySearch:
         """Return the highest pay of windows that give exactly these awards, and the number of cases with that pay."""
         highest_pay, cases = 0, 0
         case_counts = self.reels.case_counts
-        starts, letter_offsets = self.reels.start_nodes, self.reels.graph.letter_offsets
-        alive = tuple((c, node, 1) for c, node in enumerate(starts))
-        bound = sum(self.find_highest_win_from(node) for node in starts)
-        todo = [_SearchBranch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.award_components))]
-        while todo:
-            branch = todo.pop()
+        start_nodes, letter_offsets = self.reels.start_nodes, self.reels.graph.letter_offsets
+        live_components = tuple((c, node, 1) for c, node in enumerate(start_nodes))
+        pay_bound = sum(self.find_highest_win_from(node) for node in start_nodes)
+        open_branches = [
+            _SearchBranch(
+                pay_bound, 0, 1, 0, live_components, tuple(start_nodes[c] for c in self.award_components)
+            )
+        ]
+        while open_branches:
+            branch = open_branches.pop()
             if branch.pay_bound < highest_pay:
                 continue
             if branch.reels_read < len(case_counts) and (
@@ -131,7 +135,7 @@ class _HighestPaySearch:
                     b for b in self._extend_branch(branch, given_awards) if b.pay_bound >= highest_pay
                 ]
                 # the last branch, with the highest bound, is followed first
-                todo += sorted(longer_branches, key=lambda b: b.pay_bound)
+                open_branches += sorted(longer_branches, key=lambda b: b.pay_bound)
             else:  # nothing more can be won or awarded, so the bound is the pay, whatever the later reels show
                 branch_cases = branch.cases * prod(case_counts[branch.reels_read :])
                 if branch.pay_bound > highest_pay or not cases:
@@ -146,8 +150,8 @@ class _HighestPaySearch:
         Columns after which the awards ``given_awards`` are impossible are left out.
         """
         x = branch.reels_read
-        g = self.reels.graph
-        letter_offsets, value = g.letter_offsets, g.win_value_by_node
+        graph = self.reels.graph
+        letter_offsets, win_value_by_node = graph.letter_offsets, graph.win_value_by_node
         branch_by_key: dict[tuple[int, tuple[ComponentProgress, ...], tuple[int, ...]], _SearchBranch] = {}
         for letters, column_weight in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
             award_nodes = tuple(
@@ -158,25 +162,33 @@ class _HighestPaySearch:
             )
             if given_awards not in self.find_possible_awards(x + 1, award_nodes):
                 continue
-            won_credits = bound = branch.won_credits
-            alive = []
+            won_credits = pay_bound = branch.won_credits
+            live_components = []
             for c, node, weight in branch.live_components:
-                k = letter_offsets[node] + letters[c]
-                node_after, weight_after = g.next_nodes[k], weight * g.step_factors[k]
+                step_index = letter_offsets[node] + letters[c]
+                node_after, weight_after = (
+                    graph.next_nodes[step_index],
+                    weight * graph.step_factors[step_index],
+                )
                 if not weight_after:
                     continue
                 if letter_offsets[node_after] < 0:
-                    won_credits += weight_after * value[node_after]
-                    bound += weight_after * value[node_after]
+                    won_credits += weight_after * win_value_by_node[node_after]
+                    pay_bound += weight_after * win_value_by_node[node_after]
                 else:
-                    alive.append((c, node_after, weight_after))
-                    bound += weight_after * self.find_highest_win_from(node_after)
-            key = (won_credits, tuple(alive), award_nodes)
+                    live_components.append((c, node_after, weight_after))
+                    pay_bound += weight_after * self.find_highest_win_from(node_after)
+            key = (won_credits, tuple(live_components), award_nodes)
             if key in branch_by_key:
                 branch_by_key[key].cases += branch.cases * column_weight
             else:
                 branch_by_key[key] = _SearchBranch(
-                    bound, x + 1, branch.cases * column_weight, won_credits, tuple(alive), award_nodes
+                    pay_bound,
+                    x + 1,
+                    branch.cases * column_weight,
+                    won_credits,
+                    tuple(live_components),
+                    award_nodes,
                 )
         return list(branch_by_key.values())
 

@@ -55,44 +55,44 @@ def count_ends_by_component(reels: ReelSet) -> EndCounts:
     uniform strips, all lines do.
     """
     histograms = _HistogramIndex(reels)
-    walked: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
+    ends_by_automaton: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
     ends = []
     for c, component in enumerate(reels.components):
         key = component.start_node, histograms.find_histograms((c,))
-        if key not in walked:
-            walked[key] = _count_end_nodes_of_component(
+        if key not in ends_by_automaton:
+            ends_by_automaton[key] = _count_end_nodes_of_component(
                 reels.graph, component.start_node, count_letters(reels, (c,))
             )
-        ends.append(walked[key])
+        ends.append(ends_by_automaton[key])
     return ends
 
 
 def _count_end_nodes_of_component(
-    g: WinGraph, start: int, counts: Sequence[Sequence[tuple[LetterCombination, int]]]
+    graph: WinGraph, start_node: int, letter_counts_by_reel: Sequence[Sequence[tuple[LetterCombination, int]]]
 ) -> dict[int, tuple[int, int]]:
     """Return, for each final node of one component, the number of windows that lead there and the sum of their ways.
 
-    ``counts`` has, for each reel, the number of cases of each letter.
+    ``letter_counts_by_reel`` has, for each reel, the number of cases of each letter.
     """
-    current_counts: dict[int, tuple[int, int]] = {start: (1, 1)}
-    for reel_counts in counts:
-        total = sum(count for _, count in reel_counts)
+    current_counts: dict[int, tuple[int, int]] = {start_node: (1, 1)}
+    for reel_counts in letter_counts_by_reel:
+        reel_case_count = sum(count for _, count in reel_counts)
         next_counts: dict[int, tuple[int, int]] = {}
-        for node, (windows, weighted) in current_counts.items():
-            offset = g.letter_offsets[node]
+        for node, (window_count, way_sum) in current_counts.items():
+            offset = graph.letter_offsets[node]
             steps = (
-                [(node, 1, total)]
+                [(node, 1, reel_case_count)]
                 if offset < 0
                 else [
-                    (g.next_nodes[offset + letter], g.step_factors[offset + letter], count)
+                    (graph.next_nodes[offset + letter], graph.step_factors[offset + letter], count)
                     for (letter,), count in reel_counts
                 ]
             )
             for target, factor, count in steps:
                 sums_before = next_counts.get(target, (0, 0))
                 next_counts[target] = (
-                    sums_before[0] + windows * count,
-                    sums_before[1] + weighted * count * factor,
+                    sums_before[0] + window_count * count,
+                    sums_before[1] + way_sum * count * factor,
                 )
         current_counts = next_counts
     return current_counts
@@ -120,39 +120,39 @@ def count_end_nodes(
 
 
 def _count_windows_by_nodes(
-    g: WinGraph,
-    start: AutomatonNodes,
-    counts: list[list[tuple[LetterCombination, int]]],
+    graph: WinGraph,
+    start_nodes: AutomatonNodes,
+    letter_counts_by_reel: list[list[tuple[LetterCombination, int]]],
     weighted: tuple[bool, ...],
     required_winners: tuple[int, ...],
 ) -> dict[AutomatonNodes, int]:
-    """Return how many windows lead from the nodes ``start`` to each combination of final nodes.
+    """Return how many windows lead from the nodes ``start_nodes`` to each combination of final nodes.
 
-    ``counts`` has, for each reel, the number of cases of each combination of letters. If ``weighted[i]``, a
-    window counts as often as the product of component i's factors says. Windows in which a component in
-    ``required_winners`` does not win are left out.
+    ``letter_counts_by_reel`` has, for each reel, the number of cases of each combination of letters. If
+    ``weighted[i]``, a window counts as often as the product of component i's factors says. Windows in which a component
+    in ``required_winners`` does not win are left out.
     """
-    current_windows: dict[AutomatonNodes, int] = {start: 1}
-    component_indexes = range(len(start))
-    for reel_counts in counts:
+    current_windows: dict[AutomatonNodes, int] = {start_nodes: 1}
+    component_indexes = range(len(start_nodes))
+    for reel_counts in letter_counts_by_reel:
         next_windows: dict[AutomatonNodes, int] = defaultdict(int)
-        total = sum(count for _, count in reel_counts)
+        reel_case_count = sum(count for _, count in reel_counts)
         for nodes, windows in current_windows.items():
-            offsets = [g.letter_offsets[node] for node in nodes]
+            offsets = [graph.letter_offsets[node] for node in nodes]
             if max(offsets, default=-1) < 0:  # all automata have ended: any letters follow
-                next_windows[nodes] += windows * total
+                next_windows[nodes] += windows * reel_case_count
                 continue
             for letters, count in reel_counts:
                 weighted_windows = windows * count
                 targets = list(nodes)
                 for i in component_indexes:
                     if offsets[i] >= 0:
-                        k = offsets[i] + letters[i]
-                        targets[i] = g.next_nodes[k]
+                        step_index = offsets[i] + letters[i]
+                        targets[i] = graph.next_nodes[step_index]
                         if weighted[i]:
-                            weighted_windows *= g.step_factors[k]
+                            weighted_windows *= graph.step_factors[step_index]
                 if not weighted_windows or any(
-                    g.letter_offsets[targets[i]] < 0 and not g.win_value_by_node[targets[i]]
+                    graph.letter_offsets[targets[i]] < 0 and not graph.win_value_by_node[targets[i]]
                     for i in required_winners
                 ):
                     continue
@@ -163,26 +163,28 @@ def _count_windows_by_nodes(
 
 def list_award_components(reels: ReelSet) -> list[int]:
     """Return the numbers of the pay components that can give an award such as free games, which is played next."""
-    can_give = {start: _can_give_award(reels.graph, start) for start in set(reels.start_nodes)}
-    return [c for c, start in enumerate(reels.start_nodes) if can_give[start]]
+    gives_award_by_start = {
+        start_node: _can_give_award(reels.graph, start_node) for start_node in set(reels.start_nodes)
+    }
+    return [c for c, start_node in enumerate(reels.start_nodes) if gives_award_by_start[start_node]]
 
 
-def _can_give_award(g: WinGraph, start: int) -> bool:
-    """Return whether a pay automaton started in the node ``start`` can end with an award that is played next."""
-    seen_nodes = {start}
-    todo = [start]
-    while todo:
-        node = todo.pop()
-        prize = g.ends[node].prize
+def _can_give_award(graph: WinGraph, start_node: int) -> bool:
+    """Return whether a pay automaton started in the node ``start_node`` can end with an award that is played next."""
+    seen_nodes = {start_node}
+    unvisited_nodes = [start_node]
+    while unvisited_nodes:
+        node = unvisited_nodes.pop()
+        prize = graph.ends[node].prize
         if prize is not None and select_given_awards(prize.awards):
             return True
-        if g.letter_offsets[node] >= 0:
-            for target in g.next_nodes[
-                g.letter_offsets[node] : g.letter_offsets[node] + g.letter_counts[node]
+        if graph.letter_offsets[node] >= 0:
+            for target in graph.next_nodes[
+                graph.letter_offsets[node] : graph.letter_offsets[node] + graph.letter_counts[node]
             ]:
                 if target not in seen_nodes:
                     seen_nodes.add(target)
-                    todo.append(target)
+                    unvisited_nodes.append(target)
     return False
 
 
@@ -205,29 +207,33 @@ def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: 
     award_components = list_award_components(reels)
     rates: dict[Award, Fraction] = defaultdict(Fraction)
     for c in award_components:
-        for node, (amount, _) in ends[c].items():
+        for node, (window_count, _) in ends[c].items():
             for award in find_given_awards(reels, (node,)):
-                rates[award] += Fraction(amount, reels.cycle)
+                rates[award] += Fraction(window_count, reels.cycle)
     chances: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     if not award_components:
         chances[()] = Fraction(1)
     elif len(award_components) <= JOINT_AWARDS_MAX:
-        for nodes, amount in count_end_nodes(
+        for nodes, window_count in count_end_nodes(
             reels, award_components, [False] * len(award_components)
         ).items():
-            chances[find_given_awards(reels, nodes)] += Fraction(amount, reels.cycle)
+            chances[find_given_awards(reels, nodes)] += Fraction(window_count, reels.cycle)
     elif with_second_moment:
         raise BeyondExactAnalysis(
             f"stage {reels.name}: {len(award_components)} components give awards, too many for its variance to be "
             "computed"
         )
     if with_second_moment:
-        parts = _compute_mean_by_awards(reels, award_components)
+        mean_by_awards = _compute_mean_by_awards(reels, award_components)
         return RunFigures(
-            rates, chances, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels)
+            rates,
+            chances,
+            sum(mean_by_awards.values(), Fraction(0)),
+            mean_by_awards,
+            compute_second_moment(reels),
         )
-    value = reels.graph.win_value_by_node
-    total = sum(weighted * value[node] for walks in ends for node, (_, weighted) in walks.items())
+    win_value_by_node = reels.graph.win_value_by_node
+    total = sum(weighted * win_value_by_node[node] for walks in ends for node, (_, weighted) in walks.items())
     return RunFigures(rates, chances, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
@@ -237,24 +243,36 @@ def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> 
     The mean is over all windows: those that give other awards count as 0 credits. ``award_components`` are the
     indices of the pay components that give awards.
     """
-    parts: dict[GivenAwards, int] = defaultdict(int)
+    credits_by_awards: dict[GivenAwards, int] = defaultdict(int)
     weighted = [False] * len(award_components) + [True]
-    value = reels.graph.win_value_by_node
+    win_value_by_node = reels.graph.win_value_by_node
     for c in range(len(reels.components)):
-        for nodes, amount in count_end_nodes(
+        for nodes, window_count in count_end_nodes(
             reels, [*award_components, c], weighted, required_winners=[len(award_components)]
         ).items():
-            parts[find_given_awards(reels, nodes[:-1])] += amount * value[nodes[-1]]
-    return defaultdict(Fraction, {g: Fraction(n * reels.multiplier, reels.cycle) for g, n in parts.items()})
+            credits_by_awards[find_given_awards(reels, nodes[:-1])] += (
+                window_count * win_value_by_node[nodes[-1]]
+            )
+    return defaultdict(
+        Fraction,
+        {
+            given_awards: Fraction(credits_ * reels.multiplier, reels.cycle)
+            for given_awards, credits_ in credits_by_awards.items()
+        },
+    )
 
 
 def compute_second_moment(reels: ReelSet) -> Fraction:
     """Return E[X^2] of the credits X of one run: the sum over all pairs of components of E[X_a X_b]."""
-    size = len(reels.components)
+    component_count = len(reels.components)
     # (X_1 + X_2 + ...)^2 has each square once and the product of each pair twice
-    squares = sum(_iter_win_products(reels, [(c, c) for c in range(size)]))
-    products = sum(_iter_win_products(reels, [(a, b) for a in range(size) for b in range(a + 1, size)]))
-    return Fraction((squares + 2 * products) * reels.multiplier**2, reels.cycle)
+    square_sum = sum(_iter_win_products(reels, [(c, c) for c in range(component_count)]))
+    product_sum = sum(
+        _iter_win_products(
+            reels, [(a, b) for a in range(component_count) for b in range(a + 1, component_count)]
+        )
+    )
+    return Fraction((square_sum + 2 * product_sum) * reels.multiplier**2, reels.cycle)
 
 
 #: The only step of a finished component.
@@ -334,20 +352,20 @@ def _add_marginals(histogram: LetterHistogram) -> dict[LetterCombination, int]:
     return dict(sums)
 
 
-def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
+def _iter_win_products(reels: ReelSet, component_tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
     """Yield, for each tuple of pay components, the sum of the product of their wins over all windows of the reels.
 
     Tuples whose components see the same symbols equally often have the same sum, which is computed once. On uniform
     strips all single lines have the same sum, and so have all pairs of lines with the same offset between them.
     """
-    tables = _HistogramIndex(reels)
-    walk = _WinProductSums(reels, tables)
-    for components in tuples:
-        start = tuple(reels.components[c].start_node for c in components)
-        numbers = tables.find_histograms(components)
-        if len(set(start)) == 1:  # the same automaton: the order of the pair does not matter
-            numbers = min(numbers, tables.find_histograms(components[::-1]))
-        yield walk.sum_pays(start, numbers)
+    histograms = _HistogramIndex(reels)
+    win_product_sums = _WinProductSums(reels, histograms)
+    for components in component_tuples:
+        start_nodes = tuple(reels.components[c].start_node for c in components)
+        histogram_numbers = histograms.find_histograms(components)
+        if len(set(start_nodes)) == 1:  # the same automaton: the order of the pair does not matter
+            histogram_numbers = min(histogram_numbers, histograms.find_histograms(components[::-1]))
+        yield win_product_sums.sum_pays(start_nodes, histogram_numbers)
 
 
 class _AutomataStep(NamedTuple):
@@ -371,50 +389,50 @@ class _WinProductSums:
     The reels are read from first to last. Each sum over the remaining reels is computed once.
     """
 
-    def __init__(self, reels: ReelSet, tables: _HistogramIndex) -> None:
+    def __init__(self, reels: ReelSet, histograms: _HistogramIndex) -> None:
         self._graph = reels.graph
-        self._tables = tables
+        self._histograms = histograms
         #: The number of windows of the last 0, 1, 2... reels.
-        self._windows = list(accumulate(reversed(reels.case_counts), mul, initial=1))
+        self._window_counts = list(accumulate(reversed(reels.case_counts), mul, initial=1))
         self._sums: dict[tuple[AutomatonNodes, tuple[int, ...]], int] = {}
         """The sums computed so far."""
         self._steps: dict[AutomatonNodes, list[_AutomataStep]] = {}
         self._step_count = 0
         """The number of steps listed so far; the next step gets the next number."""
 
-    def sum_pays(self, nodes: AutomatonNodes, numbers: tuple[int, ...]) -> int:
+    def sum_pays(self, nodes: AutomatonNodes, histogram_numbers: tuple[int, ...]) -> int:
         """Return the sum, over all windows of the remaining reels, of the product of the components' wins.
 
-        ``nodes`` are the present nodes of the components' automata, ``numbers`` the numbers of the remaining reels'
-        histograms. Only steps after which all components can still win are followed. A finished component accepts any
-        letter.
+        ``nodes`` are the present nodes of the components' automata, ``histogram_numbers`` the numbers of the remaining
+        reels' histograms. Only steps after which all components can still win are followed. A finished component
+        accepts any letter.
         """
-        if not numbers:
+        if not histogram_numbers:
             return prod(self._graph.win_value_by_node[n] for n in nodes)
-        key = (nodes, numbers)
+        key = (nodes, histogram_numbers)
         total = self._sums.get(key)
         if total is None:
             total = 0
-            number, later, count = numbers[0], numbers[1:], self._tables.count
-            windows = self._windows[len(later)]
+            number, later_numbers, count = histogram_numbers[0], histogram_numbers[1:], self._histograms.count
+            window_count = self._window_counts[len(later_numbers)]
             for step in self._steps.get(nodes) or self._list_steps(nodes):
                 cases = count(number, step)
                 if cases:
                     win_product = step.win_product
                     total += cases * (
-                        self.sum_pays(step.next_nodes, later)
+                        self.sum_pays(step.next_nodes, later_numbers)
                         if win_product is None
-                        else win_product * windows
+                        else win_product * window_count
                     )
             self._sums[key] = total
         return total
 
     def _list_steps(self, nodes: AutomatonNodes) -> list[_AutomataStep]:
         """Return the joint steps of pay components from these nodes after which all of the components can still win."""
-        g, steps = self._graph, []
+        graph, steps = self._graph, []
         for options in product(
             *(
-                g.list_live_steps(n) if g.letter_offsets[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT
+                graph.list_live_steps(n) if graph.letter_offsets[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT
                 for n in nodes
             )
         ):
@@ -429,8 +447,8 @@ class _WinProductSums:
                         (prod(sign for sign, _ in terms), tuple(letter for _, letter in terms))
                         for terms in product(*(o[2] for o in options))
                     ],
-                    prod(g.win_value_by_node[n] for n in target)
-                    if all(g.letter_offsets[n] < 0 for n in target)
+                    prod(graph.win_value_by_node[n] for n in target)
+                    if all(graph.letter_offsets[n] < 0 for n in target)
                     else None,
                 )
             )
@@ -440,31 +458,36 @@ class _WinProductSums:
 
 def compute_prize_rates(reels: ReelSet, ends: EndCounts) -> list[PrizeRate]:
     """Return how often each prize of a reel stage is won over the cycle of its windows, and its pay."""
-    hits: dict[str, int] = defaultdict(int)
-    paid_credits: dict[str, int] = defaultdict(int)
-    credits_: dict[str, int] = {}
+    case_count_by_prize: dict[str, int] = defaultdict(int)
+    paid_credits_by_prize: dict[str, int] = defaultdict(int)
+    credits_by_prize: dict[str, int] = {}
     for walks in ends:
-        for node, (_, amount) in walks.items():
+        for node, (_, way_sum) in walks.items():
             end = reels.graph.ends[node]
             if (
-                amount
+                way_sum
                 and end.prize is not None
                 and (end.prize.credits or end.prize.awards)
                 and end.prize.name
             ):
                 name = end.prize.name
-                hits[name] += amount
-                paid_credits[name] += amount * end.value * reels.multiplier
-                credits_[name] = end.prize.credits * reels.multiplier
-    return [PrizeRate(name, credits_[name], hits[name], paid_credits[name], reels.cycle) for name in hits]
+                case_count_by_prize[name] += way_sum
+                paid_credits_by_prize[name] += way_sum * end.value * reels.multiplier
+                credits_by_prize[name] = end.prize.credits * reels.multiplier
+    return [
+        PrizeRate(
+            name, credits_by_prize[name], case_count_by_prize[name], paid_credits_by_prize[name], reels.cycle
+        )
+        for name in case_count_by_prize
+    ]
 
 
 def compute_mean_awards(reels: ReelSet, ends: EndCounts) -> dict[tuple[str, str], Fraction]:
     """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
     return sum_award_means(
-        (award, Fraction(amount, reels.cycle))
+        (award, Fraction(window_count, reels.cycle))
         for walks in ends
-        for node, (amount, _) in walks.items()
+        for node, (window_count, _) in walks.items()
         for prize in [reels.graph.ends[node].prize]
         if prize is not None
         for award in prize.awards

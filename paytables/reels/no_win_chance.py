@@ -53,7 +53,7 @@ class NoWinChance:
         Raises the errors of a stage's own distribution, and BeyondExactAnalysis if ``skips_slow_stages`` is set and the
         computation is not quick.
         """
-        return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
+        return self._compute_award_chance(Award("stage", self.stages.mode.first_stage, 1, 0))
 
     def _compute_award_chance(self, award: Award) -> Fraction:
         """Return the probability that all runs of an awarded feature, and everything they start, win nothing."""

@@ -23,10 +23,10 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
     ``stages`` has the stages of each mode, by its id. In the result, the stage that a game of the first mode starts
     with is at the top level, and all stages are under the key ``stages``.
     """
-    ids = [s.id for s in definition.symbol]
+    ids = [s.id for s in definition.symbols]
     first_mode_stages = next(iter(stages.values()))
     stage_descriptions = {}
-    for name, table in definition.stage.items():
+    for name, table in definition.stages.items():
         label = table.name.model_dump() if table.name else None
         stage_descriptions[name] = {
             "kind": table.kind,
@@ -41,27 +41,27 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
         bets.append(
             {
                 "mode": mode.id,
-                "cost": mode.cost,
-                "lines": mode.lines,
-                "stage": mode.stage,
+                "cost": mode.cost_credits,
+                "lines": mode.line_count,
+                "stage": mode.first_stage,
                 "name": mode.name.model_dump() if mode.name else None,
-                "pays": _list_prize_table_rows(mode_stages.get_stage(mode.stage)),
+                "pays": _list_prize_table_rows(mode_stages.get_stage(mode.first_stage)),
             }
         )
     return {
-        **stage_descriptions[first_mode_stages.mode.stage],
+        **stage_descriptions[first_mode_stages.mode.first_stage],
         "symbols": {
-            s.id: {"name": s.name.model_dump(), "multiplier": s.multiplier} for s in definition.symbol
+            s.id: {"name": s.name.model_dump(), "multiplier": s.multiplier} for s in definition.symbols
         },
         "groups": {name: list(members) for name, members in definition.groups.items()},
         "names": _list_display_names(definition),
         "anywhere": _list_scatter_symbols(definition),
         "stages": stage_descriptions,
         "bets": bets,
-        "levels": list(definition.bets.levels),
+        "levels": list(definition.bets.bet_levels),
         "progressives": [
-            {"id": p.id, "name": p.name.model_dump(), "reset_credits": p.reset_credits, "linked": p.linked}
-            for p in definition.progressive
+            {"id": p.id, "name": p.name.model_dump(), "reset_credits": p.reset_credits, "linked": p.is_linked}
+            for p in definition.progressive_levels
         ],
         "merchandise": [
             {
@@ -72,7 +72,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
             }
             for m in definition.merchandise
         ],
-        "double_up": definition.double_up.model_dump() if definition.double_up else None,
+        "double_up": definition.double_up.model_dump(by_alias=True) if definition.double_up else None,
     }
 
 
@@ -82,14 +82,14 @@ def _find_resting_stops(stage_name: str, stages: Mapping[str, ModeStages]) -> tu
     If every window that is tried wins, all stops are 0.
     """
     starting_modes = [
-        mode_stages for mode_stages in stages.values() if mode_stages.mode.stage == stage_name
+        mode_stages for mode_stages in stages.values() if mode_stages.mode.first_stage == stage_name
     ] or [next(iter(stages.values()))]
     reel_sets = [
         stage.reels
         for mode_stages in starting_modes
         if isinstance(stage := mode_stages.get_stage(stage_name), ReelSpinStage | CascadingReels | HeldReels)
     ]
-    stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in reel_sets[0].weights]
+    stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in reel_sets[0].stop_weights]
     # First try windows in which reel x is turned x times as far as reel 1: two such windows differ in every reel, so
     # one without a win is found soon. Then try all windows.
     turned_stops = (
@@ -105,14 +105,14 @@ def _find_resting_stops(stage_name: str, stages: Mapping[str, ModeStages]) -> tu
 def _list_display_names(definition: ReelsDefinition) -> dict[str, Json]:
     """Return the display names of a reel game's prizes and items, by the id that an outcome uses for them."""
     name_by_id: dict[str, Json] = {}
-    for table in definition.stage.values():
+    for table in definition.stages.values():
         if isinstance(table, ReelsStage):
-            for pay in table.pay:
-                prize_id = pay.id or pay.of or " ".join(pay.pattern or ())
+            for pay in table.pay_rows:
+                prize_id = pay.id or pay.symbol_or_group or " ".join(pay.pattern or ())
                 if pay.name is not None:
                     name_by_id[prize_id] = pay.name.model_dump()
             continue
-        items = [*table.items, table.full] if isinstance(table, HoldStage) else table.items
+        items = [*table.items, table.full_board_prize] if isinstance(table, HoldStage) else table.items
         for item in items:
             if item is not None and item.name is not None:
                 name_by_id[item.id or item.name.en] = item.name.model_dump()
@@ -121,8 +121,15 @@ def _list_display_names(definition: ReelsDefinition) -> dict[str, Json]:
 
 def _list_scatter_symbols(definition: ReelsDefinition) -> list[str]:
     """Return the ids of the symbols or groups that some prize counts anywhere in the window."""
-    tables = [table for table in definition.stage.values() if isinstance(table, ReelsStage)]
-    return sorted({str(pay.of) for table in tables for pay in table.pay if pay.on == "scatter" and pay.of})
+    tables = [table for table in definition.stages.values() if isinstance(table, ReelsStage)]
+    return sorted(
+        {
+            str(pay.symbol_or_group)
+            for table in tables
+            for pay in table.pay_rows
+            if pay.kind == "scatter" and pay.symbol_or_group
+        }
+    )
 
 
 def _describe_stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
@@ -149,7 +156,7 @@ def _describe_reels(reels: ReelSet, ids: Sequence[str]) -> dict[str, Json]:
     return {
         "strips": [[ids[s] for s in strip] for strip in reels.strips],
         "heights": list(reels.heights),
-        "weights": [list(w) if set(w) != {1} else None for w in reels.weights],
+        "weights": [list(w) if set(w) != {1} else None for w in reels.stop_weights],
         "lines": [[row for _, row in cells] for cells in lines.values()] if has_one_cell_per_reel else [],
         "line_cells": list(lines.values()),
         "multiplier": reels.multiplier,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from paytables.errors import DefinitionError
-from paytables.reels import components as parts
+from paytables.reels import components
 from paytables.reels.automaton import LinePrize
 from paytables.reels.schema import PayTableRow, ReelsStage
 from paytables.wording import format_count
@@ -29,15 +29,17 @@ class PrizeStageBuilder(Protocol):
     def build_error(self, definition_key: str, reason: str) -> DefinitionError:
         """Return the error for a key of the definition; the caller raises it."""
 
-    def find_symbol_multipliers(self, definition_key: str, symbol_or_group: str) -> parts.SymbolMultipliers:
+    def find_symbol_multipliers(
+        self, definition_key: str, symbol_or_group: str
+    ) -> components.SymbolMultipliers:
         """Return the multiplier of each symbol that fits ``symbol_or_group`` (0: does not fit)."""
 
     def list_defined_lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the pay lines that the definition lists for the stage, each as (reel, row) cells."""
 
     def list_patterns_with_own_symbol(
-        self, definition_key: str, pay_row: PayTableRow, pattern: parts.WinPattern
-    ) -> list[parts.WinPattern]:
+        self, definition_key: str, pay_row: PayTableRow, pattern: components.WinPattern
+    ) -> list[components.WinPattern]:
         """Return a copy of a line pattern for each cell, in which that cell accepts no wild."""
 
 
@@ -49,7 +51,7 @@ class PrizeChecker:
 
     def _refuse_or_drop_prize(self, definition_key: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
-        if self._builder.table.like is None:
+        if self._builder.table.parent_stage is None:
             raise self._builder.build_error(definition_key, f"{prize.name} {reason}")
         self._builder.omitted_prizes.append(prize.name)
 
@@ -57,23 +59,23 @@ class PrizeChecker:
         self,
         definition_key: str,
         pay_row: PayTableRow,
-        patterns: Sequence[parts.WinPattern],
-        columns: Sequence[Sequence[parts.SymbolColumn]],
-    ) -> list[parts.WinPattern]:
+        patterns: Sequence[components.WinPattern],
+        columns: Sequence[Sequence[components.SymbolColumn]],
+    ) -> list[components.WinPattern]:
         """Return the patterns of the line prizes that can be won; refuse a line that does not exist.
 
         A prize cannot be won if no window shows it, or if the windows that show it consist of substitutes only. Such a
         prize is refused, or dropped if the stage inherits its prizes from another stage.
         """
         lines = self._builder.list_defined_lines()
-        if pay_row.lines is not None and max(pay_row.lines) > len(lines):
+        if pay_row.line_numbers is not None and max(pay_row.line_numbers) > len(lines):
             raise self._builder.build_error(
-                f"{definition_key}.lines", f"no line {max(pay_row.lines)}: there are {len(lines)}"
+                f"{definition_key}.lines", f"no line {max(pay_row.line_numbers)}: there are {len(lines)}"
             )
 
-        def can_any_show(patterns: Sequence[parts.WinPattern]) -> bool:
+        def can_any_show(patterns: Sequence[components.WinPattern]) -> bool:
             """Return whether some window shows one of the patterns on one of the stage's lines."""
-            return any(parts.can_show_pattern(p, line, columns) for p in patterns for line in lines)
+            return any(components.can_show_pattern(p, line, columns) for p in patterns for line in lines)
 
         winnable = list(patterns)
         for prize in {p.prize: None for p in patterns}:
@@ -84,9 +86,9 @@ class PrizeChecker:
                 )
             elif not can_any_show(
                 [
-                    own
+                    own_pattern
                     for p in prize_patterns
-                    for own in self._builder.list_patterns_with_own_symbol(definition_key, pay_row, p)
+                    for own_pattern in self._builder.list_patterns_with_own_symbol(definition_key, pay_row, p)
                 ]
             ):
                 self._refuse_or_drop_prize(definition_key, prize, _SUBSTITUTES_ONLY_REASON)
@@ -99,22 +101,22 @@ class PrizeChecker:
         self,
         definition_key: str,
         pay_row: PayTableRow,
-        element: parts.SymbolMultipliers,
+        element: components.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
-        columns: Sequence[Sequence[parts.SymbolColumn]],
+        columns: Sequence[Sequence[components.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a scatter, by count, that some window shows; refuse or drop the others."""
-        shown_in = parts.build_symbol_counter(
-            tuple(min(m, 1) for m in element), once_per_reel=pay_row.once_a_reel
+        count_shown = components.build_symbol_counter(
+            tuple(min(m, 1) for m in element), once_per_reel=pay_row.counts_reel_once
         )
-        most = sum(max(shown_in(column) for column in reel) for reel in columns)
+        shown_max = sum(max(count_shown(column) for column in reel) for reel in columns)
         winnable = dict(prizes)
         for count in sorted(prizes, reverse=True):
-            if count > most:
+            if count > shown_max:
                 self._refuse_or_drop_prize(
                     f"{definition_key}.pays.{count}",
                     winnable.pop(count),
-                    f"can never be won: at most {most} can show",
+                    f"can never be won: at most {shown_max} can show",
                 )
         if winnable and not self._is_own_symbol_shown(definition_key, pay_row, columns):
             self._refuse_or_drop_prize(definition_key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
@@ -125,9 +127,9 @@ class PrizeChecker:
         self,
         definition_key: str,
         pay_row: PayTableRow,
-        element: parts.SymbolMultipliers,
+        element: components.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
-        columns: Sequence[Sequence[parts.SymbolColumn]],
+        columns: Sequence[Sequence[components.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a symbol paid by ways, by count, that some window shows; refuse or drop the others."""
         if pay_row.direction not in {"left", "right", "both"}:
@@ -147,11 +149,12 @@ class PrizeChecker:
         winnable = dict(prizes)
         while winnable:
             count = max(winnable)
-            reach = range(count) if pay_row.direction != "right" else range(-count, 0)
-            missing_reel = next((x for x in reach if not is_shown_by_reel[x]), None)
+            needed_reels = range(count) if pay_row.direction != "right" else range(-count, 0)
+            missing_reel = next((x for x in needed_reels if not is_shown_by_reel[x]), None)
             if missing_reel is None:
                 break
-            reason = f"can never be won: {pay_row.of} never shows on reel {missing_reel % len(columns) + 1}"
+            reel_number = missing_reel % len(columns) + 1
+            reason = f"can never be won: {pay_row.symbol_or_group} never shows on reel {reel_number}"
             self._refuse_or_drop_prize(f"{definition_key}.pays.{count}", winnable.pop(count), reason)
         if winnable and not self._is_own_symbol_shown(definition_key, pay_row, columns):
             self._refuse_or_drop_prize(definition_key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
@@ -159,10 +162,10 @@ class PrizeChecker:
         return winnable
 
     def _is_own_symbol_shown(
-        self, definition_key: str, pay_row: PayTableRow, columns: Sequence[Sequence[parts.SymbolColumn]]
+        self, definition_key: str, pay_row: PayTableRow, columns: Sequence[Sequence[components.SymbolColumn]]
     ) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
         own_element = self._builder.find_symbol_multipliers(
-            definition_key, "=" + str(pay_row.of).removeprefix("=")
+            definition_key, "=" + str(pay_row.symbol_or_group).removeprefix("=")
         )
         return any(own_element[s] for reel in columns for column in reel for s in column)

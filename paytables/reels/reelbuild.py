@@ -6,39 +6,45 @@ from math import comb
 from typing import Any
 
 from paytables.errors import DefinitionError
-from paytables.reels import components as parts
+from paytables.reels import components
 from paytables.reels.automaton import NO_WIN_END, Award, LinePrize, WinGraph
 from paytables.reels.prize_checks import PrizeChecker
-from paytables.reels.schema import AwardDefinition as AwardTable
-from paytables.reels.schema import BetMode, PayTableRow, ReelsStage
+from paytables.reels.schema import AwardDefinition, BetMode, PayTableRow, ReelsStage
 from paytables.reels.stage import ReelSet, list_columns_by_stop
 from paytables.reels.symbols import ANY_SYMBOL, Symbols
 from paytables.wording import format_count
 
 
-def build_awards(gives: Sequence[AwardTable], mode: BetMode, symbol_count: int | None) -> tuple[Award, ...]:
+def build_awards(
+    award_definitions: Sequence[AwardDefinition], mode: BetMode, symbol_count: int | None
+) -> tuple[Award, ...]:
     """Return the awards that a prize gives in ``mode`` if ``symbol_count`` of its symbols win.
 
     ``symbol_count`` is None for prizes that are not won by a count.
     """
     awards = []
-    for award in gives:
-        if award.modes is not None and mode.id not in award.modes:
+    for award in award_definitions:
+        if award.mode_ids is not None and mode.id not in award.mode_ids:
             continue
-        if award.at is not None and award.at != symbol_count:
+        if award.required_count is not None and award.required_count != symbol_count:
             continue
-        if award.stage is not None:
-            times = _find_value_of_count(award.times, symbol_count)
-            if times:
+        if award.stage_id is not None:
+            run_count = _find_value_of_count(award.run_count, symbol_count)
+            if run_count:
                 awards.append(
-                    Award("stage", award.stage, times, _find_value_of_count(award.size, symbol_count))
+                    Award(
+                        "stage",
+                        award.stage_id,
+                        run_count,
+                        _find_value_of_count(award.start_condition, symbol_count),
+                    )
                 )
-        elif award.progressive is not None:
-            awards.append(Award("progressive", award.progressive))
-        elif award.merchandise is not None:
-            awards.append(Award("merchandise", award.merchandise))
+        elif award.level_id is not None:
+            awards.append(Award("progressive", award.level_id))
+        elif award.merchandise_id is not None:
+            awards.append(Award("merchandise", award.merchandise_id))
         else:
-            awards.append(Award("step", "", award.step or 1))
+            awards.append(Award("step", "", award.multiplier_steps or 1))
     return tuple(awards)
 
 
@@ -51,8 +57,8 @@ def _find_value_of_count(value_or_values: int | Mapping[int, int], symbol_count:
 
 
 def _list_column_parts(
-    columns: Sequence[parts.SymbolColumn], first_row: int, end_row: int
-) -> list[parts.SymbolColumn]:
+    columns: Sequence[components.SymbolColumn], first_row: int, end_row: int
+) -> list[components.SymbolColumn]:
     """Return the distinct parts of a reel's columns: rows ``first_row`` to ``end_row`` - 1 of each column."""
     return list(dict.fromkeys(column[first_row:end_row] for column in columns))
 
@@ -91,32 +97,40 @@ class ReelBuilder:
         """Build the reels from the stage's table in the definition file. Raises :class:`DefinitionError`."""
         strips = self._build_strips()
         weights = self._build_weights(strips)
-        expand = frozenset(self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expand)
-        stuck = self._find_stuck_cells()
+        expanding_symbols = frozenset(
+            self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expanding_symbols
+        )
+        stuck_by_reel = self._find_stuck_cells()
         stop_columns = [
-            list_columns_by_stop(s, h, expand, at, with_unexpanded_cells=self._are_scatters_counted_first)
-            for s, h, at in zip(strips, self.table.heights, stuck, strict=True)
+            list_columns_by_stop(
+                s,
+                h,
+                expanding_symbols,
+                stuck_symbol_by_row,
+                with_unexpanded_cells=self._are_scatters_counted_first,
+            )
+            for s, h, stuck_symbol_by_row in zip(strips, self.table.heights, stuck_by_reel, strict=True)
         ]
         columns = tuple(
-            tuple(sorted({c for c, w in zip(shown_columns, weight, strict=True) if w}))
-            for shown_columns, weight in zip(stop_columns, weights, strict=True)
+            tuple(sorted({c for c, w in zip(shown_columns, reel_weights, strict=True) if w}))
+            for shown_columns, reel_weights in zip(stop_columns, weights, strict=True)
         )
         column_index_by_stop = tuple(
-            tuple(reel_columns.index(c) if w else 0 for c, w in zip(shown_columns, weight, strict=True))
-            for reel_columns, shown_columns, weight in zip(columns, stop_columns, weights, strict=True)
+            tuple(reel_columns.index(c) if w else 0 for c, w in zip(shown_columns, reel_weights, strict=True))
+            for reel_columns, shown_columns, reel_weights in zip(columns, stop_columns, weights, strict=True)
         )
         graph = WinGraph()
         graph.find_final_node(NO_WIN_END)
-        components = tuple(self._build_components(graph, self._list_possible_columns(strips, columns)))
+        pay_components = tuple(self._build_components(graph, self._list_possible_columns(strips, columns)))
         return ReelSet(
             name=self.name,
             heights=self.table.heights,
             strips=strips,
-            weights=weights,
+            stop_weights=weights,
             multiplier=self.table.multiplier,
             columns=columns,
             column_index_by_stop=column_index_by_stop,
-            components=components,
+            components=pay_components,
             graph=graph,
             pay_table_prizes=tuple(
                 prize for prize in self._list_promised_prizes() if prize[0] not in self.omitted_prizes
@@ -127,15 +141,15 @@ class ReelBuilder:
     @property
     def _are_scatters_counted_first(self) -> bool:
         """Return whether scatters are counted when the reels stop, before symbols expand."""
-        scatters = any(pay.on == "scatter" for pay in self.table.pay)
-        return bool(self.table.expand) and scatters and self.table.scatters == "before"
+        scatters = any(pay.kind == "scatter" for pay in self.table.pay_rows)
+        return bool(self.table.expanding_symbols) and scatters and self.table.scatter_count_time == "before"
 
     def _list_promised_prizes(self) -> tuple[tuple[str, int], ...]:
         """Return every prize that the pay table states for this way to bet, even if no window wins it."""
         promised_prizes = []
         played_lines = len(self._list_played_lines())
-        for n, pay in enumerate(self.table.pay):
-            if pay.lines is not None and min(pay.lines) > played_lines:
+        for n, pay in enumerate(self.table.pay_rows):
+            if pay.line_numbers is not None and min(pay.line_numbers) > played_lines:
                 continue
             key = f"{self.key}.pay.{n}"
             prizes = (
@@ -147,13 +161,13 @@ class ReelBuilder:
         return tuple(dict.fromkeys(promised_prizes))
 
     def _list_possible_columns(
-        self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[parts.SymbolColumn]]
-    ) -> Sequence[Sequence[parts.SymbolColumn]]:
+        self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[components.SymbolColumn]]
+    ) -> Sequence[Sequence[components.SymbolColumn]]:
         """Return, for each reel, the columns that it can show.
 
         With cascades these include, for each symbol of the reel, a column of nothing but that symbol.
         """
-        if not self.table.cascade:
+        if not self.table.window_multipliers:
             return columns
         if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):
             raise self.build_error(
@@ -169,8 +183,8 @@ class ReelBuilder:
         """Return, for each reel, the sticky symbol of each stuck cell, by window row."""
         symbol = (
             0
-            if self.table.sticky is None
-            else self.symbols.find_number(self.table.sticky, f"{self.key}.sticky")
+            if self.table.sticky_symbol is None
+            else self.symbols.find_number(self.table.sticky_symbol, f"{self.key}.sticky")
         )
         stuck_cells: list[dict[int, int]] = []
         cell = 0
@@ -203,32 +217,36 @@ class ReelBuilder:
 
         Weights that the definition gives for another row are converted.
         """
-        if self.table.weights is None:
-            if self.table.weights_row is not None:
+        if self.table.stop_weights is None:
+            if self.table.weighted_row is not None:
                 raise self.build_error(f"{self.key}.weights_row", "is only valid with `weights`")
             return tuple((1,) * len(s) for s in strips)
         key = f"{self.key}.weights"
-        if len(self.table.weights) != len(strips):
+        if len(self.table.stop_weights) != len(strips):
             raise self.build_error(
                 key,
-                f"has {format_count(len(self.table.weights), 'list')} for {format_count(len(strips), 'reel')}",
+                f"has {format_count(len(self.table.stop_weights), 'list')} for {format_count(len(strips), 'reel')}",
             )
-        for x, (w, strip) in enumerate(zip(self.table.weights, strips, strict=True)):
-            if len(w) != len(strip):
+        for x, (reel_weights, strip) in enumerate(zip(self.table.stop_weights, strips, strict=True)):
+            if len(reel_weights) != len(strip):
                 raise self.build_error(
                     f"{key}.{x}",
-                    f"reel {x + 1} has {format_count(len(w), 'weight')} for a strip of {len(strip)}: one a stop",
+                    f"reel {x + 1} has {format_count(len(reel_weights), 'weight')}"
+                    f" for a strip of {len(strip)}: one a stop",
                 )
-            if not any(w):
+            if not any(reel_weights):
                 raise self.build_error(
                     f"{key}.{x}", "every stop has weight zero; expected at least one above 0"
                 )
         rows = self._find_weights_rows()
-        return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
+        return tuple(
+            reel_weights[row:] + reel_weights[:row]
+            for reel_weights, row in zip(self.table.stop_weights, rows, strict=True)
+        )
 
     def _find_weights_rows(self) -> tuple[int, ...]:
         """Return, for each reel, the window row of the stop weights: by default the row of the only line, else 0."""
-        heights, row = self.table.heights, self.table.weights_row
+        heights, row = self.table.heights, self.table.weighted_row
         if row is not None:
             if row >= min(heights):
                 raise self.build_error(
@@ -245,84 +263,95 @@ class ReelBuilder:
         return None
 
     def _build_components(
-        self, graph: WinGraph, columns: Sequence[Sequence[parts.SymbolColumn]]
-    ) -> list[parts.WinComponent]:
+        self, graph: WinGraph, columns: Sequence[Sequence[components.SymbolColumn]]
+    ) -> list[components.WinComponent]:
         """Build the pay components of every row of the pay table, adding their automata to ``graph``."""
         lines = self._list_played_lines()
         heights = self.table.heights
-        evaluated = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
-        parts_before = [_list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
+        evaluated_columns = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
+        columns_before_expansion = [
+            _list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)
+        ]
         checker = PrizeChecker(self)
-        groups: dict[str, list[parts.WinPattern]] = {}
-        components: list[parts.WinComponent] = []
-        numbers = {"ways": 0, "scatter": 0}
-        for n, pay in enumerate(self.table.pay):
+        patterns_by_group: dict[str, list[components.WinPattern]] = {}
+        pay_components: list[components.WinComponent] = []
+        count_by_kind = {"ways": 0, "scatter": 0}
+        for n, pay in enumerate(self.table.pay_rows):
             key = f"{self.key}.pay.{n}"
-            if pay.on == "line":
+            if pay.kind == "line":
                 if not lines:
                     raise self.build_error(key, "is a line prize, but the stage has no lines")
                 patterns = self._build_patterns(key, pay, {len(line) for line in lines})
                 if not self.stuck_mask:
-                    patterns = checker.select_line_patterns(key, pay, patterns, evaluated)
-                groups.setdefault(pay.group, []).extend(patterns)
+                    patterns = checker.select_line_patterns(key, pay, patterns, evaluated_columns)
+                patterns_by_group.setdefault(pay.prize_group, []).extend(patterns)
                 continue
-            element = self.find_symbol_multipliers(key, str(pay.of))
+            symbol_multipliers = self.find_symbol_multipliers(key, str(pay.symbol_or_group))
             prizes = self._build_prizes(key, pay)
-            numbers[pay.on] += 1
-            seen_parts = (
-                parts_before if pay.on == "scatter" and self._are_scatters_counted_first else evaluated
+            count_by_kind[pay.kind] += 1
+            counted_columns = (
+                columns_before_expansion
+                if pay.kind == "scatter" and self._are_scatters_counted_first
+                else evaluated_columns
             )
             if not self.stuck_mask:
-                check = checker.select_scatter_prizes if pay.on == "scatter" else checker.select_ways_prizes
-                prizes = check(key, pay, element, prizes, seen_parts)
+                check = checker.select_scatter_prizes if pay.kind == "scatter" else checker.select_ways_prizes
+                prizes = check(key, pay, symbol_multipliers, prizes, counted_columns)
                 if not prizes:
                     continue
-            if pay.on == "scatter":
+            if pay.kind == "scatter":
                 row_components = [
-                    parts.build_scatter_component(
-                        graph, numbers["scatter"], element, prizes, seen_parts, once_per_reel=pay.once_a_reel
+                    components.build_scatter_component(
+                        graph,
+                        count_by_kind["scatter"],
+                        symbol_multipliers,
+                        prizes,
+                        counted_columns,
+                        once_per_reel=pay.counts_reel_once,
                     )
                 ]
             else:
-                row_components = parts.build_ways_components(
+                row_components = components.build_ways_components(
                     graph,
-                    numbers["ways"],
-                    element,
+                    count_by_kind["ways"],
+                    symbol_multipliers,
                     prizes,
-                    seen_parts,
+                    counted_columns,
                     pay.direction,
-                    once_per_reel=pay.once_a_reel,
+                    once_per_reel=pay.counts_reel_once,
                 )
-            components += [
+            pay_components += [
                 replace(component, rows=self._find_rows_read(component.kind)) for component in row_components
             ]
-        if not self.table.overlapping_ways and not self.stuck_mask:
-            self._check_overlap(components, evaluated)
+        if not self.table.allows_overlapping_ways and not self.stuck_mask:
+            self._check_overlap(pay_components, evaluated_columns)
         line_components = [
             component
-            for patterns in groups.values()
-            for component in parts.build_line_components(
-                graph, lines, patterns, evaluated, self.table.wild_multipliers
+            for patterns in patterns_by_group.values()
+            for component in components.build_line_components(
+                graph, lines, patterns, evaluated_columns, self.table.wild_multipliers
             )
         ]
-        if self.table.sticky is not None:
-            components.append(
-                replace(self._build_stick_component(graph, evaluated), rows=self._find_rows_read("stick"))
+        if self.table.sticky_symbol is not None:
+            pay_components.append(
+                replace(
+                    self._build_stick_component(graph, evaluated_columns), rows=self._find_rows_read("stick")
+                )
             )
-        return [*line_components, *components]
+        return [*line_components, *pay_components]
 
     # ------------------------------------------------------------------ for explanations of a game
     def build_line_patterns(
         self,
-    ) -> tuple[list[tuple[tuple[int, int], ...]], dict[str, list[parts.WinPattern]]]:
+    ) -> tuple[list[tuple[tuple[int, int], ...]], dict[str, list[components.WinPattern]]]:
         """Return the lines that the mode plays, and the patterns that win on them, by prize group."""
         lines = self._list_played_lines()
-        groups: dict[str, list[parts.WinPattern]] = {}
-        for n, pay in enumerate(self.table.pay):
-            if pay.on == "line" and lines:
+        patterns_by_group: dict[str, list[components.WinPattern]] = {}
+        for n, pay in enumerate(self.table.pay_rows):
+            if pay.kind == "line" and lines:
                 patterns = self._build_patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
-                groups.setdefault(pay.group, []).extend(patterns)
-        return lines, groups
+                patterns_by_group.setdefault(pay.prize_group, []).extend(patterns)
+        return lines, patterns_by_group
 
     def build_count_prizes(self, pay_row_number: int, pay_row: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of the pay-table row with this number, which counts a symbol, by that count."""
@@ -338,11 +367,11 @@ class ReelBuilder:
         return tuple((h, 2 * h) if component_kind == "scatter" else (0, h) for h in self.table.heights)
 
     def _build_stick_component(
-        self, graph: WinGraph, columns: Sequence[Sequence[parts.SymbolColumn]]
-    ) -> parts.WinComponent:
+        self, graph: WinGraph, columns: Sequence[Sequence[components.SymbolColumn]]
+    ) -> components.WinComponent:
         """Build the component that records on which cells the sticky symbol shows, and the awards it gives."""
-        symbol = self.symbols.find_number(str(self.table.sticky), f"{self.key}.sticky")
-        following_stage = self.table.then
+        symbol = self.symbols.find_number(str(self.table.sticky_symbol), f"{self.key}.sticky")
+        following_stage = self.table.stage_after_stick
         keeps_symbols = following_stage in {None, self.name}
 
         def list_mask_awards(mask: int) -> tuple[Award, ...]:
@@ -352,15 +381,17 @@ class ReelBuilder:
             stay = (Award("stick", "", 1, mask),) if keeps_symbols else ()
             return stay if following_stage is None else (*stay, Award("stage", following_stage, 1, mask))
 
-        return parts.build_stick_component(graph, symbol, columns, list_mask_awards)
+        return components.build_stick_component(graph, symbol, columns, list_mask_awards)
 
-    def find_symbol_multipliers(self, definition_key: str, symbol_or_group: str) -> parts.SymbolMultipliers:
+    def find_symbol_multipliers(
+        self, definition_key: str, symbol_or_group: str
+    ) -> components.SymbolMultipliers:
         """Return the multiplier of each symbol that fits ``symbol_or_group`` (0: does not fit).
 
         ``"*"`` is refused.
         """
         element = self.symbols.find_symbol_multipliers(
-            symbol_or_group, f"{definition_key}.of", multiply_own=self.table.multiply_own
+            symbol_or_group, f"{definition_key}.of", multiply_own=self.table.multiplies_own_pays
         )
         if element is None:
             raise self.build_error(
@@ -387,7 +418,7 @@ class ReelBuilder:
             if [reel for reel, _ in cells] != sorted(reel for reel, _ in cells):
                 raise self.build_error(f"{self.key}.lines.{n}", "does not visit the reels from left to right")
             lines.append(tuple(cells))
-        if len(set(lines)) != len(lines) and not self.table.repeat_lines:
+        if len(set(lines)) != len(lines) and not self.table.allows_repeated_lines:
             repeated = next(n for n, line in enumerate(lines) if line in lines[:n])
             raise self.build_error(
                 f"{self.key}.lines.{repeated}",
@@ -399,33 +430,33 @@ class ReelBuilder:
     def _list_played_lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the pay lines that this mode plays. Raises :class:`DefinitionError` if the stage has too few."""
         lines = self.list_defined_lines()
-        if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
+        if self.mode.line_count is not None and self.table.lines and self.mode.line_count > len(lines):
             raise self.build_error(
                 f"bets.mode.{self.mode.id}.lines",
-                f"is {format_count(self.mode.lines, 'line')}, but {self.key} has only {len(lines)}",
+                f"is {format_count(self.mode.line_count, 'line')}, but {self.key} has only {len(lines)}",
             )
-        return lines[: self.mode.lines]
+        return lines[: self.mode.line_count]
 
     def _compute_credits(self, definition_key: str, pay_row: PayTableRow, stated_pay: Any) -> int:
         """Return a prize's credits at bet level 1: its value in the mode's pay column, per credit or per total bet."""
         if isinstance(stated_pay, tuple):
-            if self.mode.column >= len(stated_pay):
+            if self.mode.pay_column >= len(stated_pay):
                 raise self.build_error(
-                    definition_key, f"has no column {self.mode.column}, which bet {self.mode.id!r} uses"
+                    definition_key, f"has no column {self.mode.pay_column}, which bet {self.mode.id!r} uses"
                 )
-            stated_pay = stated_pay[self.mode.column]
-        unit = pay_row.unit or ("bet" if pay_row.on == "scatter" else "line")
-        return int(stated_pay) * (self.mode.cost if unit == "bet" else 1)
+            stated_pay = stated_pay[self.mode.pay_column]
+        unit = pay_row.pay_unit or ("bet" if pay_row.kind == "scatter" else "line")
+        return int(stated_pay) * (self.mode.cost_credits if unit == "bet" else 1)
 
     def _build_awards(self, pay_row: PayTableRow, symbol_count: int | None) -> tuple[Award, ...]:
         """Return the awards that a row of the pay table gives in this mode if ``symbol_count`` of its symbols win."""
-        return build_awards(pay_row.gives, self.mode, symbol_count)
+        return build_awards(pay_row.awards, self.mode, symbol_count)
 
     def _build_prizes(self, definition_key: str, pay_row: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of a row of the pay table, by count of the symbol."""
-        label = pay_row.id or pay_row.of
+        label = pay_row.id or pay_row.symbol_or_group
         prizes = {}
-        for count, value in sorted(pay_row.pays.items()):
+        for count, value in sorted(pay_row.pay_by_count.items()):
             credits_ = self._compute_credits(f"{definition_key}.pays.{count}", pay_row, value)
             prizes[count] = LinePrize(f"{count} {label}", credits_, self._build_awards(pay_row, count))
         return prizes
@@ -435,29 +466,29 @@ class ReelBuilder:
         name = pay_row.id or " ".join(pay_row.pattern or ())
         return LinePrize(
             name,
-            self._compute_credits(definition_key, pay_row, pay_row.pay or 0),
+            self._compute_credits(definition_key, pay_row, pay_row.pattern_pay or 0),
             self._build_awards(pay_row, None),
         )
 
     def _build_patterns(
         self, definition_key: str, pay_row: PayTableRow, pattern_lengths: set[int]
-    ) -> list[parts.WinPattern]:
+    ) -> list[components.WinPattern]:
         """Return the line patterns of a pay-table row.
 
         If the row excludes wins made of substitutes only, patterns for these are left out.
         """
         patterns = self._build_every_pattern(definition_key, pay_row, pattern_lengths)
-        if pay_row.needs_own or (pay_row.needs_own is None and self.table.wilds_alone == "own"):
+        if pay_row.needs_own_symbol or (pay_row.needs_own_symbol is None and self.table.wilds_alone == "own"):
             return [
-                own
+                own_pattern
                 for pattern in patterns
-                for own in self.list_patterns_with_own_symbol(definition_key, pay_row, pattern)
+                for own_pattern in self.list_patterns_with_own_symbol(definition_key, pay_row, pattern)
             ]
         return patterns
 
     def _build_every_pattern(
         self, definition_key: str, pay_row: PayTableRow, pattern_lengths: set[int]
-    ) -> list[parts.WinPattern]:
+    ) -> list[components.WinPattern]:
         """Return the line patterns of a pay-table row: one per count and placement, or the one that it states."""
         if pay_row.pattern is not None:
             if len(pay_row.pattern) not in pattern_lengths:
@@ -466,36 +497,38 @@ class ReelBuilder:
                 )
             elements = tuple(
                 self.symbols.find_symbol_multipliers(
-                    e, f"{definition_key}.pattern", multiply_own=self.table.multiply_own
+                    e, f"{definition_key}.pattern", multiply_own=self.table.multiplies_own_pays
                 )
                 for e in pay_row.pattern
             )
             return [
-                parts.WinPattern(elements, self._build_pattern_prize(definition_key, pay_row), pay_row.lines)
+                components.WinPattern(
+                    elements, self._build_pattern_prize(definition_key, pay_row), pay_row.line_numbers
+                )
             ]
-        element = self.find_symbol_multipliers(definition_key, str(pay_row.of))
+        element = self.find_symbol_multipliers(definition_key, str(pay_row.symbol_or_group))
         patterns = []
         for count, prize in self._build_prizes(definition_key, pay_row).items():
             if count > max(pattern_lengths):
                 raise self.build_error(
                     f"{definition_key}.pays.{count}", f"no line has {format_count(count, 'cell')}"
                 )
-            for cells in sorted(pattern_lengths):
-                if count > cells:
+            for cell_count in sorted(pattern_lengths):
+                if count > cell_count:
                     continue
-                if pay_row.direction == "anywhere" and comb(cells, count) > 1000:
+                if pay_row.direction == "anywhere" and comb(cell_count, count) > 1000:
                     raise self.build_error(
                         f"{definition_key}.direction",
-                        f"a count of {count} anywhere on {cells} cells makes too many patterns (more than 1000)",
+                        f"a count of {count} anywhere on {cell_count} cells makes too many patterns (more than 1000)",
                     )
-                for placement in parts.list_placements(count, cells, pay_row.direction):
-                    row = tuple(element if i in placement else None for i in range(cells))
-                    patterns.append(parts.WinPattern(row, prize, pay_row.lines))
+                for placement in components.list_placements(count, cell_count, pay_row.direction):
+                    elements = tuple(element if i in placement else None for i in range(cell_count))
+                    patterns.append(components.WinPattern(elements, prize, pay_row.line_numbers))
         return patterns
 
     def list_patterns_with_own_symbol(
-        self, definition_key: str, pay_row: PayTableRow, pattern: parts.WinPattern
-    ) -> list[parts.WinPattern]:
+        self, definition_key: str, pay_row: PayTableRow, pattern: components.WinPattern
+    ) -> list[components.WinPattern]:
         """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell.
 
         Together they are the pattern without the windows in which every cell shows a wild.
@@ -504,30 +537,36 @@ class ReelBuilder:
         for i, element in enumerate(pattern.elements):
             if element is None:
                 continue
-            name = str(pay_row.of) if pay_row.pattern is None else pay_row.pattern[i]
+            name = str(pay_row.symbol_or_group) if pay_row.pattern is None else pay_row.pattern[i]
             own_element = self.find_symbol_multipliers(definition_key, "=" + name.removeprefix("="))
             elements = (*pattern.elements[:i], own_element, *pattern.elements[i + 1 :])
             patterns.append(replace(pattern, elements=elements))
         return patterns
 
     def _check_overlap(
-        self, components: Sequence[parts.WinComponent], columns: Sequence[Sequence[parts.SymbolColumn]]
+        self,
+        pay_components: Sequence[components.WinComponent],
+        columns: Sequence[Sequence[components.SymbolColumn]],
     ) -> None:
         """Refuse two ways prizes that the same way could win, unless the definition allows it."""
-        ways = {c.number: c for c in components if c.kind == "ways"}
-        pays = [p for p in self.table.pay if p.on == "ways"]
-        for a in ways.values():
-            for b in ways.values():
-                if a.number >= b.number or pays[a.number - 1].direction != pays[b.number - 1].direction:
+        ways_by_number = {c.number: c for c in pay_components if c.kind == "ways"}
+        ways_rows = [p for p in self.table.pay_rows if p.kind == "ways"]
+        for a in ways_by_number.values():
+            for b in ways_by_number.values():
+                if (
+                    a.number >= b.number
+                    or ways_rows[a.number - 1].direction != ways_rows[b.number - 1].direction
+                ):
                     continue
-                pay_a, pay_b = pays[a.number - 1], pays[b.number - 1]
-                need = max(min(pay_a.pays), min(pay_b.pays))
-                reach = range(need) if pay_a.direction != "right" else range(-need, 0)
+                pay_a, pay_b = ways_rows[a.number - 1], ways_rows[b.number - 1]
+                run_length = max(min(pay_a.pay_by_count), min(pay_b.pay_by_count))
+                needed_reels = range(run_length) if pay_a.direction != "right" else range(-run_length, 0)
                 if all(
-                    any(a.win_symbols[s] and b.win_symbols[s] for c in columns[x] for s in c) for x in reach
+                    any(a.win_symbols[s] and b.win_symbols[s] for c in columns[x] for s in c)
+                    for x in needed_reels
                 ):
                     raise self.build_error(
                         f"{self.key}.pay",
-                        f"overlapping ways: one way can win both {pay_a.of} and {pay_b.of} "
+                        f"overlapping ways: one way can win both {pay_a.symbol_or_group} and {pay_b.symbol_or_group} "
                         "(say overlapping_ways = true if that is meant)",
                     )

@@ -105,9 +105,9 @@ class ReelRules(TablelessRules):
         return tuple(
             sorted(
                 {
-                    mode.cost * bet_level
+                    mode.cost_credits * bet_level
                     for mode in self.modes.values()
-                    for bet_level in self.definition.bets.levels
+                    for bet_level in self.definition.bets.bet_levels
                 }
             )
         )
@@ -116,9 +116,9 @@ class ReelRules(TablelessRules):
     def _offered_wagers(self) -> tuple[Wager, ...]:
         """Return every wager that the reel game accepts, by mode and bet level in the definition's order."""
         return tuple(
-            Wager(mode.cost * bet_level, {"mode": mode.id, "level": bet_level})
+            Wager(mode.cost_credits * bet_level, {"mode": mode.id, "level": bet_level})
             for mode in self.modes.values()
-            for bet_level in self.definition.bets.levels
+            for bet_level in self.definition.bets.bet_levels
         )
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
@@ -147,8 +147,8 @@ class ReelRules(TablelessRules):
         offered_wager = self.build_wager(wager.credits, **wager.options)
         stages = self.stages[offered_wager.options["mode"]]
         tally = GameTally(bet_level=offered_wager.options["level"])
-        first = stages.mode.stage
-        pending_series = [RunSeries(first, build_first_state(stages.series_rules[first], 1, 0))]
+        first_stage = stages.mode.first_stage
+        pending_series = [RunSeries(first_stage, build_first_state(stages.series_rules[first_stage], 1, 0))]
         while pending_series:
             series = pending_series[-1]
             state = series.state
@@ -170,7 +170,7 @@ class ReelRules(TablelessRules):
                     stages.series_rules[award.name], award.run_count, award.start_condition
                 )
                 pending_series.append(RunSeries(award.name, first_state))
-        for level in self.definition.progressive:
+        for level in self.definition.progressive_levels:
             if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
                 tally.progressives.append(level.id)
         final_credits = tally.credits
@@ -195,8 +195,8 @@ class ReelRules(TablelessRules):
         double_up_rounds: list[dict[str, Json]] = []
         while (
             win_credits
-            and len(double_up_rounds) < double_up.most_rounds
-            and 2 * win_credits <= double_up.most_credits
+            and len(double_up_rounds) < double_up.rounds_max
+            and 2 * win_credits <= double_up.win_max_credits
         ):
             prompt = {
                 "credits": win_credits,
@@ -216,7 +216,7 @@ class ReelRules(TablelessRules):
     @cached_property
     def _level_rates_by_mode(self) -> Mapping[str, Mapping[str, Fraction]]:
         """Return, for each mode, how often one game wins each progressive level on average."""
-        bets = self.analyse(AnalysisDepth.RETURN).bets if self.definition.progressive else ()
+        bets = self.analyse(AnalysisDepth.RETURN).bets if self.definition.progressive_levels else ()
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
 
     def find_highest_win_after_double_up(self, win_credits: int) -> int:
@@ -229,7 +229,7 @@ class ReelRules(TablelessRules):
 
         Its reset value grows with the bet level, as pays do.
         """
-        if not self.definition.progressive:
+        if not self.definition.progressive_levels:
             return ()
         bet_level = wager.options["level"]
         rates = self._level_rates_by_mode.get(wager.options["mode"], {})
@@ -238,12 +238,12 @@ class ReelRules(TablelessRules):
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=wager.credits,
-                odds=rates[level.id],
+                hit_rate=rates[level.id],
                 increment=Fraction(level.increment),
                 reset_credits=level.reset_credits * bet_level,
                 ceiling_credits=None if level.ceiling_credits is None else level.ceiling_credits * bet_level,
             )
-            for level in self.definition.progressive
+            for level in self.definition.progressive_levels
             if rates[level.id]
         )
 
@@ -277,8 +277,8 @@ class ReelRules(TablelessRules):
 
     def list_shown_stages(self) -> dict[str, Stage]:
         """Return each stage as the first mode (way to bet) plays it, which is what the screen draws."""
-        first = next(iter(self.stages.values()))
-        return {name: first.get_stage(name) for name in self.definition.stage}
+        first_mode_stages = next(iter(self.stages.values()))
+        return {name: first_mode_stages.get_stage(name) for name in self.definition.stages}
 
     def build_presentation(self) -> dict[str, Json]:
         """Return the strips, window, symbols, lines and pays of the game as the screen draws them."""
@@ -325,11 +325,11 @@ class ReelRules(TablelessRules):
 
 def _build_outcome(tally: GameTally, win_credits: int, double_up_rounds: list[dict[str, Json]]) -> Outcome:
     """Return the outcome of a reel game that won ``win_credits``, double-ups included."""
-    first = tally.shown_runs[0]
+    first_run = tally.shown_runs[0]
     display = {
-        "stops": first.get("stops", []),
-        "window": first.get("window", []),
-        "wins": first["wins"],
+        "stops": first_run.get("stops", []),
+        "window": first_run.get("window", []),
+        "wins": first_run["wins"],
         "credits": win_credits,
         "steps": tally.shown_runs,
         **({"double_up": double_up_rounds} if double_up_rounds else {}),

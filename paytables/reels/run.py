@@ -88,7 +88,7 @@ class PrizeRate:
     """The id of the prize."""
     credits: int
     """The credits that the prize pays once."""
-    hits: int
+    winning_case_count: int
     """The number of the ``cycle`` cases that win the prize."""
     total_paid: int
     """The sum of the credits that the prize pays over all ``cycle`` cases."""
@@ -143,14 +143,14 @@ def select_given_awards(awards: Iterable[Award]) -> GivenAwards:
     )
 
 
-def sum_award_means(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
+def sum_award_means(award_rates: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
     """Return how often each progressive level and merchandise prize is awarded on average, by (kind, name).
 
-    ``rated`` has pairs of an award and how often it is given on average. Awards that only decide what is played next
-    are left out.
+    ``award_rates`` has pairs of an award and how often it is given on average. Awards that only decide what is played
+    next are left out.
     """
     rates: dict[tuple[str, str], Fraction] = {}
-    for award, rate in rated:
+    for award, rate in award_rates:
         if award.kind not in CHAINED_AWARD_KINDS:
             key = (award.kind, award.name)
             rates[key] = rates.get(key, Fraction(0)) + rate
@@ -160,13 +160,17 @@ def sum_award_means(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, 
 def build_run_figures(distribution: ChanceByCreditsAndAwards) -> RunFigures:
     """Return the exact mean, second moment and award probabilities of one run of a stage, from its win distribution."""
     chances: dict[GivenAwards, Fraction] = defaultdict(Fraction)
-    parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
-    for (credits_, given_awards), p in distribution.items():
-        chances[given_awards] += p
-        parts[given_awards] += p * credits_
-    second_moment = sum((p * credits_**2 for (credits_, _), p in distribution.items()), Fraction(0))
+    mean_by_awards: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+    for (credits_, given_awards), chance in distribution.items():
+        chances[given_awards] += chance
+        mean_by_awards[given_awards] += chance * credits_
+    second_moment = sum((chance * credits_**2 for (credits_, _), chance in distribution.items()), Fraction(0))
     return RunFigures(
-        compute_award_rates(chances), chances, sum(parts.values(), Fraction(0)), parts, second_moment
+        compute_award_rates(chances),
+        chances,
+        sum(mean_by_awards.values(), Fraction(0)),
+        mean_by_awards,
+        second_moment,
     )
 
 
@@ -178,16 +182,16 @@ def find_top_pays_by_awards(
     ``distribution`` has the probability of each (credits won, awards given) of one run.
     """
     top_pays: dict[GivenAwards, tuple[int, Fraction]] = {}
-    for (credits_, given_awards), p in distribution.items():
-        if p and (given_awards not in top_pays or credits_ > top_pays[given_awards][0]):
-            top_pays[given_awards] = (credits_, p)
+    for (credits_, given_awards), chance in distribution.items():
+        if chance and (given_awards not in top_pays or credits_ > top_pays[given_awards][0]):
+            top_pays[given_awards] = (credits_, chance)
     return top_pays
 
 
 def compute_award_rates(chances: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
     """Return the mean number of times that one run gives each award, from the probabilities of award combinations."""
     rates: dict[Award, Fraction] = defaultdict(Fraction)
-    for given_awards, p in chances.items():
+    for given_awards, chance in chances.items():
         for award in given_awards:
-            rates[award] += p
+            rates[award] += chance
     return dict(rates)

@@ -42,9 +42,9 @@ class ReelSymbol(StrictTable):
 
     id: Identifier
     name: Text
-    substitutes: tuple[str, ...] = ()
+    substituted_ids: tuple[str, ...] = Field(default=(), alias="substitutes")
     """The symbols for which this one counts as a wild; ``*``: every symbol."""
-    not_for: tuple[Identifier, ...] = ()
+    excluded_ids: tuple[Identifier, ...] = Field(default=(), alias="not_for")
     """The symbols that a wild does not substitute for."""
     multiplier: PositiveInt = 1
     """The symbol's factor for a line win that it takes part in."""
@@ -55,55 +55,67 @@ class BetMode(StrictTable):
 
     id: Identifier
     """The id of this way to bet."""
-    cost: PositiveInt
+    cost_credits: PositiveInt = Field(alias="cost")
     """The credits that a game costs at bet level 1."""
     name: Text | None = None
-    lines: PositiveInt | None = None
+    line_count: PositiveInt | None = Field(default=None, alias="lines")
     """The number of lines that are played, or None for all lines of the stage."""
-    column: NaturalInt = 0
+    pay_column: NaturalInt = Field(default=0, alias="column")
     """The index, from 0, of this mode's value in every pay that the definition writes as a list."""
-    stage: Identifier = "base"
+    first_stage: Identifier = Field(default="base", alias="stage")
     """The id of the first stage of a game."""
 
 
 class ReelBets(StrictTable):
     """The bets of a reel game: each is a mode at a bet level; the bet level multiplies the cost and every pay."""
 
-    mode: Annotated[tuple[BetMode, ...], Field(min_length=1)]
+    modes: Annotated[tuple[BetMode, ...], Field(min_length=1)] = Field(alias="mode")
     """The ways to bet, such as a number of lines."""
-    levels: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    bet_levels: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = Field(default=(1,), alias="levels")
     """The bet levels: factors of the cost and of every pay."""
 
 
 class AwardDefinition(StrictTable):
     """An award that a prize gives in addition to credits: exactly one of stage, progressive, merchandise and step."""
 
-    stage: Identifier | None = None
+    stage_id: Identifier | None = Field(default=None, alias="stage")
     """The id of the stage that the prize starts, such as free games; else None."""
-    times: PositiveInt | dict[SymbolCount, PositiveInt] = 1
+    run_count: PositiveInt | dict[SymbolCount, PositiveInt] = Field(default=1, alias="times")
     """The number of runs of the stage that are given; as a mapping, by the count of the symbol."""
-    size: NaturalInt | dict[SymbolCount, NaturalInt] = 0
+    start_condition: NaturalInt | dict[SymbolCount, NaturalInt] = Field(default=0, alias="size")
     """The stage's start condition (hold-and-spin: coins already locked); as a mapping, by the count of the symbol."""
-    progressive: Identifier | None = None
+    level_id: Identifier | None = Field(default=None, alias="progressive")
     """The id of the progressive level that the prize hits; else None."""
-    merchandise: Identifier | None = None
+    merchandise_id: Identifier | None = Field(default=None, alias="merchandise")
     """The id of the prize in kind that the prize gives; else None."""
-    step: PositiveInt | None = None
+    multiplier_steps: PositiveInt | None = Field(default=None, alias="step")
     """By how many multipliers the series moves on in its list; else None."""
-    at: SymbolCount | None = Field(default=None, description="only for exactly this count of the symbol")
+    required_count: SymbolCount | None = Field(
+        default=None, description="only for exactly this count of the symbol", alias="at"
+    )
     """The only count of the symbol for which the award is given; None: every count."""
-    modes: tuple[Identifier, ...] | None = None
+    mode_ids: tuple[Identifier, ...] | None = Field(default=None, alias="modes")
     """The modes in which the prize gives the award; None: all."""
 
     def list_references(self) -> list[tuple[str, str | None]]:
         """Return the kind and name of each thing that this award may give; the name is None for kinds not given."""
-        kinds = [("stage", self.stage), ("progressive", self.progressive), ("merchandise", self.merchandise)]
-        return [*kinds, *(("bets.mode", mode) for mode in self.modes or ())]
+        kinds = [
+            ("stage", self.stage_id),
+            ("progressive", self.level_id),
+            ("merchandise", self.merchandise_id),
+        ]
+        return [*kinds, *(("bets.mode", mode) for mode in self.mode_ids or ())]
 
     @model_validator(mode="after")
     def _check_one_kind(self) -> "AwardDefinition":
         """Refuse an award that names none, or several, of stage, progressive, merchandise and step."""
-        if sum(x is not None for x in (self.stage, self.progressive, self.merchandise, self.step)) != 1:
+        if (
+            sum(
+                x is not None
+                for x in (self.stage_id, self.level_id, self.merchandise_id, self.multiplier_steps)
+            )
+            != 1
+        ):
             raise ValueError("must name exactly one of stage, progressive, merchandise, step")
         return self
 
@@ -113,57 +125,61 @@ class PayTableRow(StrictTable):
 
     id: Identifier | None = None
     name: Text | None = None
-    on: Literal["line", "ways", "scatter"] = "line"
+    kind: Literal["line", "ways", "scatter"] = Field(default="line", alias="on")
     """Whether the row is paid on a line, by ways, or for a count anywhere in the window (``scatter``)."""
-    of: DisplayText | None = None
+    symbol_or_group: DisplayText | None = Field(default=None, alias="of")
     """The symbol or group that is counted; ``=name`` counts only the symbol itself, without substitutes."""
-    pays: dict[SymbolCount, PayCredits] = Field(default_factory=dict)
+    pay_by_count: dict[SymbolCount, PayCredits] = Field(default_factory=dict, alias="pays")
     """The pay by the count of the symbol."""
     pattern: WordList | None = None
     """The symbol of each cell of a line, instead of a count of one symbol; ``*`` is any symbol."""
-    pay: PayCredits | None = None
+    pattern_pay: PayCredits | None = Field(default=None, alias="pay")
     """The pay of the pattern."""
     direction: Literal["left", "right", "both", "adjacent", "anywhere"] = "left"
     """The side of the window from which the symbols are counted.
 
     `adjacent` and `anywhere`: they need not start at a side.
     """
-    unit: Literal["line", "bet"] | None = None
+    pay_unit: Literal["line", "bet"] | None = Field(default=None, alias="unit")
     """Whether the pay is multiplied by the stake on a line or by the total bet."""
-    group: Identifier = "line"
+    prize_group: Identifier = Field(default="line", alias="group")
     """Rows of one group exclude each other on a line; only the highest is paid. Groups add up."""
-    gives: tuple[AwardDefinition, ...] = ()
+    awards: tuple[AwardDefinition, ...] = Field(default=(), alias="gives")
     """The awards that the prize gives in addition to credits."""
-    lines: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | None = Field(
+    line_numbers: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | None = Field(
         default=None,
         description="the only lines on which it can be won, such as the last line for a top award",
+        alias="lines",
     )
     """The numbers of the only lines that can win the prize; None: every line."""
-    once_a_reel: bool = Field(
-        default=False, description="a reel counts once, however often it shows the symbol"
+    counts_reel_once: bool = Field(
+        default=False,
+        description="a reel counts once, however often it shows the symbol",
+        alias="once_a_reel",
     )
     """Whether a reel counts once, however often it shows the symbol."""
-    needs_own: bool | None = Field(
+    needs_own_symbol: bool | None = Field(
         default=None,
         description="substitutes alone do not win it: one symbol of `of` itself must show (lines only;"
         " default: what the stage's `wilds_alone` says)",
+        alias="needs_own",
     )
     """Whether one symbol must be the prize's own, not a substitute; None: as ``wilds_alone`` says."""
 
     @model_validator(mode="after")
     def _check_shape(self) -> "PayTableRow":
         """Refuse a pay table row whose keys do not make one kind of prize."""
-        if self.on != "line" and self.lines is not None:
+        if self.kind != "line" and self.line_numbers is not None:
             raise ValueError("`lines` is only valid for a line prize")
-        if self.on != "line" and self.needs_own is not None:
+        if self.kind != "line" and self.needs_own_symbol is not None:
             raise ValueError("`needs_own` is only valid for a line prize")
-        if self.on == "line" and self.once_a_reel:
+        if self.kind == "line" and self.counts_reel_once:
             raise ValueError("`once_a_reel` is only valid for a ways or scatter prize")
-        if (self.pattern is None) == (self.of is None):
+        if (self.pattern is None) == (self.symbol_or_group is None):
             raise ValueError("must have either `of` with `pays`, or `pattern` with `pay`")
-        if self.pattern is not None and (self.pays or self.on != "line"):
+        if self.pattern is not None and (self.pay_by_count or self.kind != "line"):
             raise ValueError("`pattern` must be on a line, with one `pay` and without `pays`")
-        if self.pattern is None and (self.pay is not None or not self.pays):
+        if self.pattern is None and (self.pattern_pay is not None or not self.pay_by_count):
             raise ValueError("`of` needs `pays`, a table of count = credits")
         return self
 
@@ -174,32 +190,41 @@ class ReelsStage(StrictTable):
     model_config = ConfigDict(json_schema_extra=_allow_inheritance)
 
     kind: Literal["reels"] = "reels"
-    like: Identifier | None = Field(default=None, description="the stage from which missing keys are copied")
+    parent_stage: Identifier | None = Field(
+        default=None, description="the stage from which missing keys are copied", alias="like"
+    )
     """The id of the stage that missing keys are copied from, or None."""
     name: Text | None = None
     heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
     """The number of visible rows of each reel."""
     strips: tuple[IdentifierList, ...]
     """The symbols of each reel strip, in order."""
-    weights: tuple[tuple[NaturalInt, ...], ...] | None = Field(
-        default=None, description="one number per stop: in how many cases the reel stops there"
+    stop_weights: tuple[tuple[NaturalInt, ...], ...] | None = Field(
+        default=None,
+        description="one number per stop: in how many cases the reel stops there",
+        alias="weights",
     )
     """For each reel, the number of equally likely cases in which it stops at each stop."""
-    weights_row: NaturalInt | None = Field(
+    weighted_row: NaturalInt | None = Field(
         default=None,
         description="the row of the window to which a stop's weight refers, 0 at the top (default: the row of"
         " the only line; if there are several lines or none, the top row)",
+        alias="weights_row",
     )
     """The window row, 0 at the top, to which a stop's weight refers; None: the row of the stage's only line, else 0."""
     lines: tuple[PayLine, ...] = ()
     """The row of each reel on each line."""
-    repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
+    allows_repeated_lines: bool = Field(
+        default=False, description="the same line may be defined more than once", alias="repeat_lines"
+    )
     """Whether the same line may be defined more than once."""
-    pay: Annotated[tuple[PayTableRow, ...], Field(min_length=1)]
+    pay_rows: Annotated[tuple[PayTableRow, ...], Field(min_length=1)] = Field(alias="pay")
     """The rows of the pay table."""
     wild_multipliers: Literal["multiply", "add", "highest"] = "multiply"
     """How the multipliers of several wilds in one win are combined."""
-    multiply_own: bool = Field(default=False, description="a multiplier symbol multiplies its own pays too")
+    multiplies_own_pays: bool = Field(
+        default=False, description="a multiplier symbol multiplies its own pays too", alias="multiply_own"
+    )
     """Whether a symbol with a multiplier also multiplies its own prizes."""
     wilds_alone: Literal["highest", "own"] = Field(
         default="highest",
@@ -207,47 +232,58 @@ class ReelsStage(StrictTable):
         " their own",
     )
     """What a line of wilds alone pays: their own prize, or the highest that they can stand for."""
-    expand: tuple[Identifier, ...] = Field(
-        default=(), description="symbols that fill their reel where they show"
+    expanding_symbols: tuple[Identifier, ...] = Field(
+        default=(), description="symbols that fill their reel where they show", alias="expand"
     )
     """The symbols that fill their reel wherever they show."""
-    scatters: Literal["before", "after"] = Field(
-        default="before", description="scatters are counted before symbols expand, or after"
+    scatter_count_time: Literal["before", "after"] = Field(
+        default="before", description="scatters are counted before symbols expand, or after", alias="scatters"
     )
     """Whether scatters are counted before or after symbols expand."""
-    overlapping_ways: bool = False
+    allows_overlapping_ways: bool = Field(default=False, alias="overlapping_ways")
     """Whether one way may win two prizes, which is otherwise refused."""
     multiplier: PositiveInt = 1
     """The factor of every pay of the stage."""
-    multipliers: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    run_multipliers: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = Field(
+        default=(1,), alias="multipliers"
+    )
     """The factors of the runs of a series, in order; the last is that of all later runs."""
-    advance: Literal["run", "step"] = Field(
-        default="run", description="what moves a series to its next multiplier: every run, or a `step` award"
+    multiplier_trigger: Literal["run", "step"] = Field(
+        default="run",
+        description="what moves a series to its next multiplier: every run, or a `step` award",
+        alias="advance",
     )
     """What moves a series to its next multiplier: every run (``run``) or a ``step`` award."""
-    most_runs: PositiveInt | None = Field(default=None, description="no series has more runs than this")
+    runs_max: PositiveInt | None = Field(
+        default=None, description="no series has more runs than this", alias="most_runs"
+    )
     """The largest number of runs in a series; None: no limit."""
-    sticky: Identifier | None = Field(default=None, description="the symbol that stays where it shows")
+    sticky_symbol: Identifier | None = Field(
+        default=None, description="the symbol that stays where it shows", alias="sticky"
+    )
     """The symbol that stays on its cell for the rest of the series, or None."""
-    then: Identifier | None = Field(
-        default=None, description="a stage that is played once whenever a new cell sticks"
+    stage_after_stick: Identifier | None = Field(
+        default=None, description="a stage that is played once whenever a new cell sticks", alias="then"
     )
     """The id of a stage that is played once whenever a new cell sticks, or None."""
-    cascade: tuple[PositiveInt, ...] = Field(
+    window_multipliers: tuple[PositiveInt, ...] = Field(
         default=(),
         description="winning symbols fall away; the multipliers of the falls in order, of which the last is"
         " that of all later falls",
+        alias="cascade",
     )
     """If winning symbols disappear: the multipliers of the first window and of the window after each fall.
 
     The last multiplier is also that of all later windows. Empty: symbols do not disappear.
     """
-    player_holds: bool = Field(
-        default=False, description="the player may hold reels and spin the others once again"
+    can_player_hold: bool = Field(
+        default=False,
+        description="the player may hold reels and spin the others once again",
+        alias="player_holds",
     )
     """Whether the player may hold reels and spin the others once again."""
 
-    @field_validator("weights")
+    @field_validator("stop_weights")
     @classmethod
     def _check_case_count(
         cls, value: tuple[tuple[int, ...], ...] | None
@@ -268,9 +304,9 @@ class BonusItemDefinition(StrictTable):
     """The credits that the item pays."""
     count: PositiveInt = 1
     """The number of boxes or wheel segments with the item; for coins and independent boxes, the weight of its draw."""
-    end: bool = Field(default=False, description="ends the picking")
+    ends_picking: bool = Field(default=False, description="ends the picking", alias="end")
     """Whether the item ends the picking."""
-    gives: tuple[AwardDefinition, ...] = ()
+    awards: tuple[AwardDefinition, ...] = Field(default=(), alias="gives")
     """The awards that the item gives in addition to credits."""
     name: Text | None = None
     id: Identifier | None = None
@@ -288,13 +324,15 @@ class PickStage(StrictTable):
     name: Text | None = None
     items: Annotated[tuple[BonusItemDefinition, ...], Field(min_length=1)]
     """The possible contents of the boxes."""
-    picks: PositiveInt | None = None
+    picks_max: PositiveInt | None = Field(default=None, alias="picks")
     """The largest number of boxes that the player opens; None: all boxes."""
-    boxes: Annotated[int, Field(strict=True, ge=1, le=400)] | None = Field(
-        default=None, description="the number of boxes, each drawn separately: picks with replacement"
+    box_count: Annotated[int, Field(strict=True, ge=1, le=400)] | None = Field(
+        default=None,
+        description="the number of boxes, each drawn separately: picks with replacement",
+        alias="boxes",
     )
     """The number of boxes if each is an independent draw from the items; None: ``count`` boxes for each item."""
-    unit: Literal["line", "bet"] = "bet"
+    pay_unit: Literal["line", "bet"] = Field(default="bet", alias="unit")
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
 
@@ -305,7 +343,7 @@ class WheelStage(StrictTable):
     name: Text | None = None
     items: Annotated[tuple[BonusItemDefinition, ...], Field(min_length=1)]
     """The contents of the segments, in their order on the wheel."""
-    unit: Literal["line", "bet"] = "bet"
+    pay_unit: Literal["line", "bet"] = Field(default="bet", alias="unit")
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
 
@@ -318,20 +356,20 @@ class HoldStage(StrictTable):
 
     kind: Literal["hold"]
     name: Text | None = None
-    cells: Annotated[int, Field(strict=True, ge=2, le=42)]
+    cell_count: Annotated[int, Field(strict=True, ge=2, le=42)] = Field(alias="cells")
     """The number of cells of the board."""
-    respins: Annotated[int, Field(strict=True, ge=1, le=10)] = 3
+    respin_count: Annotated[int, Field(strict=True, ge=1, le=10)] = Field(default=3, alias="respins")
     """The number of spins without a new coin after which the stage ends."""
-    coin: tuple[PositiveInt, PositiveInt]
+    coin_chance: tuple[PositiveInt, PositiveInt] = Field(alias="coin")
     """The probability of a coin in an empty cell, as numerator and denominator."""
     items: Annotated[tuple[BonusItemDefinition, ...], Field(min_length=1)]
     """The possible values of a coin, drawn by their weights."""
-    full: BonusItemDefinition | None = None
+    full_board_prize: BonusItemDefinition | None = Field(default=None, alias="full")
     """The prize if every cell holds a coin; None: no such prize."""
-    unit: Literal["line", "bet"] = "bet"
+    pay_unit: Literal["line", "bet"] = Field(default="bet", alias="unit")
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
-    @field_validator("coin")
+    @field_validator("coin_chance")
     @classmethod
     def _check_coin_chance(cls, value: tuple[int, int]) -> tuple[int, int]:
         """Refuse a coin chance of 1 or more: every empty cell would always land a coin."""
@@ -357,7 +395,7 @@ class Progressive(StrictTable):
     """The level is hit in one of this many games by a separate draw; None: it is not."""
     ceiling_credits: PositiveInt | None = None
     """The upper limit of the secret amount that hits the level; None: there is no such amount."""
-    linked: bool = False
+    is_linked: bool = Field(default=False, alias="linked")
     """Whether several machines share the level."""
 
     @field_validator("increment")
@@ -387,21 +425,21 @@ class Merchandise(StrictTable):
 class DoubleUp(StrictTable):
     """A reel game's double-up: after a win the player may stake it; an even chance doubles it or loses it."""
 
-    most_rounds: Annotated[int, Field(strict=True, ge=1, le=20)]
+    rounds_max: Annotated[int, Field(strict=True, ge=1, le=20)] = Field(alias="most_rounds")
     """The largest number of times that one win may be doubled up."""
-    most_credits: PositiveInt
+    win_max_credits: PositiveInt = Field(alias="most_credits")
     """The largest win, in credits, that may result from a double-up."""
 
     def count_possible_rounds(self, win_credits: int) -> int:
         """Return how often a reel game's win can be doubled before it would exceed the double-up's limit."""
         rounds = 0
-        while win_credits > 0 and rounds < self.most_rounds and 2 * win_credits <= self.most_credits:
+        while win_credits > 0 and rounds < self.rounds_max and 2 * win_credits <= self.win_max_credits:
             win_credits, rounds = 2 * win_credits, rounds + 1
         return rounds
 
     def compute_win_bound(self, win_credits: int) -> int:
         """Return an upper bound on what any win of up to ``win_credits`` can become in the double-up."""
-        return max(win_credits, min(self.most_credits, win_credits << self.most_rounds))
+        return max(win_credits, min(self.win_max_credits, win_credits << self.rounds_max))
 
 
 StageDefinition = Annotated[ReelsStage | PickStage | WheelStage | HoldStage, Field(discriminator="kind")]
@@ -412,13 +450,13 @@ class ReelsDefinition(Definition):
 
     bets: ReelBets
     """The ways to bet and the bet levels."""
-    symbol: Annotated[tuple[ReelSymbol, ...], Field(min_length=2)]
+    symbols: Annotated[tuple[ReelSymbol, ...], Field(min_length=2)] = Field(alias="symbol")
     """The symbols of the game."""
     groups: dict[Identifier, tuple[Identifier, ...]] = Field(default_factory=dict)
     """Named groups of symbols that pay rows may refer to."""
-    stage: dict[Identifier, StageDefinition]
+    stages: dict[Identifier, StageDefinition] = Field(alias="stage")
     """The stages of the game, by id."""
-    progressive: tuple[Progressive, ...] = ()
+    progressive_levels: tuple[Progressive, ...] = Field(default=(), alias="progressive")
     """The progressive levels of the game."""
     merchandise: tuple[Merchandise, ...] = ()
     """The prizes in kind of the game."""

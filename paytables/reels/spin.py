@@ -50,18 +50,20 @@ class ReelsStageBase:
         """Return a window's symbol numbers as symbol ids, reel by reel, top to bottom."""
         return [[self.symbol_ids[s] for s in column] for column in window]
 
-    def build_payment(self, window: Sequence[SymbolColumn], hit: WindowWin, factor: int = 1) -> PaidWin:
+    def build_payment(
+        self, window: Sequence[SymbolColumn], window_win: WindowWin, factor: int = 1
+    ) -> PaidWin:
         """Return a won prize as it is paid and shown; its credits include the stage's multiplier and ``factor``."""
-        assert hit.end.prize is not None  # only components that won make a hit
+        assert window_win.end.prize is not None  # only components that won make a hit
         detail: dict[str, Json] = {
-            "on": hit.component.kind,
-            "number": hit.component.number,
-            "positions": [list(cell) for cell in list_winning_cells(window, hit)],
-            "multiplier": hit.end.multiplier * self.reels.multiplier * factor,
+            "on": window_win.component.kind,
+            "number": window_win.component.number,
+            "positions": [list(cell) for cell in list_winning_cells(window, window_win)],
+            "multiplier": window_win.end.multiplier * self.reels.multiplier * factor,
         }
-        if hit.component.kind == "ways":
-            detail["ways"] = hit.ways
-        return PaidWin(hit.end.prize.name, hit.credits * self.reels.multiplier * factor, detail)
+        if window_win.component.kind == "ways":
+            detail["ways"] = window_win.ways
+        return PaidWin(window_win.end.prize.name, window_win.credits * self.reels.multiplier * factor, detail)
 
     def build_display(self, stops: Sequence[int], window: Sequence[SymbolColumn]) -> dict[str, Json]:
         """Return what a screen needs to show the window of the reels at these stops."""
@@ -75,34 +77,41 @@ class ReelsStageBase:
 
     def _describe_stops(self, stops: Sequence[int]) -> dict[str, Json]:
         """Return the stops of the reels, and the symbol ids in their window before any symbol expands."""
-        shown_stops = [list(named[stop]) for named, stop in zip(self._symbol_ids_by_stop, stops, strict=True)]
-        return {"stops": list(stops), "window": shown_stops}
+        shown_columns = [
+            list(ids_by_stop[stop]) for ids_by_stop, stop in zip(self._symbol_ids_by_stop, stops, strict=True)
+        ]
+        return {"stops": list(stops), "window": shown_columns}
 
     @cached_property
     def _symbol_ids_by_stop(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
         """Return ``_symbol_ids_by_stop[x][stop]``: the symbol ids that reel x shows in the window at that stop."""
         return tuple(
-            tuple(tuple(self.symbol_ids[s] for s in column) for column in at)
-            for at in self.reels.visible_columns_by_stop
+            tuple(tuple(self.symbol_ids[s] for s in column) for column in columns_by_stop)
+            for columns_by_stop in self.reels.visible_columns_by_stop
         )
 
 
-def list_winning_cells(window: Sequence[SymbolColumn], hit: WindowWin) -> list[tuple[int, int]]:
+def list_winning_cells(window: Sequence[SymbolColumn], window_win: WindowWin) -> list[tuple[int, int]]:
     """Return the cells of the window, (reel, row), that show a prize that was won."""
-    winning_mask = hit.end.winning_mask
-    if hit.component.kind == "line":
-        return [cell for cell, used in zip(hit.component.cells, winning_mask, strict=True) if used]
+    winning_mask = window_win.end.winning_mask
+    if window_win.component.kind == "line":
+        return [cell for cell, used in zip(window_win.component.cells, winning_mask, strict=True) if used]
     return [
         (x, row)
         for x, column in enumerate(window)
-        for row, symbol in enumerate(hit.component.select_evaluated_rows(x, column))
-        if winning_mask[x] and hit.component.win_symbols[symbol]
+        for row, symbol in enumerate(window_win.component.select_evaluated_rows(x, column))
+        if winning_mask[x] and window_win.component.win_symbols[symbol]
     ]
 
 
-def list_awards(hits: Sequence[WindowWin]) -> tuple[Award, ...]:
-    """Return the awards given by the prizes in ``hits``, in their order."""
-    return tuple(award for hit in hits if hit.end.prize is not None for award in hit.end.prize.awards)
+def list_awards(window_wins: Sequence[WindowWin]) -> tuple[Award, ...]:
+    """Return the awards given by the prizes in ``window_wins``, in their order."""
+    return tuple(
+        award
+        for window_win in window_wins
+        if window_win.end.prize is not None
+        for award in window_win.end.prize.awards
+    )
 
 
 @dataclass(frozen=True)
@@ -112,13 +121,15 @@ class ReelSpinStage(ReelsStageBase):
     def run(self, draw: DrawSource) -> StageRun:
         """Draw the stops, evaluate the window and return the result of the spin."""
         stops = self.reels.spin(draw)
-        _, hits = self.reels.evaluate_stops(stops)
-        if not hits and not self.reels.has_changing_symbols:
+        _, window_wins = self.reels.evaluate_stops(stops)
+        if not window_wins and not self.reels.has_changing_symbols:
             return StageRun((), (), self._describe_stops(stops))
         window = self.reels.find_evaluated_columns(stops)
         display = self.build_display(stops, window)
-        paid_wins = tuple(self.build_payment(window, hit) for hit in hits if hit.credits)
-        return StageRun(paid_wins, list_awards(hits), display)
+        paid_wins = tuple(
+            self.build_payment(window, window_win) for window_win in window_wins if window_win.credits
+        )
+        return StageRun(paid_wins, list_awards(window_wins), display)
 
     @cached_property
     def _window_counts(self) -> Mapping[tuple[int, GivenAwards], int]:
@@ -154,7 +165,10 @@ class ReelSpinStage(ReelsStageBase):
                 return find_top_pays_by_awards(self.compute_distribution())
             except ImportError:
                 raise error from None
-        return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in top_pays.items()}
+        return {
+            given: (highest_pay, Fraction(cases, self.reels.cycle))
+            for given, (highest_pay, cases) in top_pays.items()
+        }
 
     @cached_property
     def _end_counts(self) -> moments.EndCounts:

@@ -42,7 +42,7 @@ class ReelSet:
     """The number of visible rows of each reel."""
     strips: tuple[tuple[int, ...], ...]
     """The numbers of the symbols on each reel, by stop."""
-    weights: tuple[tuple[int, ...], ...]
+    stop_weights: tuple[tuple[int, ...], ...]
     """The number of equally likely cases of each stop, by reel."""
     multiplier: int
     """The factor of every pay of the stage."""
@@ -62,7 +62,7 @@ class ReelSet:
     @cached_property
     def case_counts(self) -> tuple[int, ...]:
         """Return, for each reel, its number of equally likely cases: the sum of the weights of its stops."""
-        return tuple(sum(w) for w in self.weights)
+        return tuple(sum(w) for w in self.stop_weights)
 
     @cached_property
     def cycle(self) -> int:
@@ -73,11 +73,13 @@ class ReelSet:
     def column_weights(self) -> tuple[tuple[int, ...], ...]:
         """Return, for each reel, how many of its equally likely cases show each of its different columns."""
         weights_by_reel = []
-        for columns, at, weights in zip(self.columns, self.column_index_by_stop, self.weights, strict=True):
-            counts = [0] * len(columns)
-            for column, weight in zip(at, weights, strict=True):
-                counts[column] += weight
-            weights_by_reel.append(tuple(counts))
+        for columns, column_indexes, weights in zip(
+            self.columns, self.column_index_by_stop, self.stop_weights, strict=True
+        ):
+            cases_by_column = [0] * len(columns)
+            for column, weight in zip(column_indexes, weights, strict=True):
+                cases_by_column[column] += weight
+            weights_by_reel.append(tuple(cases_by_column))
         return tuple(weights_by_reel)
 
     @cached_property
@@ -99,7 +101,7 @@ class ReelSet:
     @cached_property
     def _cumulative_weights(self) -> tuple[list[int] | None, ...]:
         """Return, for each reel, the cumulative weights of its stops, or None if all stops are equally likely."""
-        return tuple(None if set(w) == {1} else list(accumulate(w)) for w in self.weights)
+        return tuple(None if set(w) == {1} else list(accumulate(w)) for w in self.stop_weights)
 
     @cached_property
     def _draw_purposes(self) -> tuple[str, ...]:
@@ -140,14 +142,19 @@ class ReelSet:
 
     def find_visible_columns(self, stops: Sequence[int]) -> tuple[SymbolColumn, ...]:
         """Return the visible columns at these stops, before any symbol expands."""
-        return tuple([at[stop] for at, stop in zip(self.visible_columns_by_stop, stops, strict=True)])
+        return tuple(
+            [
+                columns_by_stop[stop]
+                for columns_by_stop, stop in zip(self.visible_columns_by_stop, stops, strict=True)
+            ]
+        )
 
     @cached_property
     def _evaluated_columns_by_stop(self) -> tuple[tuple[SymbolColumn, ...], ...]:
         """Return the columns that are evaluated, by reel and stop: a symbol that expands fills its column."""
         return tuple(
-            tuple(columns[column] for column in at)
-            for columns, at in zip(self.columns, self.column_index_by_stop, strict=True)
+            tuple(columns[column] for column in columns_by_stop)
+            for columns, columns_by_stop in zip(self.columns, self.column_index_by_stop, strict=True)
         )
 
     @cached_property
@@ -164,7 +171,12 @@ class ReelSet:
 
         They may differ from the visible ones (:meth:`find_visible_columns`), and may have more cells.
         """
-        return tuple([at[stop] for at, stop in zip(self._evaluated_columns_by_stop, stops, strict=True)])
+        return tuple(
+            [
+                columns_by_stop[stop]
+                for columns_by_stop, stop in zip(self._evaluated_columns_by_stop, stops, strict=True)
+            ]
+        )
 
     @cached_property
     def _letters_by_column(self) -> list[dict[SymbolColumn, tuple[int, ...]]]:
@@ -176,13 +188,13 @@ class ReelSet:
 
     def evaluate(self, window: Sequence[SymbolColumn]) -> tuple[int, list[WindowWin]]:
         """Return the credits that a window wins at bet level 1, before the stage's multiplier, and each prize won."""
-        count = len(self.components)
+        component_count = len(self.components)
         letters: list[int] = []
         for x, (column, letters_by_column) in enumerate(zip(window, self._letters_by_column, strict=True)):
             if column not in letters_by_column:
                 letters_by_column[column] = tuple(c.find_letter(x, column) for c in self.components)
             letters += letters_by_column[column]
-        return self._evaluate_letters(letters, [x * count for x in range(len(window))])
+        return self._evaluate_letters(letters, [x * component_count for x in range(len(window))])
 
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[WindowWin]]:
         """Return the credits at bet level 1 and the prizes that the window at these stops wins.
@@ -190,8 +202,10 @@ class ReelSet:
         The result equals :meth:`evaluate` of that window, but is faster: the letters are known already.
         """
         letters: list[int] = []
-        for reel_letters, at, stop in zip(self.letters, self.column_index_by_stop, stops, strict=True):
-            letters += reel_letters[at[stop]]
+        for reel_letters, column_indexes, stop in zip(
+            self.letters, self.column_index_by_stop, stops, strict=True
+        ):
+            letters += reel_letters[column_indexes[stop]]
         return self._evaluate_letters(letters, self._letter_offsets)
 
     def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[WindowWin], int]]:
@@ -203,33 +217,37 @@ class ReelSet:
         yield from self._iter_winning_stops((), [(c, node, 1) for c, node in enumerate(self.start_nodes)], 1)
 
     def _iter_winning_stops(
-        self, stops: tuple[int, ...], alive: list[tuple[int, int, int]], cases: int
+        self, stops: tuple[int, ...], live_components: list[tuple[int, int, int]], cases: int
     ) -> Iterator[tuple[tuple[int, ...], list[WindowWin], int]]:
         """Yield the stops, prizes and cases of every winning window that begins with ``stops``.
 
-        ``alive`` are the components that can still win, each with its node and its weight after these stops.
+        ``live_components`` are the components that can still win, each with its node and its weight after these stops.
         """
-        g, x = self.graph, len(stops)
+        graph, x = self.graph, len(stops)
         if x == len(self.strips):
-            hits = [WindowWin(self.components[c], g.ends[node], weight) for c, node, weight in alive]
-            yield stops, hits, cases
+            window_wins = [
+                WindowWin(self.components[c], graph.ends[node], weight) for c, node, weight in live_components
+            ]
+            yield stops, window_wins, cases
             return
-        alive_after: list[list[tuple[int, int, int]]] = []
+        live_after_by_column: list[list[tuple[int, int, int]]] = []
         for letters in self.letters[x]:
-            still_alive = []
-            for c, node, weight in alive:
-                k = g.letter_offsets[node]
-                if k >= 0:
-                    k += letters[c]
-                    node, weight = g.next_nodes[k], weight * g.step_factors[k]  # noqa: PLW2901 (moves to the next node)
-                if weight and (g.letter_offsets[node] >= 0 or g.ends[node].prize is not None):
-                    still_alive.append((c, node, weight))
-            alive_after.append(still_alive)
+            still_live = []
+            for c, node, weight in live_components:
+                step_index = graph.letter_offsets[node]
+                if step_index >= 0:
+                    step_index += letters[c]
+                    node, weight = graph.next_nodes[step_index], weight * graph.step_factors[step_index]  # noqa: PLW2901 (moves to the next node)
+                if weight and (graph.letter_offsets[node] >= 0 or graph.ends[node].prize is not None):
+                    still_live.append((c, node, weight))
+            live_after_by_column.append(still_live)
         for stop, (column, stop_cases) in enumerate(
-            zip(self.column_index_by_stop[x], self.weights[x], strict=True)
+            zip(self.column_index_by_stop[x], self.stop_weights[x], strict=True)
         ):
-            if stop_cases and alive_after[column]:
-                yield from self._iter_winning_stops((*stops, stop), alive_after[column], cases * stop_cases)
+            if stop_cases and live_after_by_column[column]:
+                yield from self._iter_winning_stops(
+                    (*stops, stop), live_after_by_column[column], cases * stop_cases
+                )
 
     @cached_property
     def _letter_offsets(self) -> list[int]:
@@ -241,29 +259,29 @@ class ReelSet:
 
         ``offsets[x]`` is the offset in ``letters`` of the column of reel x.
         """
-        g, components = self.graph, self.components
-        count = len(components)
-        ends, weights = [0] * count, [1] * count
+        graph, components = self.graph, self.components
+        component_count = len(components)
+        ends, weights = [0] * component_count, [1] * component_count
         total = evaluate_window(
-            range(count),
+            range(component_count),
             self.start_nodes,
-            [1] * count,
-            g.letter_offsets,
-            g.next_nodes,
-            g.step_factors,
-            g.win_value_by_node,
+            [1] * component_count,
+            graph.letter_offsets,
+            graph.next_nodes,
+            graph.step_factors,
+            graph.win_value_by_node,
             letters,
             offsets,
             ends,
             weights,
         )
-        graph_ends = g.ends
-        hits = [
+        graph_ends = graph.ends
+        window_wins = [
             WindowWin(components[n], graph_ends[node], weights[n])
             for n, node in enumerate(ends)
             if graph_ends[node].prize is not None and weights[n]
         ]
-        return total, hits
+        return total, window_wins
 
 
 def list_columns_by_stop(

@@ -46,10 +46,10 @@ class Symbols:
                     raise DefinitionError(file, f"groups.{name}", f"unknown symbol {member!r}")
         substitutes_for = []
         for s in symbols:
-            substituted = known_ids if ANY_SYMBOL in s.substitutes else set(s.substitutes)
-            for unknown_id in (substituted | set(s.not_for)) - known_ids:
+            substituted = known_ids if ANY_SYMBOL in s.substituted_ids else set(s.substituted_ids)
+            for unknown_id in (substituted | set(s.excluded_ids)) - known_ids:
                 raise DefinitionError(file, f"symbol.{s.id}", f"unknown symbol {unknown_id!r}")
-            substitutes_for.append(frozenset(substituted - set(s.not_for) - {s.id}))
+            substitutes_for.append(frozenset(substituted - set(s.excluded_ids) - {s.id}))
         return cls(ids, tuple(substitutes_for), tuple(s.multiplier for s in symbols), groups, file)
 
     def find_number(self, symbol_id: str, definition_key: str) -> int:
@@ -70,7 +70,7 @@ class Symbols:
         """
         if symbol_or_group == ANY_SYMBOL:
             return None
-        exact = symbol_or_group.startswith("=")
+        is_exact = symbol_or_group.startswith("=")
         members = frozenset(
             self.groups.get(symbol_or_group.removeprefix("="), (symbol_or_group.removeprefix("="),))
         )
@@ -79,8 +79,8 @@ class Symbols:
         multipliers = []
         for number, symbol in enumerate(self.symbol_ids):
             is_own_symbol = symbol in members
-            fits = is_own_symbol or (not exact and bool(self.substitutes_for[number] & members))
+            is_fitting = is_own_symbol or (not is_exact and bool(self.substitutes_for[number] & members))
             multipliers.append(
-                (self.multipliers[number] if multiply_own or not is_own_symbol else 1) if fits else 0
+                (self.multipliers[number] if multiply_own or not is_own_symbol else 1) if is_fitting else 0
             )
         return tuple(multipliers)

@@ -65,8 +65,8 @@ class TotalWinDistributions:
 
     def compute_distribution(self) -> WinDistribution:
         """Return the distribution of the credits won in a whole game, with a tail for what was left out."""
-        dist = self.compute_award_distribution(Award("stage", self.stages.mode.stage, 1, 0))
-        counts = {win: n for win, n in enumerate(dist) if n}
+        distribution = self.compute_award_distribution(Award("stage", self.stages.mode.first_stage, 1, 0))
+        counts = {win: n for win, n in enumerate(distribution) if n}
         return WinDistribution(
             PROBABILITY_ONE, counts, Fraction(PROBABILITY_ONE - sum(counts.values()), PROBABILITY_ONE)
         )
@@ -94,20 +94,24 @@ class TotalWinDistributions:
             raise AnalysisError(f"stage {stage} is started again by a stage that it starts")
         self._stages_in_progress.add(stage)
         runs = self._compute_run_distributions(stage, start_condition)
-        retriggered_runs = {given: sum(a.run_count for a in given if a.name == stage) for given in runs}
+        retriggered_runs = {
+            given_awards: sum(a.run_count for a in given_awards if a.name == stage) for given_awards in runs
+        }
         without_retriggers = {
-            given: self._convolve(dist, self._compute_other_stages_distribution(given, stage))
-            for given, dist in runs.items()
+            given_awards: self._convolve(
+                distribution, self._compute_other_stages_distribution(given_awards, stage)
+            )
+            for given_awards, distribution in runs.items()
         }
         # each pass adds one generation: a run followed by retriggered runs, each distributed as the pass before found
         total: WinProbabilities = [0]
         for _ in range(GENERATIONS_MAX if any(retriggered_runs.values()) else 1):
             powers = self._compute_powers(total, sorted(set(retriggered_runs.values()) - {0}))
             next_total: WinProbabilities = []
-            for given_awards, dist in without_retriggers.items():
+            for given_awards, distribution in without_retriggers.items():
                 run_count = retriggered_runs[given_awards]
                 next_total = _add_distributions(
-                    next_total, self._convolve(dist, powers[run_count]) if run_count else dist
+                    next_total, self._convolve(distribution, powers[run_count]) if run_count else distribution
                 )
             added_probability = sum(next_total) - sum(total)
             total = next_total
@@ -126,13 +130,17 @@ class TotalWinDistributions:
             series_rules = self.stages.series_rules[stage]
             factor = series_rules.multipliers[state.multiplier_index]
             total: WinProbabilities = []
-            for given_awards, dist in self._compute_run_distributions(stage, state.start_condition).items():
+            for given_awards, distribution in self._compute_run_distributions(
+                stage, state.start_condition
+            ).items():
                 state_after, other_stage_awards = compute_next_state(series_rules, stage, state, given_awards)
                 remaining = self._convolve(
                     self._compute_series_distribution(stage, state_after),
                     self._compute_other_stages_distribution(other_stage_awards, stage),
                 )
-                total = _add_distributions(total, self._convolve(self._multiply_win(dist, factor), remaining))
+                total = _add_distributions(
+                    total, self._convolve(self._multiply_win(distribution, factor), remaining)
+                )
             self._distribution_by_series[key] = total
         return self._distribution_by_series[key]
 
@@ -153,30 +161,32 @@ class TotalWinDistributions:
         """
         if (stage, start_condition) not in self._distributions_by_run:
             distributions: dict[GivenAwards, WinProbabilities] = defaultdict(list)
-            for (credits_, given_awards), p in (
+            for (credits_, given_awards), chance in (
                 self.stages.get_stage(stage, start_condition).compute_distribution().items()
             ):
                 if credits_ < self.credits_limit:
-                    dist = distributions[given_awards]
-                    dist.extend([0] * (credits_ + 1 - len(dist)))
-                    dist[credits_] += p.numerator * PROBABILITY_ONE // p.denominator
+                    distribution = distributions[given_awards]
+                    distribution.extend([0] * (credits_ + 1 - len(distribution)))
+                    distribution[credits_] += chance.numerator * PROBABILITY_ONE // chance.denominator
             self._distributions_by_run[stage, start_condition] = dict(distributions)
         return self._distributions_by_run[stage, start_condition]
 
-    def _multiply_win(self, dist: WinProbabilities, factor: int) -> WinProbabilities:
+    def _multiply_win(self, distribution: WinProbabilities, factor: int) -> WinProbabilities:
         """Return the distribution of a win that is multiplied by ``factor``, cut at ``credits_limit`` credits."""
         if factor == 1:
-            return dist
-        multiplied = [0] * min(self.credits_limit, (len(dist) - 1) * factor + 1)
-        for win, n in enumerate(dist):
+            return distribution
+        multiplied = [0] * min(self.credits_limit, (len(distribution) - 1) * factor + 1)
+        for win, n in enumerate(distribution):
             if win * factor < self.credits_limit:
                 multiplied[win * factor] = n
         return multiplied
 
-    def _repeat_win(self, dist: WinProbabilities, repeat_count: int) -> WinProbabilities:
+    def _repeat_win(self, distribution: WinProbabilities, repeat_count: int) -> WinProbabilities:
         """Return the distribution of the sum of ``repeat_count`` independent wins of one distribution."""
         result = [PROBABILITY_ONE]
-        power = dist  # of 1, 2, 4, 8... wins; those in the binary form of ``repeat_count`` are combined
+        power = (
+            distribution  # of 1, 2, 4, 8... wins; those in the binary form of ``repeat_count`` are combined
+        )
         while repeat_count:
             if repeat_count & 1:
                 result = self._convolve(result, power)
@@ -185,13 +195,15 @@ class TotalWinDistributions:
                 power = self._convolve(power, power)
         return result
 
-    def _compute_powers(self, dist: WinProbabilities, exponents: list[int]) -> dict[int, WinProbabilities]:
+    def _compute_powers(
+        self, distribution: WinProbabilities, exponents: list[int]
+    ) -> dict[int, WinProbabilities]:
         """Return, for each n in ``exponents`` (ascending), the distribution of the sum of n independent wins."""
         powers: dict[int, WinProbabilities] = {0: [PROBABILITY_ONE]}
         last_exponent = 0
         for exponent in exponents:
             difference = exponent - last_exponent
-            step = powers.get(difference) or self._repeat_win(dist, difference)
+            step = powers.get(difference) or self._repeat_win(distribution, difference)
             powers[difference] = step
             powers[exponent] = self._convolve(powers[last_exponent], step)
             last_exponent = exponent
@@ -203,16 +215,17 @@ class TotalWinDistributions:
             return b
         if b == [PROBABILITY_ONE]:
             return a
-        width = (
+        bytes_per_coefficient = (
             2 * PROBABILITY_BITS + 24
         ) // 8  # bytes per coefficient: both factors sum to at most PROBABILITY_ONE
-        big_a = int.from_bytes(b"".join(n.to_bytes(width, "little") for n in a), "little")
-        big_b = int.from_bytes(b"".join(n.to_bytes(width, "little") for n in b), "little")
-        length = len(a) + len(b) - 1
-        product = (big_a * big_b).to_bytes(width * length + 1, "little")
+        big_a = int.from_bytes(b"".join(n.to_bytes(bytes_per_coefficient, "little") for n in a), "little")
+        big_b = int.from_bytes(b"".join(n.to_bytes(bytes_per_coefficient, "little") for n in b), "little")
+        coefficient_count = len(a) + len(b) - 1
+        product = (big_a * big_b).to_bytes(bytes_per_coefficient * coefficient_count + 1, "little")
         return [
-            int.from_bytes(product[i * width : (i + 1) * width], "little") >> PROBABILITY_BITS
-            for i in range(min(length, self.credits_limit))
+            int.from_bytes(product[i * bytes_per_coefficient : (i + 1) * bytes_per_coefficient], "little")
+            >> PROBABILITY_BITS
+            for i in range(min(coefficient_count, self.credits_limit))
         ]
 
 
@@ -254,7 +267,7 @@ class HighestWins:
         series_rules = self.stages.series_rules[stage]
         factor = series_rules.multipliers[state.multiplier_index]
         highest: tuple[int, Fraction] | None = None
-        for given_awards, (credits_, p) in (
+        for given_awards, (credits_, run_chance) in (
             self.stages.get_stage(stage, state.start_condition).find_top_pays().items()
         ):
             state_after, other_stage_awards = compute_next_state(series_rules, stage, state, given_awards)
@@ -265,7 +278,7 @@ class HighestWins:
             )
             if remaining is None:
                 return None
-            win, chance = credits_ * factor + remaining[0], p * remaining[1]
+            win, chance = credits_ * factor + remaining[0], run_chance * remaining[1]
             if highest is None or win > highest[0]:
                 highest = (win, chance)
             elif win == highest[0]:

@@ -50,26 +50,26 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
     if reels.cycle > CYCLE_MAX:
         raise BeyondExactAnalysis(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
     tables = _LetterTables(reels)
-    count = len(reels.components)
+    component_count = len(reels.components)
     kinds = _WindowKinds(
-        nodes=np.array(reels.start_nodes, dtype=np.int32).reshape(count, 1),
+        nodes=np.array(reels.start_nodes, dtype=np.int32).reshape(component_count, 1),
         weights=np.ones((len(tables.ways_components), 1), dtype=np.int64),
         credits=np.zeros(1, dtype=np.int64),
         award_codes=np.zeros(1, dtype=np.int64),
         counts=np.ones(1, dtype=np.int64),
     )
     for letters, column_weights in zip(reels.letters, reels.column_weights, strict=True):
-        parts: list[_WindowKinds] = []
+        extended_kinds: list[_WindowKinds] = []
         for column_letters, weight in _merge_letters(letters, column_weights):
-            parts.append(tables.extend_by_reel(kinds, column_letters, weight))
-            if sum(len(part.counts) for part in parts) > KINDS_BEFORE_MERGE:
-                parts = [_combine_equivalent_kinds(reels, parts)]
-        kinds = _combine_equivalent_kinds(reels, parts)
+            extended_kinds.append(tables.extend_by_reel(kinds, column_letters, weight))
+            if sum(len(extended.counts) for extended in extended_kinds) > KINDS_BEFORE_MERGE:
+                extended_kinds = [_combine_equivalent_kinds(reels, extended_kinds)]
+        kinds = _combine_equivalent_kinds(reels, extended_kinds)
     distribution: dict[tuple[int, GivenAwards], int] = defaultdict(int)
-    for paid_credits, code, n in zip(
+    for paid_credits, code, window_count in zip(
         kinds.credits.tolist(), kinds.award_codes.tolist(), kinds.counts.tolist(), strict=True
     ):
-        distribution[paid_credits * reels.multiplier, tables.decode_awards(code)] += n
+        distribution[paid_credits * reels.multiplier, tables.decode_awards(code)] += window_count
     return dict(distribution)
 
 
@@ -92,19 +92,19 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
                 f"stage {reels.name}: counting the losing windows takes more than {COLUMNS_READ_MAX:,} steps"
             )
         kinds_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
-        for (alive, given_awards), count in kinds.items():
+        for (live_components, given_awards), count in kinds.items():
             for column, weight in columns:
-                still_alive, awards = [], given_awards
-                for component, node in alive:
+                still_live, awards = [], given_awards
+                for component, node in live_components:
                     target = graph.next_nodes[graph.letter_offsets[node] + column[component]]
                     if graph.letter_offsets[target] >= 0:
-                        still_alive.append((component, target))
+                        still_live.append((component, target))
                     elif graph.win_value_by_node[target]:
                         break
                     elif (prize := graph.ends[target].prize) is not None:
                         awards = select_given_awards((*awards, *prize.awards))
                 else:
-                    kinds_after[tuple(still_alive), awards] += count * weight
+                    kinds_after[tuple(still_live), awards] += count * weight
         kinds = kinds_after
     windows_by_awards: dict[GivenAwards, int] = defaultdict(int)
     for (_, given_awards), count in kinds.items():
@@ -155,28 +155,31 @@ class _LetterTables:
     def __init__(self, reels: ReelSet) -> None:
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
-        g: WinGraph = reels.graph
-        self.dead_node = g.find_final_node(NO_WIN_END)
+        graph: WinGraph = reels.graph
+        self.dead_node = graph.find_final_node(NO_WIN_END)
         """The node that stands for a component whose win is counted or that can win nothing."""
-        widest = max((n for rows in reels.letters for row in rows for n in row), default=0)
-        loop = [self.dead_node] * (widest + 1)
-        final = np.array([r < 0 for r in g.letter_offsets])
+        largest_letter = max((letter for rows in reels.letters for row in rows for letter in row), default=0)
+        dead_steps = [self.dead_node] * (largest_letter + 1)
+        is_final = np.array([offset < 0 for offset in graph.letter_offsets])
         self.letter_offsets = np.array(
-            [len(g.next_nodes) if r < 0 else r for r in g.letter_offsets], dtype=np.int32
+            [len(graph.next_nodes) if offset < 0 else offset for offset in graph.letter_offsets],
+            dtype=np.int32,
         )
-        self.next_nodes = np.array(g.next_nodes + loop, dtype=np.int32)
-        self.step_factors = np.array(g.step_factors + [1] * len(loop), dtype=np.int64)
-        self.is_final_node = final
+        self.next_nodes = np.array(graph.next_nodes + dead_steps, dtype=np.int32)
+        self.step_factors = np.array(graph.step_factors + [1] * len(dead_steps), dtype=np.int64)
+        self.is_final_node = is_final
         """For each node, whether it is final: its component has read all letters that it needs."""
-        self.value = np.where(final, np.array(g.win_value_by_node, dtype=np.int64), 0)
+        self.value = np.where(is_final, np.array(graph.win_value_by_node, dtype=np.int64), 0)
         """The credits of each node per unit of weight; 0 if it is not final."""
-        self.continuation_by_node = np.where(final, self.dead_node, np.arange(len(g.letter_offsets))).astype(
-            np.int32
-        )
+        self.continuation_by_node = np.where(
+            is_final, self.dead_node, np.arange(len(graph.letter_offsets))
+        ).astype(np.int32)
         """For each node, the node from which the next reel continues: the dead node if it is final, else itself."""
         self.ways_components = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
         """The indices of the ways components, whose wins are multiplied by the number of ways."""
-        awards_by_end = [select_given_awards(e.prize.awards) if e.prize is not None else () for e in g.ends]
+        awards_by_end = [
+            select_given_awards(e.prize.awards) if e.prize is not None else () for e in graph.ends
+        ]
         self.award_kinds: list[GivenAwards] = [(), *sorted(set(awards_by_end) - {()}, key=repr)]
         """The different awards that a component can give; no award is first."""
         self.award_base = len(self.award_kinds)
@@ -189,9 +192,9 @@ class _LetterTables:
             )
         self.digit_value = {c: self.award_base**i for i, c in enumerate(award_components)}
         """The place value of each component's digit in the integer that combines all awards."""
-        digit = {kind: i for i, kind in enumerate(self.award_kinds)}
+        digit_by_kind = {kind: i for i, kind in enumerate(self.award_kinds)}
         self.award_digits = np.where(
-            final, np.array([digit[kind] for kind in awards_by_end], dtype=np.int64), 0
+            is_final, np.array([digit_by_kind[kind] for kind in awards_by_end], dtype=np.int64), 0
         )
         """The digit of each node's awards in the integer that combines all awards."""
 
@@ -203,19 +206,19 @@ class _LetterTables:
         weights = kinds.weights.copy()
         credits_ = kinds.credits.copy()
         award_codes = kinds.award_codes.copy()
-        for c, letter in enumerate(letters):
-            k = self.letter_offsets[kinds.nodes[c]] + letter
-            target = self.next_nodes[k]
-            nodes[c] = self.continuation_by_node[target]
-            if c in self.ways_components:
-                w = self.ways_components.index(c)
-                grown_weights = weights[w] * self.step_factors[k]
+        for component, letter in enumerate(letters):
+            step_index = self.letter_offsets[kinds.nodes[component]] + letter
+            target = self.next_nodes[step_index]
+            nodes[component] = self.continuation_by_node[target]
+            if component in self.ways_components:
+                weight_row = self.ways_components.index(component)
+                grown_weights = weights[weight_row] * self.step_factors[step_index]
                 credits_ += self.value[target] * grown_weights
-                weights[w] = np.where(self.is_final_node[target], 1, grown_weights)
+                weights[weight_row] = np.where(self.is_final_node[target], 1, grown_weights)
             else:
                 credits_ += self.value[target]
-            if c in self.digit_value:
-                award_codes += self.award_digits[target] * self.digit_value[c]
+            if component in self.digit_value:
+                award_codes += self.award_digits[target] * self.digit_value[component]
         return _WindowKinds(nodes, weights, credits_, award_codes, kinds.counts * weight)
 
     def decode_awards(self, code: int) -> GivenAwards:

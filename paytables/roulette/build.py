@@ -4,7 +4,7 @@ from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import check_credit_multiples, check_forms
 from paytables.onedraw.bets import SpotRules
-from paytables.roulette.cloth import list_bet_areas
+from paytables.roulette.bet_areas import list_bet_areas
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
 from paytables.roulette.wheel_table import WheelTable
 
@@ -13,12 +13,12 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
     """Build the rules of a roulette table from its definition. Raises :class:`DefinitionError` for a wrong key."""
     cylinder = definition.cylinder
     spot_rules: list[SpotRules] = []
-    for n, bet in enumerate(definition.bet):
+    for n, bet in enumerate(definition.bets):
         _check_bet(bet, f"bet.{n}", file)
-        if bet.id in {other.id for other in definition.bet[:n]}:
+        if bet.id in {other.id for other in definition.bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
     offered_bets, unavailable_spots = definition.find_permitted_bets(), set[str]()
-    for n, bet in enumerate(definition.bet):
+    for n, bet in enumerate(definition.bets):
         try:
             bet_rules = _build_spot_rules(offered_bets.get(n, bet), cylinder)
         except ValueError as error:
@@ -36,10 +36,10 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
         segments=cylinder.pockets,
         spot_rules=tuple(spot_rules),
         table=definition.table,
-        forms=tuple(form for form in definition.form if not unavailable_spots & set(form.bets)),
-        zero_results=frozenset(cylinder.zeros),
+        forms=tuple(form for form in definition.forms if not unavailable_spots & set(form.bets)),
+        zero_results=frozenset(cylinder.zero_pockets),
         felt=cylinder.felt,
-        revolutions=cylinder.revolutions,
+        revolutions_min=cylinder.revolutions_min,
         is_decided_by_wheel=cylinder.decided_by == "wheel",
         screen_data={"colours": cylinder.map_pocket_colours()},
     )
@@ -53,19 +53,26 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
 
 def _check_bet(bet: BetGroup, definition_key: str, file: str) -> None:
     """Check one kind of roulette bet: its limits and its terms. Raises :class:`DefinitionError`."""
-    odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
+    odds = [bet.odds] if bet.odds_with_triple is None else [bet.odds, bet.odds_with_triple]
     check_credit_multiples(definition_key, bet, odds, file)
-    if bet.on_zero != "lost" and bet.step % 2:
+    if bet.on_zero != "lost" and bet.bet_step % 2:
         raise DefinitionError(
-            file, f"{definition_key}.step", f"{bet.step} is not even, but half of a stake is returned at zero"
+            file,
+            f"{definition_key}.step",
+            f"{bet.bet_step} is not even, but half of a stake is returned at zero",
         )
-    if bet.on_zero != "lost" and bet.spins > 1:
+    if bet.on_zero != "lost" and bet.consecutive_spins > 1:
         raise DefinitionError(
             file, f"{definition_key}.on_zero", 'must be "lost" for a bet on several spins in a row'
         )
-    if bet.option is not None and bet.spins != {"double": 2, "triple": 3}[bet.option]:
+    if (
+        bet.required_option is not None
+        and bet.consecutive_spins != {"double": 2, "triple": 3}[bet.required_option]
+    ):
         raise DefinitionError(
-            file, f"{definition_key}.spins", f"{bet.spins} spins in a row are not a valid {bet.option}"
+            file,
+            f"{definition_key}.spins",
+            f"{bet.consecutive_spins} spins in a row are not a valid {bet.required_option}",
         )
 
 
@@ -73,23 +80,23 @@ def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
     """Return the betting spots of one kind of roulette bet. Raises ValueError."""
     spot_rules = []
     for area in list_bet_areas(bet, cylinder):
-        if bet.spins > 1 and len(area.covered_pockets) > 1:
+        if bet.consecutive_spins > 1 and len(area.covered_pockets) > 1:
             raise ValueError(
                 f"{area.id!r} covers several numbers; a bet on several spins must cover a single one"
             )
-        if bet.on_zero != "lost" and set(area.covered_pockets) & set(cylinder.zeros):
+        if bet.on_zero != "lost" and set(area.covered_pockets) & set(cylinder.zero_pockets):
             raise ValueError(f"{area.id!r} covers a zero, so that no zero can return half of it")
         spot = Spot(
             id=area.id,
             group=bet.id,
             names=area.names,
-            odds=bet.pays.text,
-            bet_min=bet.least,
-            bet_max=bet.most,
-            bet_step=bet.step,
+            odds=bet.odds.text,
+            bet_min=bet.bet_min,
+            bet_max=bet.bet_max,
+            bet_step=bet.bet_step,
             covered_results=area.covered_pockets,
         )
         spot_rules.append(
-            SpotRules(spot, dict.fromkeys(area.covered_pockets, bet.pays), bet.spins, bet.on_zero)
+            SpotRules(spot, dict.fromkeys(area.covered_pockets, bet.odds), bet.consecutive_spins, bet.on_zero)
         )
     return spot_rules

@@ -18,20 +18,22 @@ class Cylinder(StrictTable):
 
     pockets: IdentifierList
     """The pockets clockwise."""
-    red: IdentifierList
+    red_pockets: IdentifierList = Field(alias="red")
     """The red pockets."""
-    black: IdentifierList
+    black_pockets: IdentifierList = Field(alias="black")
     """The black pockets."""
-    yellow: IdentifierList = ()
+    yellow_pockets: IdentifierList = Field(default=(), alias="yellow")
     """The yellow pockets, as on a boule cylinder."""
-    zeros: IdentifierList = ()
+    zero_pockets: IdentifierList = Field(default=(), alias="zeros")
     """The zero pockets, which no even-money bet covers."""
     felt: Literal["roulette", "wheel"] = Field(
         default="roulette", description="the kind of table layout that the screen draws"
     )
     """The kind of table layout that the screen draws."""
-    revolutions: PositiveInt | None = Field(
-        default=REVOLUTIONS_MIN, description="the fewest turns of a valid spin; boule has none"
+    revolutions_min: PositiveInt | None = Field(
+        default=REVOLUTIONS_MIN,
+        description="the fewest turns of a valid spin; boule has none",
+        alias="revolutions",
     )
     """The smallest number of turns of a valid spin; None: no minimum, as for boule."""
 
@@ -53,28 +55,32 @@ class Cylinder(StrictTable):
         if len(set(self.pockets)) != len(self.pockets):
             raise ValueError("a pocket is listed twice")
         for colour, pockets_of_colour in (
-            ("red", self.red),
-            ("black", self.black),
-            ("yellow", self.yellow),
-            ("zeros", self.zeros),
+            ("red", self.red_pockets),
+            ("black", self.black_pockets),
+            ("yellow", self.yellow_pockets),
+            ("zeros", self.zero_pockets),
         ):
             for pocket in pockets_of_colour:
                 if pocket not in self.pockets:
                     raise ValueError(f"{colour} names {pocket!r}, which is not a pocket")
-        coloured = (*self.red, *self.black, *self.yellow, *self.zeros)
+        coloured = (*self.red_pockets, *self.black_pockets, *self.yellow_pockets, *self.zero_pockets)
         if sorted(coloured) != sorted(self.pockets):
             raise ValueError("every pocket must be exactly one of red, black, yellow and zero")
-        if self.revolutions is not None and self.revolutions < REVOLUTIONS_MIN:
+        if self.revolutions_min is not None and self.revolutions_min < REVOLUTIONS_MIN:
             raise ValueError(
-                f"{self.revolutions} turns are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"
+                f"{self.revolutions_min} turns are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"
             )
         return self
 
     def map_pocket_colours(self) -> dict[str, str]:
         """Return the colour of each pocket of the cylinder."""
-        colour_by_pocket = dict.fromkeys(self.zeros, "green")
-        for colour in ("red", "black", "yellow"):
-            colour_by_pocket |= dict.fromkeys(getattr(self, colour), colour)
+        colour_by_pocket = dict.fromkeys(self.zero_pockets, "green")
+        for colour, pockets_of_colour in (
+            ("red", self.red_pockets),
+            ("black", self.black_pockets),
+            ("yellow", self.yellow_pockets),
+        ):
+            colour_by_pocket |= dict.fromkeys(pockets_of_colour, colour)
         return {pocket: colour_by_pocket[pocket] for pocket in self.pockets}
 
 
@@ -82,20 +88,22 @@ class BetGroup(BetLimits):
     """One kind of roulette bet: its betting areas, its limits, and its pay.
 
     The ``id`` of a bet of the usual layout of 36 numbers determines its betting areas
-    (:mod:`paytables.roulette.cloth`).
+    (:mod:`paytables.roulette.bet_areas`).
     """
 
     id: Identifier
     """The id of the kind of bet, such as ``straight`` or ``dozen``."""
     name: Text | None = Field(default=None, description="the name for the player, if it is not the usual one")
     """The name for the player, if it is not the usual one."""
-    pays: WrittenOdds
+    odds: WrittenOdds = Field(alias="pays")
     """The odds of the bet."""
     further_areas: IdentifierList = Field(default=(), alias="also")
     """Further betting areas, by their numbers, such as ``0-1``."""
     replacing_areas: dict[Identifier, str] = Field(default={}, alias="places")
     """The betting areas that replace the usual ones: their numbers, by id."""
-    outside: bool = Field(default=False, description="an outside wager (Québec by-law, s. 72)")
+    is_outside: bool = Field(
+        default=False, description="an outside wager (Québec by-law, s. 72)", alias="outside"
+    )
     """Whether the bet is an outside wager (Québec by-law, s. 72)."""
     on_zero: Literal["lost", "half", "choice"] = Field(
         default="lost",
@@ -103,16 +111,20 @@ class BetGroup(BetLimits):
         " (Monaco, art. 8.2)",
     )
     """What a zero does: the stake is lost, half is returned, or the player chooses half or prison."""
-    spins: Annotated[int, Field(strict=True, ge=1, le=3)] = Field(
-        default=1, description="spins in a row that must all end on its number (Québec by-law, s. 72.1)"
+    consecutive_spins: Annotated[int, Field(strict=True, ge=1, le=3)] = Field(
+        default=1,
+        description="spins in a row that must all end on its number (Québec by-law, s. 72.1)",
+        alias="spins",
     )
     """The number of spins in a row that must all end on the bet's number."""
-    option: Literal["double", "triple"] | None = Field(
-        default=None, description="the option that must be on offer"
+    required_option: Literal["double", "triple"] | None = Field(
+        default=None, description="the option that must be on offer", alias="option"
     )
     """The option (a number ``double`` or ``triple`` in a row) that must be on offer; None: no option."""
-    with_triple: WrittenOdds | None = Field(default=None, description="the odds if the triple is offered too")
-    """The odds if the ``triple`` option is offered too; None: ``pays``."""
+    odds_with_triple: WrittenOdds | None = Field(
+        default=None, description="the odds if the triple is offered too", alias="with_triple"
+    )
+    """The odds if the ``triple`` option is offered too; None: ``odds``."""
 
     @property
     def names(self) -> dict[str, str]:
@@ -126,14 +138,20 @@ class BetGroup(BetLimits):
 class RouletteOptions(StrictTable):
     """Additional options of a roulette table (Québec by-law, s. 72.1)."""
 
-    double: bool = Field(default=False, description="a number twice in a row may be bet on")
-    """Whether players may bet on a number that comes twice in a row."""
-    triple: bool = Field(default=False, description="a number three times in a row may be bet on")
-    """Whether players may bet on a number that comes three times in a row."""
-    outside: bool = Field(
-        default=False, description="outside wagers are accepted if double or triple is offered"
+    offers_double: bool = Field(
+        default=False, description="a number twice in a row may be bet on", alias="double"
     )
-    """Whether outside wagers are accepted if ``double`` or ``triple`` is offered."""
+    """Whether players may bet on a number that comes twice in a row."""
+    offers_triple: bool = Field(
+        default=False, description="a number three times in a row may be bet on", alias="triple"
+    )
+    """Whether players may bet on a number that comes three times in a row."""
+    accepts_outside_bets: bool = Field(
+        default=False,
+        description="outside wagers are accepted if double or triple is offered",
+        alias="outside",
+    )
+    """Whether outside wagers are accepted if ``offers_double`` or ``offers_triple`` is offered."""
 
 
 class RouletteDefinition(TableDefinition):
@@ -141,26 +159,30 @@ class RouletteDefinition(TableDefinition):
 
     cylinder: Cylinder
     """The pockets and colours of the wheel."""
-    option: RouletteOptions = RouletteOptions()
+    options: RouletteOptions = Field(default=RouletteOptions(), alias="option")
     """The additional options that the table offers."""
-    bet: Annotated[tuple[BetGroup, ...], Field(min_length=1)]
+    bets: Annotated[tuple[BetGroup, ...], Field(min_length=1)] = Field(alias="bet")
     """The kinds of bets."""
 
     def find_permitted_bets(self) -> dict[int, BetGroup]:
         """Return the bets that the table's options permit, with their odds, by index in the definition."""
-        option = self.option
-        has_repeat_option = option.double or option.triple
+        option = self.options
+        is_offered_by_option = {"double": option.offers_double, "triple": option.offers_triple}
         return {
-            n: bet.model_copy(update={"pays": bet.with_triple}) if bet.with_triple and option.triple else bet
-            for n, bet in enumerate(self.bet)
-            if (bet.option is None or getattr(option, bet.option))
-            and not (bet.outside and has_repeat_option and not option.outside)
+            n: bet.model_copy(update={"odds": bet.odds_with_triple})
+            if bet.odds_with_triple and option.offers_triple
+            else bet
+            for n, bet in enumerate(self.bets)
+            if (bet.required_option is None or is_offered_by_option[bet.required_option])
+            and not (
+                bet.is_outside and any(is_offered_by_option.values()) and not option.accepts_outside_bets
+            )
         }
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each roulette bet pays, as text by language."""
         permitted_bets = self.find_permitted_bets().values()
         return {
-            "en": [f"{bet.names['en']}: {bet.pays.format_by_language()['en']}" for bet in permitted_bets],
-            "fr": [f"{bet.names['fr']} : {bet.pays.format_by_language()['fr']}" for bet in permitted_bets],
+            "en": [f"{bet.names['en']}: {bet.odds.format_by_language()['en']}" for bet in permitted_bets],
+            "fr": [f"{bet.names['fr']} : {bet.odds.format_by_language()['fr']}" for bet in permitted_bets],
         }

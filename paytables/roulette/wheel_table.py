@@ -7,7 +7,7 @@ from functools import cached_property
 
 from paytables.contract import DECISION_OF_WHEEL, Choice, Cue, Decision, DrawSource
 from paytables.onedraw.table import DrawnResult, OneDrawTable
-from paytables.roulette.cloth import list_call_bets
+from paytables.roulette.bet_areas import list_call_bets
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class WheelTable(OneDrawTable):
 
     segments: tuple[str, ...] = ()
     """The segments of the wheel clockwise, each named by its result."""
-    revolutions: int | None = None
+    revolutions_min: int | None = None
     """The smallest number of turns of a valid spin, or None."""
     is_decided_by_wheel: bool = False
     """Whether a real wheel with a reader decides, not the random number generator."""
@@ -45,8 +45,8 @@ class WheelTable(OneDrawTable):
         result = self.segments[segment_index]
         ball_position = {"pocket": result, "part": segment_index}
         display = {"result": result, **ball_position}
-        if self.revolutions is not None and not self.is_decided_by_wheel:
-            display["revolutions"] = self.revolutions
+        if self.revolutions_min is not None and not self.is_decided_by_wheel:
+            display["revolutions"] = self.revolutions_min
         return DrawnResult(
             result, Cue("ball" if self.felt == "roulette" else "wheel", ball_position), display
         )
@@ -63,7 +63,7 @@ class WheelTable(OneDrawTable):
         }
         return {
             "wheel": list(self.segments),
-            "revolutions": self.revolutions,
+            "revolutions": self.revolutions_min,
             **(
                 {"neighbours": neighbours, "calls": list_call_bets(self.list_spots(), self.segments)}
                 if is_cylinder

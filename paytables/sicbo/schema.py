@@ -26,7 +26,7 @@ class DiceBet(BetLimits):
     id: Identifier
     kind: Literal["triple", "double", "any-triple", "total", "duo", "small", "big", "single"]
     """The kind of bet, such as ``double``, ``total`` or ``big``."""
-    pays: tuple[WrittenOdds, ...] | WrittenOdds
+    written_odds: tuple[WrittenOdds, ...] | WrittenOdds = Field(alias="pays")
     """The odds; for a single number one for each number of dice that show it."""
     totals: tuple[Annotated[int, Field(strict=True, ge=4, le=17)], ...] = ()
     """The totals of three dice that a ``total`` bet may be on."""
@@ -45,22 +45,24 @@ class DiceBet(BetLimits):
     @property
     def odds(self) -> tuple[WrittenOdds, ...]:
         """Return the odds of this bet; a bet on a single number has one for each number of matching dice."""
-        return self.pays if isinstance(self.pays, tuple) else (self.pays,)
+        return self.written_odds if isinstance(self.written_odds, tuple) else (self.written_odds,)
 
 
 class DiceOptions(StrictTable):
     """Options of a sic bo game that the rules leave to the operator."""
 
-    double_on_triple: bool = Field(default=True, description="a triple of its number wins a double as well")
+    triple_wins_double: bool = Field(
+        default=True, description="a triple of its number wins a double as well", alias="double_on_triple"
+    )
     """Whether a triple also wins the bet on a double of the same number."""
 
 
 class SicBoDefinition(TableDefinition):
     """The definition of a sic bo game."""
 
-    option: DiceOptions = DiceOptions()
+    options: DiceOptions = Field(default=DiceOptions(), alias="option")
     """The options that the rules leave to the operator."""
-    bet: Annotated[tuple[DiceBet, ...], Field(min_length=1)]
+    bets: Annotated[tuple[DiceBet, ...], Field(min_length=1)] = Field(alias="bet")
     """The kinds of bets."""
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
@@ -68,7 +70,7 @@ class SicBoDefinition(TableDefinition):
         lines_by_language: dict[str, list[str]] = {}
         for n, (code, colon, or_text) in enumerate((("en", ":", "or"), ("fr", " :", "ou"))):
             lines_by_language[code] = []
-            for bet in self.bet:
+            for bet in self.bets:
                 name = BET_NAMES[bet.kind][n]
                 if bet.totals:
                     name += f" {f' {or_text} '.join(map(str, bet.totals))}"

@@ -23,7 +23,7 @@ _SINGLE_NUMBERS: Final = tuple((face,) for face in _DIE_NUMBERS)
 _SINGLE_EMPTY_COMBINATION: Final[tuple[tuple[int, ...], ...]] = ((),)
 #: Result (the dice in ascending order) -> how many of the 216 throws give it.
 _THROW_COUNT_BY_RESULT: Final = Counter(
-    "-".join(map(str, sorted(throw))) for throw in product(_DIE_NUMBERS, repeat=_DICE_COUNT)
+    "-".join(map(str, sorted(throw_result))) for throw_result in product(_DIE_NUMBERS, repeat=_DICE_COUNT)
 )
 #: The numbers that each kind of bet covers (for a total: from its definition), and how often a throw wins it;
 #: a single is won once per matching die.
@@ -64,9 +64,9 @@ class SicBoTable(OneDrawTable):
 def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
     """Build the rules of a sic bo table from its definition. Raises :class:`DefinitionError` for a wrong key."""
     spot_rules: list[SpotRules] = []
-    for n, bet in enumerate(definition.bet):
+    for n, bet in enumerate(definition.bets):
         check_credit_multiples(f"bet.{n}", bet, bet.odds, file)
-        spot_rules += _iter_spot_rules(bet, double_on_triple=definition.option.double_on_triple)
+        spot_rules += _iter_spot_rules(bet, double_on_triple=definition.options.triple_wins_double)
     ids = Counter(rules.spot.id for rules in spot_rules)
     repeated = next((name for name, count in ids.items() if count > 1), None)
     if repeated is not None:
@@ -75,7 +75,7 @@ def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
         header=definition.game,
         spot_rules=tuple(spot_rules),
         table=definition.table,
-        forms=definition.form,
+        forms=definition.forms,
         felt="dice",
     )
     check_forms(table.table_layout, file)
@@ -86,14 +86,14 @@ def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRu
     """Yield the betting spots of a sic bo bet: one for each number, pair or total it covers, or a single one."""
     number_groups, count_wins = _RULES_BY_BET_KIND[bet.kind]
     for numbers in number_groups or [(total,) for total in bet.totals]:
-        pays: dict[str, Odds] = {}
-        for throw in _THROW_COUNT_BY_RESULT:
-            dice = [int(die) for die in throw.split("-")]
+        odds_by_result: dict[str, Odds] = {}
+        for throw_result in _THROW_COUNT_BY_RESULT:
+            dice = [int(die) for die in throw_result.split("-")]
             count = int(count_wins(dice, numbers))
             if bet.kind == "double" and len(set(dice)) == 1 and not double_on_triple:
                 count = 0
             if count:
-                pays[throw] = bet.odds[count - 1]
+                odds_by_result[throw_result] = bet.odds[count - 1]
         label = "-".join(map(str, numbers))
         bet_names = dict(zip(("en", "fr"), BET_NAMES[bet.kind], strict=True))
         spot = Spot(
@@ -101,9 +101,9 @@ def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRu
             group=bet.id,
             names={code: f"{name} {label}".strip() for code, name in bet_names.items()},
             odds=" / ".join(odds.text for odds in bet.odds),
-            bet_min=bet.least,
-            bet_max=bet.most,
-            bet_step=bet.step,
+            bet_min=bet.bet_min,
+            bet_max=bet.bet_max,
+            bet_step=bet.bet_step,
             covered_results=(label,) if bet.kind == "total" else (),
         )
-        yield SpotRules(spot, pays)
+        yield SpotRules(spot, odds_by_result)

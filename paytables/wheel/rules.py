@@ -41,10 +41,11 @@ class WheelRules(TablelessRules):
         """Return every preset bet (form) with every stake that it may be placed for."""
         bet_layout = self.definition.layout
         return [
-            (form, dict.fromkeys(form.areas, stake))
-            for form in self.definition.form
-            for stake in bet_layout.stakes
-            if bet_layout.cost is None or stake * len(form.areas) <= bet_layout.cost
+            (form, dict.fromkeys(form.area_ids, stake))
+            for form in self.definition.forms
+            for stake in bet_layout.stake_options
+            if bet_layout.cost_max_credits is None
+            or stake * len(form.area_ids) <= bet_layout.cost_max_credits
         ]
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
@@ -56,20 +57,20 @@ class WheelRules(TablelessRules):
         bet_layout, wager = self.definition.layout, self._layout.build_wager(credits_, **options)
         stakes = wager.options["bets"]
         for area, stake in stakes.items():
-            if stake not in bet_layout.stakes:
+            if stake not in bet_layout.stake_options:
                 raise WagerError(
-                    f"bets.{area}: the stake is {stake!r}; expected one of {list(bet_layout.stakes)}"
+                    f"bets.{area}: the stake is {stake!r}; expected one of {list(bet_layout.stake_options)}"
                 )
-        if bet_layout.areas is not None and len(stakes) > bet_layout.areas:
+        if bet_layout.areas_max is not None and len(stakes) > bet_layout.areas_max:
             raise WagerError(
-                f"bets: {format_count(len(stakes), 'area')}; at most {bet_layout.areas} may be staked on"
+                f"bets: {format_count(len(stakes), 'area')}; at most {bet_layout.areas_max} may be staked on"
             )
         return wager
 
     @cached_property
     def _layout(self) -> layout.TableLayout:
         """Return the wheel's betting areas as the spots of a layout, with every preset bet at every stake."""
-        stakes, most = self.definition.layout.stakes, self.definition.layout.cost
+        stakes, cost_max = self.definition.layout.stake_options, self.definition.layout.cost_max_credits
         spots = tuple(
             Spot(
                 id=area.id,
@@ -78,37 +79,39 @@ class WheelRules(TablelessRules):
                 odds="",
                 bet_min=min(stakes),
                 bet_max=max(stakes),
-                covered_results=tuple(area.pays),
+                covered_results=tuple(area.pay_by_symbol),
             )
-            for area in self.definition.area
+            for area in self.definition.areas
         )
         forms = tuple(
             layout.NamedWager(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offered_bets()
         )
-        return layout.TableLayout(spots, layout.TableLimits(most=most), forms)
+        return layout.TableLayout(spots, layout.TableLimits(most=cost_max), forms)
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""
         stakes = self.build_wager(wager.credits, **wager.options).options["bets"]
         wheel = self.definition.wheel
-        factor_by_symbol = {s.id: s.again for s in self.definition.symbol if s.again is not None}
+        factor_by_symbol = {
+            s.id: s.respin_factor for s in self.definition.symbols if s.respin_factor is not None
+        }
         factor = 1
-        steps: list[dict[str, Json]] = []
+        shown_spins: list[dict[str, Json]] = []
         while True:
-            part = draw.below(len(wheel.parts), f"spin {len(steps) + 1}")
-            symbol = wheel.parts[part]
+            segment_index = draw.below(len(wheel.segments), f"spin {len(shown_spins) + 1}")
+            symbol = wheel.segments[segment_index]
             wins = self._list_wins(symbol, stakes, factor)
-            steps.append(self._describe_spin(part, stakes, factor, wins))
+            shown_spins.append(self._describe_spin(segment_index, stakes, factor, wins))
             if symbol not in factor_by_symbol:
                 break
-            factor = min(factor * factor_by_symbol[symbol], wheel.most_factor)
+            factor = min(factor * factor_by_symbol[symbol], wheel.factor_max)
         yield from wins
         win_credits = sum(win.credits for win in wins)
         display = {
             "kind": "wheel",
-            "revolutions": wheel.revolutions,
+            "revolutions": wheel.revolutions_min,
             "bets": dict(stakes),
-            "steps": steps,
+            "steps": shown_spins,
             "credits": win_credits,
         }
         return Outcome(display=display)
@@ -118,29 +121,29 @@ class WheelRules(TablelessRules):
         return tuple(
             Settlement(
                 f"{area.id} {symbol}",
-                stakes[area.id] * area.pays[symbol] * factor,
+                stakes[area.id] * area.pay_by_symbol[symbol] * factor,
                 {"area": area.id, "stake": stakes[area.id], "factor": factor},
             )
-            for area in self.definition.area
-            if area.id in stakes and symbol in area.pays
+            for area in self.definition.areas
+            if area.id in stakes and symbol in area.pay_by_symbol
         )
 
     def _describe_spin(
         self, segment_index: int, stakes: Mapping[str, int], factor: int, wins: tuple[Settlement, ...]
     ) -> dict[str, Json]:
         """Return one spin for the screen: every segment with its pay for these stakes, and the segment at the pin."""
-        parts = self.definition.wheel.parts
+        segments = self.definition.wheel.segments
         credits_by_symbol = {
-            s: sum(win.credits for win in self._list_wins(s, stakes, factor)) for s in set(parts)
+            s: sum(win.credits for win in self._list_wins(s, stakes, factor)) for s in set(segments)
         }
         return {
             "stage": "wheel",
-            "parts": [{"item": symbol, "credits": credits_by_symbol[symbol]} for symbol in parts],
+            "parts": [{"item": symbol, "credits": credits_by_symbol[symbol]} for symbol in segments],
             "part": segment_index,
-            "symbol": parts[segment_index],
+            "symbol": segments[segment_index],
             "factor": factor,
             "wins": [win.to_json() for win in wins],
-            "credits": credits_by_symbol[parts[segment_index]],
+            "credits": credits_by_symbol[segments[segment_index]],
         }
 
     def build_presentation(self) -> dict[str, Json]:
@@ -148,31 +151,32 @@ class WheelRules(TablelessRules):
         definition = self.definition
         return {
             "kind": "wheel",
-            "parts": list(definition.wheel.parts),
-            "revolutions": definition.wheel.revolutions,
-            "most_factor": definition.wheel.most_factor,
+            "parts": list(definition.wheel.segments),
+            "revolutions": definition.wheel.revolutions_min,
+            "most_factor": definition.wheel.factor_max,
             "symbols": {
                 s.id: {
                     "name": s.name.model_dump(),
-                    "again": s.again,
-                    "parts": definition.wheel.parts.count(s.id),
+                    "again": s.respin_factor,
+                    "parts": definition.wheel.segments.count(s.id),
                 }
-                for s in definition.symbol
+                for s in definition.symbols
             },
-            "areas": [area.model_dump(mode="json") for area in definition.area],
-            "layout": definition.layout.model_dump(mode="json"),
-            "forms": [form.model_dump(mode="json") for form in definition.form],
+            "areas": [area.model_dump(mode="json", by_alias=True) for area in definition.areas],
+            "layout": definition.layout.model_dump(mode="json", by_alias=True),
+            "forms": [form.model_dump(mode="json", by_alias=True) for form in definition.forms],
         }
 
     def explain_pays(self) -> tuple[str, ...]:
         """Return what each area pays, stake included, and on how many segments of the wheel."""
-        parts = self.definition.wheel.parts
+        segments = self.definition.wheel.segments
         return tuple(
             f"{area.id}: "
             + ", ".join(
-                f"{s} pays {pay:,} on {parts.count(s)} of {len(parts)}" for s, pay in area.pays.items()
+                f"{s} pays {pay:,} on {segments.count(s)} of {len(segments)}"
+                for s, pay in area.pay_by_symbol.items()
             )
-            for area in self.definition.area
+            for area in self.definition.areas
         )
 
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:
@@ -181,15 +185,15 @@ class WheelRules(TablelessRules):
             DefinitionRemark(
                 f"area.{n}.pays.{symbol}", "pays 1, which only gives the stake back: pays include it"
             )
-            for n, area in enumerate(self.definition.area)
-            for symbol, pay in area.pays.items()
+            for n, area in enumerate(self.definition.areas)
+            for symbol, pay in area.pay_by_symbol.items()
             if pay == 1
         )
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the wheel game; see :func:`paytables.wheel.figures.analyse`."""
-        least = min(self.definition.layout.stakes)
-        forms = [(form, dict.fromkeys(form.areas, least)) for form in self.definition.form]
+        stake_min = min(self.definition.layout.stake_options)
+        forms = [(form, dict.fromkeys(form.area_ids, stake_min)) for form in self.definition.forms]
         return figures.analyse(self.definition, forms, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
@@ -221,7 +225,11 @@ class _WheelDefinitionError(Exception):
 
 def _check_ids(definition: WheelDefinition) -> None:
     """Refuse a wheel definition in which two symbols, areas or preset bets have the same id."""
-    for key, items in (("symbol", definition.symbol), ("area", definition.area), ("form", definition.form)):
+    for key, items in (
+        ("symbol", definition.symbols),
+        ("area", definition.areas),
+        ("form", definition.forms),
+    ):
         if len({item.id for item in items}) != len(items):
             raise _WheelDefinitionError(key, "two have the same id")
 
@@ -232,23 +240,23 @@ def _check_segments(definition: WheelDefinition) -> None:
     These are unknown symbols, symbols on no segment, a factor above the maximum, and wheels with a single symbol or
     whose game never ends.
     """
-    wheel, symbols = definition.wheel, {s.id: s for s in definition.symbol}
-    for n, part in enumerate(wheel.parts):
-        if part not in symbols:
-            raise _WheelDefinitionError(f"wheel.parts.{n}", f"unknown symbol {part!r}")
-    for symbol in definition.symbol:
-        if symbol.id not in wheel.parts:
+    wheel, symbols = definition.wheel, {s.id: s for s in definition.symbols}
+    for n, segment_index in enumerate(wheel.segments):
+        if segment_index not in symbols:
+            raise _WheelDefinitionError(f"wheel.parts.{n}", f"unknown symbol {segment_index!r}")
+    for symbol in definition.symbols:
+        if symbol.id not in wheel.segments:
             raise _WheelDefinitionError(f"symbol.{symbol.id}", "is on no part of the wheel")
-        if (symbol.again or 1) > wheel.most_factor:
+        if (symbol.respin_factor or 1) > wheel.factor_max:
             raise _WheelDefinitionError(
                 "wheel.most_factor",
-                f"{wheel.most_factor} is less than the factor of {symbol.id}, {symbol.again}",
+                f"{wheel.factor_max} is less than the factor of {symbol.id}, {symbol.respin_factor}",
             )
-    if len(set(wheel.parts)) == 1:
+    if len(set(wheel.segments)) == 1:
         raise _WheelDefinitionError(
             "wheel.parts", "all parts show the same symbol, so that every spin has the same result"
         )
-    if all(symbols[part].again for part in wheel.parts):
+    if all(symbols[segment_index].respin_factor for segment_index in wheel.segments):
         raise _WheelDefinitionError(
             "wheel.parts", "at least one part must not be spun again, or the game never ends"
         )
@@ -256,12 +264,12 @@ def _check_segments(definition: WheelDefinition) -> None:
 
 def _check_areas(definition: WheelDefinition) -> None:
     """Refuse an area that pays on an unknown symbol, or on one after which the wheel is spun again."""
-    symbols = {s.id: s for s in definition.symbol}
-    for area in definition.area:
-        for name in area.pays:
+    symbols = {s.id: s for s in definition.symbols}
+    for area in definition.areas:
+        for name in area.pay_by_symbol:
             if name not in symbols:
                 raise _WheelDefinitionError(f"area.{area.id}.pays.{name}", f"unknown symbol {name!r}")
-            if symbols[name].again:
+            if symbols[name].respin_factor:
                 raise _WheelDefinitionError(
                     f"area.{area.id}.pays.{name}",
                     "pays nothing, because the wheel is spun again on this symbol",
@@ -270,19 +278,23 @@ def _check_areas(definition: WheelDefinition) -> None:
 
 def _check_forms(definition: WheelDefinition) -> None:
     """Refuse a preset bet (form) on an unknown area, on one area twice, or beyond the limits of the layout."""
-    layout, areas = definition.layout, {area.id for area in definition.area}
-    for n, form in enumerate(definition.form):
-        unknown_areas = set(form.areas) - areas
+    layout, areas = definition.layout, {area.id for area in definition.areas}
+    for n, form in enumerate(definition.forms):
+        unknown_areas = set(form.area_ids) - areas
         if unknown_areas:
             raise _WheelDefinitionError(f"form.{n}.areas", f"there is no area {min(unknown_areas)!r}")
-        if len(set(form.areas)) != len(form.areas):
+        if len(set(form.area_ids)) != len(form.area_ids):
             raise _WheelDefinitionError(f"form.{n}.areas", "an area is listed twice")
-        if layout.areas is not None and len(form.areas) > layout.areas:
+        if layout.areas_max is not None and len(form.area_ids) > layout.areas_max:
             raise _WheelDefinitionError(
                 f"form.{n}.areas",
-                f"has {format_count(len(form.areas), 'area')}; at most {layout.areas} may be staked on",
+                f"has {format_count(len(form.area_ids), 'area')}; at most {layout.areas_max} may be staked on",
             )
-        if layout.cost is not None and min(layout.stakes) * len(form.areas) > layout.cost:
+        if (
+            layout.cost_max_credits is not None
+            and min(layout.stake_options) * len(form.area_ids) > layout.cost_max_credits
+        ):
             raise _WheelDefinitionError(
-                f"form.{n}", f"costs more than layout.cost, {layout.cost}, the most that a spin may cost"
+                f"form.{n}",
+                f"costs more than layout.cost, {layout.cost_max_credits}, the most that a spin may cost",
             )

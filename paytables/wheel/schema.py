@@ -27,8 +27,8 @@ class WheelSymbol(StrictTable):
         default=None, description="the colour of its segments on the felt of a table"
     )
     """The colour of the symbol's segments on the table layout, or None."""
-    again: PositiveInt | None = Field(
-        default=None, description="spin again; the factor of all prizes of the next spin"
+    respin_factor: PositiveInt | None = Field(
+        default=None, description="spin again; the factor of all prizes of the next spin", alias="again"
     )
     """The factor of all prizes of the next spin, if the symbol makes the wheel spin again; else None."""
 
@@ -36,22 +36,24 @@ class WheelSymbol(StrictTable):
 class Wheel(StrictTable):
     """A wheel: its segments in the order in which they pass the pin, and the condition for a valid spin."""
 
-    parts: IdentifierList
+    segments: IdentifierList = Field(alias="parts")
     """The symbol of each segment, in the order in which they pass the pin."""
     widths: tuple[PositiveInt, ...] | None = Field(
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
     )
     """The relative widths of the segments in a drawing of the wheel; unequal ones are refused. None: equal widths."""
-    revolutions: PositiveInt = Field(
-        default=REVOLUTIONS_MIN, description="the fewest full turns of a valid spin"
+    revolutions_min: PositiveInt = Field(
+        default=REVOLUTIONS_MIN, description="the fewest full turns of a valid spin", alias="revolutions"
     )
     """The smallest number of full turns of a valid spin."""
-    most_factor: PositiveInt = Field(
-        default=1, description="the largest factor that repeated spins may multiply prizes by"
+    factor_max: PositiveInt = Field(
+        default=1,
+        description="the largest factor that repeated spins may multiply prizes by",
+        alias="most_factor",
     )
     """The largest factor that repeated spins may multiply prizes by."""
 
-    @field_validator("parts")
+    @field_validator("segments")
     @classmethod
     def _check_part_count(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse a wheel with too few or too many segments."""
@@ -59,7 +61,7 @@ class Wheel(StrictTable):
             raise ValueError(f"a wheel has {SEGMENTS_MIN} to {SEGMENTS_MAX} parts, not {len(value)}")
         return value
 
-    @field_validator("revolutions")
+    @field_validator("revolutions_min")
     @classmethod
     def _check_revolutions(cls, value: int) -> int:
         """Refuse too few turns of the wheel for a valid spin."""
@@ -73,9 +75,9 @@ class Wheel(StrictTable):
     def _check_widths(self) -> "Wheel":
         """Refuse segments of unequal width, or another number of widths than of segments."""
         if self.widths is not None:
-            if len(self.widths) != len(self.parts):
+            if len(self.widths) != len(self.segments):
                 raise ValueError(
-                    f"widths: expected one for each of the {len(self.parts)} parts, found {len(self.widths)}"
+                    f"widths: expected one for each of the {len(self.segments)} parts, found {len(self.widths)}"
                 )
             if len(set(self.widths)) > 1:
                 raise ValueError("widths: all parts of a wheel must be equally wide")
@@ -87,7 +89,7 @@ class BettingArea(StrictTable):
 
     id: Identifier
     name: Text
-    pays: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)]
+    pay_by_symbol: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)] = Field(alias="pays")
     """The credits paid for each credit staked, stake included, by symbol."""
 
 
@@ -97,23 +99,25 @@ class BettingLayout(StrictTable):
     A standalone wheel accepts one of the fixed amounts in ``stakes``. At a table, ``limits`` apply instead.
     """
 
-    stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    stake_options: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = Field(
+        default=(1,), alias="stakes"
+    )
     """The stakes that a standalone wheel accepts on an area, in credits."""
     limits: BetLimits = BetLimits()
     """The limits of a stake on an area, at a table."""
-    areas: PositiveInt | None = Field(
-        default=None, description="the most areas on which one player may stake"
+    areas_max: PositiveInt | None = Field(
+        default=None, description="the most areas on which one player may stake", alias="areas"
     )
     """How many areas one player may stake on at most; None: no limit."""
-    cost: PositiveInt | None = Field(
-        default=None, description="the largest total stake of one spin, in credits"
+    cost_max_credits: PositiveInt | None = Field(
+        default=None, description="the largest total stake of one spin, in credits", alias="cost"
     )
     """The largest total stake of one spin, in credits; None: no limit."""
 
     @model_validator(mode="after")
     def _check_stakes(self) -> "BettingLayout":
         """Refuse stakes that are not ascending."""
-        if list(self.stakes) != sorted(set(self.stakes)):
+        if list(self.stake_options) != sorted(set(self.stake_options)):
             raise ValueError("stakes must be different and in ascending order")
         return self
 
@@ -123,7 +127,7 @@ class NamedWheelBet(StrictTable):
 
     id: Identifier
     name: Text
-    areas: Annotated[tuple[Identifier, ...], Field(min_length=1)]
+    area_ids: Annotated[tuple[Identifier, ...], Field(min_length=1)] = Field(alias="areas")
     """The ids of the areas; each gets the same stake."""
 
 
@@ -132,15 +136,15 @@ class WheelDefinition(Definition):
 
     wheel: Wheel
     """The segments of the wheel, and the condition for a valid spin."""
-    symbol: Annotated[tuple[WheelSymbol, ...], Field(min_length=2)]
+    symbols: Annotated[tuple[WheelSymbol, ...], Field(min_length=2)] = Field(alias="symbol")
     """The symbols on the wheel's segments."""
-    area: Annotated[tuple[BettingArea, ...], Field(min_length=1)]
+    areas: Annotated[tuple[BettingArea, ...], Field(min_length=1)] = Field(alias="area")
     """The betting areas."""
     layout: BettingLayout = BettingLayout()
     """The stakes permitted on an area."""
     table: TableLimits | None = Field(default=None, description="the limits of a table for several players")
     """The limits of a table for several players; None: a standalone wheel."""
-    form: Annotated[tuple[NamedWheelBet, ...], Field(min_length=1)]
+    forms: Annotated[tuple[NamedWheelBet, ...], Field(min_length=1)] = Field(alias="form")
     """The bets that are offered by name."""
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
@@ -150,19 +154,20 @@ class WheelDefinition(Definition):
         """
         return {
             code: [
-                f"{area.name.model_dump()[code]}{colon} {self._format_pays(area, code)}" for area in self.area
+                f"{area.name.model_dump()[code]}{colon} {self._format_pays(area, code)}"
+                for area in self.areas
             ]
             for code, colon in (("en", ":"), ("fr", " :"))
         }
 
     def _format_pays(self, area: BettingArea, language: str) -> str:
         """Return the pays of one betting area as text in one language."""
-        names = {symbol.id: symbol.name.model_dump()[language] for symbol in self.symbol}
+        names = {symbol.id: symbol.name.model_dump()[language] for symbol in self.symbols}
         pays_by_symbol = {
             symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").format_by_language()[
                 language
             ]
-            for symbol, pay in area.pays.items()
+            for symbol, pay in area.pay_by_symbol.items()
         }
         if len({*pays_by_symbol.values()}) == 1:
             return next(iter(pays_by_symbol.values()))

@@ -16,29 +16,29 @@ def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str
 
     Raises :class:`DefinitionError`, which names the wrong key.
     """
-    for symbol in definition.symbol:
-        if symbol.again is not None:
+    for symbol in definition.symbols:
+        if symbol.respin_factor is not None:
             raise DefinitionError(
                 file, f"symbol.{symbol.id}.again", "is not valid at a table, where every round has one spin"
             )
-    if "stakes" in definition.layout.model_fields_set:
+    if "stake_options" in definition.layout.model_fields_set:
         raise DefinitionError(file, "layout.stakes", "is not valid at a table: give layout.limits instead")
-    wheel, least = definition.wheel, definition.layout.limits.least
+    wheel, bet_min = definition.wheel, definition.layout.limits.bet_min
     forms = tuple(
-        layout.NamedWager(id=form.id, name=form.name, bets=dict.fromkeys(form.areas, least))
-        for form in definition.form
+        layout.NamedWager(id=form.id, name=form.name, bets=dict.fromkeys(form.area_ids, bet_min))
+        for form in definition.forms
     )
     rules = WheelTable(
         header=definition.game,
-        spot_rules=tuple(_build_spot_rules(area, definition) for area in definition.area),
+        spot_rules=tuple(_build_spot_rules(area, definition) for area in definition.areas),
         table=table,
         forms=forms,
         felt="wheel",
-        segments=wheel.parts,
-        revolutions=wheel.revolutions,
+        segments=wheel.segments,
+        revolutions_min=wheel.revolutions_min,
         screen_data={
-            "colours": {s.id: s.colour for s in definition.symbol if s.colour},
-            "names": {s.id: s.name.model_dump() for s in definition.symbol},
+            "colours": {s.id: s.colour for s in definition.symbols if s.colour},
+            "names": {s.id: s.name.model_dump() for s in definition.symbols},
         },
     )
     check_forms(rules.table_layout, file)
@@ -47,16 +47,18 @@ def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str
 
 def _build_spot_rules(area: BettingArea, definition: WheelDefinition) -> SpotRules:
     """Convert an area of the wheel's layout to a betting spot; its pays include the stake, the spot's odds do not."""
-    pays = {part: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for part, pay in area.pays.items()}
+    odds_by_result = {
+        symbol_id: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for symbol_id, pay in area.pay_by_symbol.items()
+    }
     limits = definition.layout.limits
     spot = Spot(
         id=area.id,
         group=area.id,
         names=area.name.model_dump(),
-        odds=" / ".join(dict.fromkeys(odds.text for odds in pays.values())),
-        bet_min=limits.least,
-        bet_max=limits.most,
-        bet_step=limits.step,
-        covered_results=tuple(pays),
+        odds=" / ".join(dict.fromkeys(odds.text for odds in odds_by_result.values())),
+        bet_min=limits.bet_min,
+        bet_max=limits.bet_max,
+        bet_step=limits.bet_step,
+        covered_results=tuple(odds_by_result),
     )
-    return SpotRules(spot, pays)
+    return SpotRules(spot, odds_by_result)

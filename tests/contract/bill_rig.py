@@ -61,18 +61,18 @@ class BillRig(DeviceRig):
     def begin(self) -> None:
         """Start a machine process."""
         self.driver: BillDriver = DRIVERS[self.protocol]("bill", self.serial_line(), self.sink, self.ledger)
-        self.driver.enable(NOTES, barcodes=True)
+        self.driver.enable(NOTES, accepts_tickets=True)
         self.start(self.driver)
 
     def _react(self, event) -> None:
         if isinstance(event, PaperInEscrow):
             match self.decide:
                 case "stack":
-                    self.driver.stack(event.escrow)
+                    self.driver.stack(event.escrow_number)
                 case "return":
-                    self.driver.return_paper(event.escrow)
+                    self.driver.return_paper(event.escrow_number)
                 case "hold":
-                    self.driver.hold(event.escrow)
+                    self.driver.hold(event.escrow_number)
 
     @property
     def credited_cents(self) -> int:

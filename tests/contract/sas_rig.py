@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from egm.config.cabinet_file import StateFolder
-from egm.links.sas.attachment import SasLineService, create_sas_lines
 from egm.links.sas.crc import append_crc, has_valid_crc
+from egm.links.sas.line_service import SasLineService, create_sas_lines
 from egm.links.sas.wire import escape_message_with_wakeup
 from egm.testing.machine import MachineRig
 from egm.testing.sas import attach_sas_lines, create_machine_context
@@ -126,7 +126,7 @@ class Rig:
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(line.run()) for line in self.lines]
         for line in self.lines:
-            assert await asyncio.to_thread(line._line.serving.wait, PATIENCE_SECONDS)
+            assert await asyncio.to_thread(line._line.port_open_event.wait, PATIENCE_SECONDS)
         return self
 
     async def __aexit__(self, *_: object) -> None:

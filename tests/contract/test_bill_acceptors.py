@@ -83,14 +83,14 @@ class TestEveryLine:
             rig = BillRig(protocol, line)
             await rig.advance_until(
                 lambda: (
-                    rig.list_events(AcceptorReadiness) and rig.list_events(AcceptorReadiness)[-1].accepting
+                    rig.list_events(AcceptorReadiness) and rig.list_events(AcceptorReadiness)[-1].is_accepting
                 )
             )
             rig.driver.disable()
-            await rig.advance_until(lambda: not rig.list_events(AcceptorReadiness)[-1].accepting)
+            await rig.advance_until(lambda: not rig.list_events(AcceptorReadiness)[-1].is_accepting)
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             rig.driver.enable(NOTES)
-            await rig.advance_until(lambda: rig.list_events(AcceptorReadiness)[-1].accepting)
+            await rig.advance_until(lambda: rig.list_events(AcceptorReadiness)[-1].is_accepting)
             await rig.stop()
             rig.close()
 
@@ -166,7 +166,7 @@ class TestRefusals:
             await rig.advance_until(lambda: rig.list_events(PaperInEscrow))
             await asyncio.sleep(25)
             assert not rig.list_events(PaperReturned)
-            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow)
+            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow_number)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
@@ -181,7 +181,7 @@ class TestRefusals:
             await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.insert(20_00)
             await rig.advance_until(lambda: len(rig.list_events(PaperInEscrow)) == 2)
-            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow)
+            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow_number)
             await rig.advance_until(lambda: len(rig.list_events(PaperReturned)) == 2)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 0
@@ -206,9 +206,9 @@ class TestInterruptions:
     """Kills of the machine and power losses of the acceptor at every step: a credit or a return, never both."""
 
     def test_a_kill_around_every_record_loses_and_doubles_nothing(self, protocol, line):
-        async def scene(power_loss_at_call: int) -> bool:
-            rig = BillRig(protocol, line, seed=power_loss_at_call)
-            rig.ledger.power_loss_at_call = power_loss_at_call
+        async def scene(power_loss_at_point: int) -> bool:
+            rig = BillRig(protocol, line, seed=power_loss_at_point)
+            rig.ledger.power_loss_at_point = power_loss_at_point
             died = False
             for cents in (20_00, 5_00):
                 await rig.insert(cents)
@@ -217,21 +217,21 @@ class TestInterruptions:
                         died = True
                         with pytest.raises(SimulatedPowerLoss):
                             await rig.stop()
-                        await asyncio.sleep(power_loss_at_call % 4)
+                        await asyncio.sleep(power_loss_at_point % 4)
                         rig.begin()
                     await asyncio.sleep(0.01)
                     if rig.quiet() and not rig.has_died():
                         break
-                assert rig.quiet(), (power_loss_at_call, rig.twin.describe(), rig.ledger.find_open())
+                assert rig.quiet(), (power_loss_at_point, rig.twin.describe(), rig.ledger.find_open())
             await rig.stop()
-            assert rig.credited_cents == rig.box_cents(), (power_loss_at_call, rig.events)
+            assert rig.credited_cents == rig.box_cents(), (power_loss_at_point, rig.events)
             if line != "lossy":
                 assert rig.credited_cents == 25_00
             assert not rig.list_events(PaperDisputed)
             rig.close()
             return died
 
-        deaths = sum(jump(scene(power_loss_at_call)) for power_loss_at_call in range(1, 13))
+        deaths = sum(jump(scene(power_loss_at_point)) for power_loss_at_point in range(1, 13))
         assert deaths == 12 or (line == "lossy" and deaths >= 6)
 
     @at_moments
@@ -366,9 +366,9 @@ class TestUnaccountedBill:
     def test_every_restart_ends_in_a_credit_a_return_or_a_dispute(self, protocol):
         """The machine is killed around each record, and the bill is lost when the acceptor loses power."""
 
-        async def scene(power_loss_at_call: int) -> None:
+        async def scene(power_loss_at_point: int) -> None:
             rig = BillRig(protocol)
-            rig.ledger.power_loss_at_call = power_loss_at_call
+            rig.ledger.power_loss_at_point = power_loss_at_point
             await rig.insert()
             await rig.advance_until(lambda: rig.has_died() or rig.quiet())
             if rig.has_died():
@@ -383,13 +383,13 @@ class TestUnaccountedBill:
                 await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle", 30)
                 await rig.advance_until(lambda: rig.ledger.find_open() is None, 30)
                 lost = opened is not None and not rig.ledger.credited_items and not boxed
-                assert bool(rig.ledger.disputed_items) is lost, power_loss_at_call
+                assert bool(rig.ledger.disputed_items) is lost, power_loss_at_point
             await rig.stop()
             assert len(rig.ledger.credited_items) + len(rig.ledger.disputed_items) <= 1
             rig.close()
 
-        for power_loss_at_call in range(1, 13):
-            jump(scene(power_loss_at_call))
+        for power_loss_at_point in range(1, 13):
+            jump(scene(power_loss_at_point))
 
     def test_a_bill_reported_as_being_returned_is_a_return_also_after_a_restart(self, protocol):
         async def scene(killed: bool) -> None:

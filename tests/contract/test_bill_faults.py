@@ -85,11 +85,11 @@ class TestFaults:
             await rig.idle()
             begin(rig)
             await rig.advance_until(
-                lambda: any(e.code is code and e.active for e in rig.list_events(DeviceFault))
+                lambda: any(e.code is code and e.is_active for e in rig.list_events(DeviceFault))
             )
             end(rig)
             await rig.advance_until(
-                lambda: any(e.code is code and not e.active for e in rig.list_events(DeviceFault))
+                lambda: any(e.code is code and not e.is_active for e in rig.list_events(DeviceFault))
             )
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
@@ -226,7 +226,7 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
             assert [event.content for event in rig.list_events(PaperReturned)] == [Barcode(TICKET)]
             await rig.insert(5_00)  # the next bill must not be mistaken for the ticket
             await rig.advance_until(lambda: len(rig.list_events(PaperInEscrow)) == 2)
-            rig.driver.stack(rig.list_events(PaperInEscrow)[-1].escrow)
+            rig.driver.stack(rig.list_events(PaperInEscrow)[-1].escrow_number)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert (rig.ledger.credited_items, len(rig.list_events(PaperReturned))) == ([Banknote(5_00)], 1)
@@ -335,12 +335,12 @@ def test_the_count_of_another_validator_does_not_credit_an_ordered_bill(others):
 
     async def scene():
         rig = BillRig("cctalk_bill")
-        rig.twin._accepted = 500
+        rig.twin._accept_counter = 500
         await rig.insert()
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
         rig.perform_action("power_off")
         await rig.advance_until(lambda: rig.list_events(LineLost), 5)
-        rig.twin._paper, rig.twin._accepted = None, 500 + others
+        rig.twin._paper, rig.twin._accept_counter = None, 500 + others
         rig.twin.inserted_cents = 0
         rig.perform_action("power_on")
         await rig.advance_until(lambda: rig.list_events(PaperDisputed), 30)
@@ -367,7 +367,7 @@ class TestInsideTheStacker:
             rig.perform_action("jam")
             await rig.advance_until(
                 lambda: any(
-                    e.code is FaultCode.STACKER_JAM and e.active for e in rig.list_events(DeviceFault)
+                    e.code is FaultCode.STACKER_JAM and e.is_active for e in rig.list_events(DeviceFault)
                 )
             )
             assert rig.ledger.find_open() is not None
@@ -391,7 +391,7 @@ class TestInsideTheStacker:
             rig.perform_action("full")
             await rig.advance_until(
                 lambda: any(
-                    e.code is FaultCode.STACKER_FULL and e.active for e in rig.list_events(DeviceFault)
+                    e.code is FaultCode.STACKER_FULL and e.is_active for e in rig.list_events(DeviceFault)
                 )
             )
             assert rig.credited_cents == rig.box_cents() == 20_00
@@ -412,7 +412,7 @@ class TestInsideTheStacker:
             rig.perform_action("box", present=False)
             await rig.advance_until(
                 lambda: any(
-                    e.code is FaultCode.STACKER_REMOVED and e.active for e in rig.list_events(DeviceFault)
+                    e.code is FaultCode.STACKER_REMOVED and e.is_active for e in rig.list_events(DeviceFault)
                 )
             )
             await asyncio.sleep(5)
@@ -430,7 +430,9 @@ class TestInsideTheStacker:
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
-            rig.driver._notes = {code: cents for code, cents in rig.driver._notes.items() if cents != 20_00}
+            rig.driver._cents_by_note_code = {
+                code: cents for code, cents in rig.driver._cents_by_note_code.items() if cents != 20_00
+            }
             rig.twin._is_enabled = lambda _: True  # an acceptor that ignores its inhibits
             rig.perform_action("insert", amount_cents=20_00)
             await rig.advance_until(lambda: rig.list_events(PaperReturned))

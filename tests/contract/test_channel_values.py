@@ -66,8 +66,8 @@ async def insert_money(protocol: str, prepare=lambda _: None) -> DeviceRig:
     driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
 
     def stack_paper(event):
-        if hasattr(event, "escrow"):
-            driver.stack(event.escrow)
+        if hasattr(event, "escrow_number"):
+            driver.stack(event.escrow_number)
 
     rig.react = stack_paper
     rig.start(driver)
@@ -82,7 +82,7 @@ async def insert_money(protocol: str, prepare=lambda _: None) -> DeviceRig:
 
 
 def list_active_faults(rig: DeviceRig) -> list[FaultCode]:
-    return [fault.code for fault in rig.list_events(DeviceFault) if fault.active]
+    return [fault.code for fault in rig.list_events(DeviceFault) if fault.is_active]
 
 
 @pytest.mark.requirement("G-01", "G-02", "G-15")
@@ -109,7 +109,7 @@ def test_no_money_of_another_currency_is_accepted(protocol, currency):
     async def scene():
         rig = await insert_money(protocol, lambda rig: setattr(rig.twin, "currency", currency))
         assert list_active_faults(rig) == [FaultCode.WRONG_CHANNEL_VALUES]
-        (fault,) = (fault for fault in rig.list_events(DeviceFault) if fault.active)
+        (fault,) = (fault for fault in rig.list_events(DeviceFault) if fault.is_active)
         assert "USD" in fault.detail
         assert not rig.list_events(CoinAccepted, PaperStacked)
         rig.close()

@@ -71,7 +71,7 @@ class TestCoinAcceptor:
             rig.perform_action("insert", amount_cents=5)
             await rig.advance_until(lambda: rig.list_events(PaperRejection))
             rig.driver.disable()
-            await rig.advance_until(lambda: not rig.list_events(AcceptorReadiness)[-1].accepting)
+            await rig.advance_until(lambda: not rig.list_events(AcceptorReadiness)[-1].is_accepting)
             rig.perform_action("insert", amount_cents=2_00)
             await asyncio.sleep(2)
             await rig.stop()
@@ -192,7 +192,7 @@ class TestCoinAcceptor:
             await rig.advance_until(lambda: rig.credited_cents() == 1_00)
             await rig.stop()
             rig.twin.handle_power_loss()
-            rig.twin._accepted = count_of_other_acceptor
+            rig.twin._accept_counter = count_of_other_acceptor
             rig.begin()
             await rig.advance_until(lambda: rig.list_events(PaperDisputed))
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
@@ -224,10 +224,10 @@ class TestCoinAcceptor:
             await rig.advance_until(lambda: rig.credited_cents() == 1_00)
             rig.perform_action(hand)
             await rig.advance_until(
-                lambda: any(e.code is code and e.active for e in rig.list_events(DeviceFault))
+                lambda: any(e.code is code and e.is_active for e in rig.list_events(DeviceFault))
             )
             await rig.advance_until(
-                lambda: any(e.code is code and not e.active for e in rig.list_events(DeviceFault))
+                lambda: any(e.code is code and not e.is_active for e in rig.list_events(DeviceFault))
             )
             await rig.stop()
             rig.close()
@@ -252,10 +252,10 @@ class TestCoinAcceptor:
         async def scene():
             rig = CoinRig()
             await rig.wait_until_ready()
-            rig.twin._events.add(0, error)
+            rig.twin._event_memory.add(0, error)
             await rig.advance_until(lambda: rig.list_events(DeviceFault))
             await rig.stop()
-            assert [(fault.code, fault.active) for fault in rig.list_events(DeviceFault)][:1] == [
+            assert [(fault.code, fault.is_active) for fault in rig.list_events(DeviceFault)][:1] == [
                 (code, True)
             ]
             rig.close()
@@ -271,7 +271,7 @@ class TestCoinAcceptor:
             rig.perform_action("wrong_lane", amount_cents=1_00)
             await rig.advance_until(
                 lambda: any(
-                    e.code is FaultCode.COIN_IN_WRONG_CONTAINER and e.active
+                    e.code is FaultCode.COIN_IN_WRONG_CONTAINER and e.is_active
                     for e in rig.list_events(DeviceFault)
                 )
             )
@@ -280,7 +280,7 @@ class TestCoinAcceptor:
                 (25, True),
                 (1_00, False),
             ]  # recorded with the path that the coin took
-            assert [e.code for e in rig.list_events(DeviceFault) if e.active] == [
+            assert [e.code for e in rig.list_events(DeviceFault) if e.is_active] == [
                 FaultCode.COIN_IN_WRONG_CONTAINER
             ]
             rig.close()
@@ -300,7 +300,8 @@ class TestCoinAcceptor:
             rig.perform_action("uninvited", amount_cents=2_00)
             await rig.advance_until(
                 lambda: any(
-                    e.code is FaultCode.COIN_WHILE_DISABLED and e.active for e in rig.list_events(DeviceFault)
+                    e.code is FaultCode.COIN_WHILE_DISABLED and e.is_active
+                    for e in rig.list_events(DeviceFault)
                 )
             )
             await rig.stop()
@@ -345,7 +346,8 @@ class TestCoinAcceptor:
             rig.perform_action("uninvited", amount_cents=2_00)
             await rig.advance_until(
                 lambda: any(
-                    e.code is FaultCode.COIN_WHILE_DISABLED and e.active for e in rig.list_events(DeviceFault)
+                    e.code is FaultCode.COIN_WHILE_DISABLED and e.is_active
+                    for e in rig.list_events(DeviceFault)
                 )
             )
             await rig.stop()

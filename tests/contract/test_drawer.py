@@ -18,7 +18,7 @@ PROTOCOLS = ("cctalk_bill", "ebds", "id003")
 
 def list_offered_controls(rig):
     """Return the control of each action that the drawer now offers for the acceptor, by action."""
-    view = View(device_states={"bill": rig.twin.describe()})
+    view = View(state_by_device={"bill": rig.twin.describe()})
     controls = lay_out_controls(LANDSCAPE_LAYOUT, view, Texts("en"))
     return {command.action: control for control in controls for command in control.commands}
 
@@ -29,7 +29,7 @@ def press(rig, action):
 
 
 def list_offered_bills(rig):
-    view = View(device_states={"bill": rig.twin.describe()})
+    view = View(state_by_device={"bill": rig.twin.describe()})
     return [
         command.values["amount_cents"]
         for control in lay_out_controls(LANDSCAPE_LAYOUT, view, Texts("en"))

@@ -142,7 +142,7 @@ def texts():
 def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, kind, code, state, ends):
     room = MachineRig(tmp_path).boot().insert(1000)
     lost = code == "communication"
-    begins = LineLost(device="d", why="no answer") if lost else fault(code, active=True)
+    begins = LineLost(device="d", reason="no answer") if lost else fault(code, active=True)
     over = LineRestored(device="d") if lost else fault(code, active=False)
     for _ in range(2):  # a repeated report is not recorded
         for event in iter_reported_events(begins, kind, ()):
@@ -157,7 +157,7 @@ def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, 
     assert (f"fault.{name}" in notice_codes) or room.machine.active_faults[name]["locks"] is False
     for text in texts:
         assert text.has_text(f"tilt.text.{name}")
-        assert format_fault(text, name) == text.say(f"tilt.text.{name}")
+        assert format_fault(text, name) == text.translate(f"tilt.text.{name}")
     assert format_fault(texts[0], name) != format_fault(texts[1], name)
     for event in iter_reported_events(over, kind, ()):
         room.submit_event(event)
@@ -169,7 +169,9 @@ def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, 
 
 
 def fault(code: str, *, active: bool) -> DeviceFault:
-    return DeviceFault(device="d", code=FaultCode(code), active=active, detail="it says so" if active else "")
+    return DeviceFault(
+        device="d", code=FaultCode(code), is_active=active, detail="it says so" if active else ""
+    )
 
 
 #: Test actions on the hopper, and the fault that the machine then has.

@@ -322,7 +322,7 @@ def test_hosts_read_the_highest_stake_of_a_round(rig, game):
     reported_credits = (
         ReadoutBuilder(SimpleNamespace(machine=machine.machine), MeterReadingCache(machine.journal))
         ._games[0]
-        .max_bet_credits
+        .bet_max_credits
     )
     assert (
         reported_credits == find_highest_stake_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
@@ -376,7 +376,9 @@ def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
             "least": context.texts.format_number(min(costs)),
             "most": context.texts.format_number(max(costs)),
         }
-        assert limits_text == context.texts.say("help.unit", amount=context.format_money(cents), **words)
+        assert limits_text == context.texts.translate(
+            "help.unit", amount=context.format_money(cents), **words
+        )
         return
     room_ = LIMIT_CENTS // cents
     on = rules.find_highest_bet(room_)
@@ -474,7 +476,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
         assert named * cents == played.grew["push"]
         if game in PAY_TABLES:
             assert played.grew["push"] == played.grew["games_pushed"] == 0
-            assert played.words != played.context.texts.say(
+            assert played.words != played.context.texts.translate(
                 "status.bet_returned", amount=played.context.format_money(back_cents)
             )
             least_paid += any(
@@ -489,18 +491,22 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
 def test_a_keno_glass_shows_every_prize_and_level(rig, theme, game, language):
     """A level won by a catch is shown as its prize, with or instead of the pay, and raises no remark."""
     context, loaded = build_context(rig(game), theme, language), load_game(game)
-    for level in loaded.rules.definition.progressive:
+    for level in loaded.rules.definition.progressive_levels:
         assert context.texts.choose_translation(level.name.model_dump()) in format_catch_award(
-            context, level.spots, level.catch
+            context, level.spot_count, level.catch_count
         )
-    for table in loaded.rules.definition.table:
-        for catch, pay in table.pays.items():
+    for table in loaded.rules.definition.pay_tables:
+        for catch, pay in table.pay_by_catch.items():
             assert not pay or context.texts.format_number(pay) in format_catch_award(
-                context, table.spots, catch
+                context, table.spot_count, catch
             )
     spots, shown = list_keno_prizes(context)
-    (pays,) = [table.pays for table in loaded.rules.definition.table if table.spots == spots]
-    levels = {level.catch for level in loaded.rules.definition.progressive if level.spots == spots}
+    (pays,) = [
+        table.pay_by_catch for table in loaded.rules.definition.pay_tables if table.spot_count == spots
+    ]
+    levels = {
+        level.catch_count for level in loaded.rules.definition.progressive_levels if level.spot_count == spots
+    }
     assert {catch for catch, _ in shown} == levels | pays.keys()
     assert all(context.texts.format_number(pays[catch]) in text for catch, text in shown if pays.get(catch))
     assert loaded.rules.list_remarks() == ()

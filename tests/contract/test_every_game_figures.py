@@ -187,8 +187,8 @@ def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, 
         game_view,
     )
     text, sign = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."
-    if game.rules.levy_rate is not None:  # Monaco art. 19.3
-        assert format_percent(game.rules.levy_rate).replace(".", sign) in text
+    if game.rules.commission_rate is not None:  # Monaco art. 19.3
+        assert format_percent(game.rules.commission_rate).replace(".", sign) in text
         return
     assert format_percent(least.rtp).replace(".", sign) in text
     assert format_percent(of_main).replace(".", sign) in text

@@ -29,8 +29,8 @@ from egm.kernel.messages import BenchCommand, Hello, encode_message
 from egm.kernel.services import MachineContext
 from egm.links.screen.client import PollResult as NoNews
 from egm.links.screen.server import ScreenServer
-from egm.links.screen.starting import StartUpActivity
-from egm.links.screen.starting import read_start_up_activity as read_starting
+from egm.links.screen.start_up_activity import StartUpActivity
+from egm.links.screen.start_up_activity import read_start_up_activity as read_starting
 from egm.profiles import load_profile
 from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate, create_levels
 from egm.progressive.enrolment import EnrolmentStick
@@ -286,7 +286,7 @@ def browser(count, _):
     faults = []
     picture = SimpleNamespace(
         layout=LANDSCAPE_LAYOUT,
-        list_choices=lambda _: (),
+        list_selectable_actions=lambda _: (),
         touched=lambda _v, x, y: faults.append(round(x + y)),
     )
     still = SimpleNamespace(picture=picture, inputs=lambda: did, frame=lambda: None, unlocked=False)
@@ -303,7 +303,7 @@ def screen(count, tmp_path):
     rig = MachineRig(tmp_path / "state").boot().insert(20_00)
     peer_errors = []
     server = ScreenServer(
-        tmp_path / "screen.sock", "token", greeting=tuple, on_peer_error=peer_errors.append,
+        tmp_path / "screen.sock", "token", build_greeting=tuple, on_peer_error=peer_errors.append,
         on_intent=lambda intent: rig.engine.submit(build_event_from_intent(intent, rig.engine.rules.payloads)),
     )  # fmt: skip
     samples = [
@@ -466,7 +466,7 @@ READERS = {
     level_file: ("egm/progressive/definition.py",),
     game_text: (),
     stick: ("egm/progressive/enrolment.py",),
-    starting_file: ("egm/links/screen/starting.py",),
+    starting_file: ("egm/links/screen/start_up_activity.py",),
     staff_form: (),
 }
 #: Modules that parse no outside input or are tested elsewhere, each with its reason.

@@ -32,10 +32,10 @@ def list_pieces(rules):
     if isinstance(rules, TwoHandsRules):
         return range(len(rules.PIECE_NAMES))
     if isinstance(rules, SuperPanRules):
-        counts = Shoe.from_decks(rules.definition.shoe.decks, excluded_ranks=(5, 6, 7, 8)).counts
+        counts = Shoe.from_decks(rules.definition.shoe.deck_count, excluded_ranks=(5, 6, 7, 8)).counts
     else:
         shoe = getattr(rules.definition, "shoe", None)
-        counts = Shoe.from_decks(1 if shoe is None else shoe.decks).counts
+        counts = Shoe.from_decks(1 if shoe is None else shoe.deck_count).counts
     return list_cards(tuple(counts))
 
 
@@ -71,7 +71,7 @@ class Deal:
 
 def build_wagers(game, random, seats=SEATS):
     """Return a wager for each of several seats, each with a form of the game."""
-    forms = game.rules.definition.form
+    forms = game.rules.definition.forms
     wagers = []
     for _ in range(seats):
         bets = dict(random.choice(forms).bets)
@@ -167,12 +167,12 @@ def test_a_hundred_thousand_hands_are_settled_as_if_played_alone(name, monkeypat
     for module in (hands, paigow):
         monkeypatch.setattr(module, "list_settings", lambda dealt: divide(tuple(dealt)))
     game = load_game(name)
-    seats = game.rules.table_layout.table.seats
+    seats = game.rules.table_layout.table.seat_count
     check_rounds(game, range(10_000, 10_000 + -(-100_000 // seats)), seats)
 
 
 def check_rounds(game, seeds, seats=SEATS):
-    boxes = getattr(game.rules.definition, "boxes", 1)
+    boxes = getattr(game.rules.definition, "box_count", 1)
     for seed in seeds:
         wagers, deal, answers, events, _ = play_together(game, seed, seats)
         for seat, wager in enumerate(wagers):
@@ -289,4 +289,4 @@ def test_pai_gow_poker_has_four_remaining_cards_for_its_side_bet():
     """Six players and the bank leave four cards of 53 (s. 48), however many play."""
     rules = load_game("quebec-pai-gow-poker").rules
     assert isinstance(rules, PaiGowPokerRules)
-    assert len(rules.PIECE_NAMES) - rules.PIECES_PER_HAND * (rules.definition.table.seats + 1) == 4
+    assert len(rules.PIECE_NAMES) - rules.PIECES_PER_HAND * (rules.definition.table.seat_count + 1) == 4

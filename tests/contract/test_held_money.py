@@ -89,7 +89,9 @@ def test_a_fault_of_a_paying_device_states_the_amount_it_holds(tmp_path, kind, c
     room = MachineRig(tmp_path, devices=(device,)).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.PAYING
-    for event in iter_reported_events(DeviceFault(device="d", code=FaultCode(code), active=True), kind, ()):
+    for event in iter_reported_events(
+        DeviceFault(device="d", code=FaultCode(code), is_active=True), kind, ()
+    ):
         room.submit_event(event)
     assert notices(room)[f"fault.{kind}.{code}"] == {"amount_cents": 2000}
     tilts = build_snapshot(room.engine).tilts
@@ -114,9 +116,9 @@ def test_the_notice_of_held_money_names_fault_amount_and_attendant(language):
     fault_text = format_fault(texts, "bill_acceptor.jam")
     attendant = {"en": "attendant", "fr": "préposé"}[language]
     for words in (
-        texts.say("notice.held", fault=fault_text, amount="$20.00"),
-        texts.say("notice.held_bill", fault=fault_text),
+        texts.translate("notice.held", fault=fault_text, amount="$20.00"),
+        texts.translate("notice.held_bill", fault=fault_text),
     ):
         assert fault_text in words
         assert attendant in words
-    assert "$20.00" in texts.say("notice.held", fault=fault_text, amount="$20.00")
+    assert "$20.00" in texts.translate("notice.held", fault=fault_text, amount="$20.00")

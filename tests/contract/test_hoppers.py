@@ -75,9 +75,9 @@ class TestHopper:
         jump(scene())
 
     def test_a_kill_around_every_record_loses_and_doubles_nothing(self, line):
-        async def scene(power_loss_at_call: int) -> None:
-            rig = HopperRig(line, seed=power_loss_at_call)
-            rig.ledger.power_loss_at_call = power_loss_at_call
+        async def scene(power_loss_at_point: int) -> None:
+            rig = HopperRig(line, seed=power_loss_at_point)
+            rig.ledger.power_loss_at_point = power_loss_at_point
             rig.driver.pay("p", 12)
             await asyncio.sleep(0)
             for _ in range(3):
@@ -88,7 +88,7 @@ class TestHopper:
                     break
                 with pytest.raises(SimulatedPowerLoss):
                     await rig.stop()
-                await asyncio.sleep(power_loss_at_call)
+                await asyncio.sleep(power_loss_at_point)
                 rig.begin()
                 if rig.ledger.find_open() is None and "p" not in rig.ledger.paid_coins_by_payout:
                     rig.driver.pay("p", 12)
@@ -97,8 +97,8 @@ class TestHopper:
             assert rig.tray_coins() == 12
             rig.close()
 
-        for power_loss_at_call in range(1, 30):  # some moments are after the last record
-            jump(scene(power_loss_at_call))
+        for power_loss_at_point in range(1, 30):  # some moments are after the last record
+            jump(scene(power_loss_at_point))
 
     def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, line):
         async def scene(moment: float) -> None:
@@ -144,7 +144,7 @@ class TestHopper:
 
         async def scene():
             rig = HopperRig()
-            rig.twin._total = 500
+            rig.twin._lifetime_paid = 500
             rig.driver.pay("p", 12)
             await rig.advance_until(lambda: rig.tray_coins() == 3)
             rig.perform_action("jam")
@@ -154,9 +154,9 @@ class TestHopper:
             if killed:
                 await rig.stop()
             if strange == "serial":
-                rig.twin.serial, rig.twin._total = b"\x01\x02\x03", 9_000
+                rig.twin.serial, rig.twin._lifetime_paid = b"\x01\x02\x03", 9_000
             else:
-                rig.twin._total = 0 if strange == "no count" else 501
+                rig.twin._lifetime_paid = 0 if strange == "no count" else 501
             rig.perform_action("clear")
             rig.perform_action("power_on")
             if killed:
@@ -183,14 +183,14 @@ class TestHopper:
             await rig.wait_for_payout_end("p")
             await rig.advance_until(
                 lambda: any(
-                    e.code is FaultCode.HOPPER_EMPTY and e.active for e in rig.list_events(DeviceFault)
+                    e.code is FaultCode.HOPPER_EMPTY and e.is_active for e in rig.list_events(DeviceFault)
                 )
             )
             assert rig.ledger.paid_coins_by_payout == {"p": 5}
             rig.perform_action("fill", coins=100)
             rig.driver.pay("q", 3)
             await rig.wait_for_payout_end("q")
-            await rig.advance_until(lambda: not rig.list_events(DeviceFault)[-1].active)
+            await rig.advance_until(lambda: not rig.list_events(DeviceFault)[-1].is_active)
             await rig.stop()
             assert rig.tray_coins() == 8
             rig.close()
@@ -205,7 +205,7 @@ class TestHopper:
             rig.perform_action("jam")
             await rig.wait_for_payout_end("p")
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.JAM and e.active for e in rig.list_events(DeviceFault))
+                lambda: any(e.code is FaultCode.JAM and e.is_active for e in rig.list_events(DeviceFault))
             )
             await rig.stop()
             assert rig.ledger.paid_coins_by_payout == {"p": rig.tray_coins()}
@@ -240,7 +240,7 @@ class TestHopper:
             rig.perform_action("lie")
             await rig.advance_until(lambda: rig.list_events(PaperDisputed))
             await rig.stop()
-            assert (rig.ledger.paid_coins_by_payout, rig.ledger.stray_coins) == ({"p": 2}, 1)
+            assert (rig.ledger.paid_coins_by_payout, rig.ledger.unordered_coins) == ({"p": 2}, 1)
             rig.close()
 
         jump(scene())
@@ -257,16 +257,16 @@ class TestHopper:
             rig.perform_action("unplug")
             await rig.advance_until(lambda: rig.list_events(LineLost), 5)
             rig.twin.handle_power_loss()
-            rig.twin.serial, rig.twin._total = serial, total
+            rig.twin.serial, rig.twin._lifetime_paid = serial, total
             rig.perform_action("plug")
             await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
             await asyncio.sleep(2)
-            assert rig.ledger.stray_coins == 0
+            assert rig.ledger.unordered_coins == 0
             assert not rig.list_events(PaperDisputed)
             rig.perform_action("lie")  # the exchanged hopper is watched from its own count
             await rig.advance_until(lambda: rig.list_events(PaperDisputed))
             await rig.stop()
-            assert rig.ledger.stray_coins == 1
+            assert rig.ledger.unordered_coins == 1
             rig.close()
 
         jump(scene())
@@ -291,10 +291,10 @@ class TestHopper:
 
         async def scene():
             rig = HopperRig()
-            rig.twin._total = 500
+            rig.twin._lifetime_paid = 500
             rig.driver.pay("p", 60)
             await rig.advance_until(lambda: any(e.paid_coins >= 3 for e in rig.list_events(PayoutProgress)))
-            rig.twin._total = 1
+            rig.twin._lifetime_paid = 1
             await rig.wait_for_payout_end("p")
             await asyncio.sleep(30)
             await rig.stop()

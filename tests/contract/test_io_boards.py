@@ -41,9 +41,9 @@ class BoardRig(DeviceRig):
         changes = []
         for event in self.list_events(DoorChanged, KeyTurned):
             if isinstance(event, DoorChanged):
-                source, level = ("door", event.door), event.open
+                source, level = ("door", event.door), event.is_open
             else:
-                source, level = ("key", event.key), event.on
+                source, level = ("key", event.key), event.is_on
             if state.get(source, False) is not level:
                 state[source] = level
                 changes.append((*source, level))
@@ -157,7 +157,7 @@ class TestUnattended:
                 ("door", "logic", False),
                 ("door", "main", True),
             ]
-            assert all(event.unattended for event in rig.list_events(DoorChanged))
+            assert all(event.is_unattended for event in rig.list_events(DoorChanged))
             assert rig.list_events(InputsReported)[-1].doors_open == {"main"}
             rig.close()
 
@@ -176,7 +176,9 @@ class TestUnattended:
             await rig.wait_for_inputs(2)
             await rig.advance_until(rig.has_no_stored_changes)
             await rig.stop()
-            assert [(event.key, event.on, event.unattended) for event in rig.list_events(KeyTurned)] == [
+            assert [
+                (event.key, event.is_on, event.is_unattended) for event in rig.list_events(KeyTurned)
+            ] == [
                 ("audit", True, True),
                 ("audit", False, True),
             ]
@@ -204,12 +206,12 @@ class TestUnattended:
                 rig.begin()
             await rig.wait_for_inputs(2)
             await rig.advance_until(rig.has_no_stored_changes)
-            assert [turn.unattended for turn in rig.list_events(KeyTurned)] == [False, True]
+            assert [turn.is_unattended for turn in rig.list_events(KeyTurned)] == [False, True]
             rig.perform_action("key", name="attendant", on=False)
             rig.perform_action("key", name="attendant", on=True)
             await rig.advance_until(lambda: len(rig.list_events(KeyTurned)) == 4)
             await rig.stop()
-            assert not rig.list_events(KeyTurned)[-1].unattended
+            assert not rig.list_events(KeyTurned)[-1].is_unattended
             rig.close()
 
         jump(scene())
@@ -227,7 +229,7 @@ class TestUnattended:
             await rig.wait_for_inputs(2)
             await rig.stop()
             assert rig.list_changes() == [("door", "cash_box", True), ("door", "cash_box", False)]
-            assert all(event.unattended for event in rig.list_events(DoorChanged))
+            assert all(event.is_unattended for event in rig.list_events(DoorChanged))
             assert rig.list_events(LineLost)
             rig.close()
 
@@ -311,11 +313,11 @@ class TestFaults:
             await rig.wait_for_inputs()
             rig.perform_action(hand, good=False)
             await rig.advance_until(
-                lambda: any(e.code is code and e.active for e in rig.list_events(DeviceFault))
+                lambda: any(e.code is code and e.is_active for e in rig.list_events(DeviceFault))
             )
             rig.perform_action(hand, good=True)
             await rig.advance_until(
-                lambda: any(e.code is code and not e.active for e in rig.list_events(DeviceFault))
+                lambda: any(e.code is code and not e.is_active for e in rig.list_events(DeviceFault))
             )
             await rig.stop()
             rig.close()
@@ -451,14 +453,15 @@ class TestHardMeters:
             rig.driver.advance_hard_meters(totals)
             await rig.advance_until(
                 lambda: any(
-                    f.code is FaultCode.HARD_METER_MISMATCH and f.active for f in rig.list_events(DeviceFault)
+                    f.code is FaultCode.HARD_METER_MISMATCH and f.is_active
+                    for f in rig.list_events(DeviceFault)
                 )
             )
             assert self.read_pulse_counts(rig)[0] == max(shows, 0)
             rig.perform_action("turn", meter=0, pulses=totals[0])
             await rig.advance_until(
                 lambda: any(
-                    f.code is FaultCode.HARD_METER_MISMATCH and not f.active
+                    f.code is FaultCode.HARD_METER_MISMATCH and not f.is_active
                     for f in rig.list_events(DeviceFault)
                 )
             )

@@ -167,7 +167,7 @@ def test_coins_paid_while_a_hopper_was_unplugged_are_not_counted_twice():
         assert (
             list(ledger.paid_coins_by_payout),
             list(ledger.disputed_coins_by_payout),
-            ledger.stray_coins,
+            ledger.unordered_coins,
         ) == (["p"], ["p"], 0)
         rig.twin._speed = 1.0
         driver.pay("q", 2)
@@ -191,7 +191,7 @@ def test_a_hopper_that_refused_an_order_is_used_again_after_a_power_cycle():
         rig.perform_action("power_off")
         await asyncio.sleep(5)
         rig.perform_action("power_on")
-        await rig.advance_until(lambda: not rig.list_events(DeviceFault)[-1].active)
+        await rig.advance_until(lambda: not rig.list_events(DeviceFault)[-1].is_active)
         driver.pay("q", 7)
         await rig.advance_until(lambda: ledger.paid_coins_by_payout == {"p": 0, "q": 7})
         await rig.stop()

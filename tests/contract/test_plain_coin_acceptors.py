@@ -32,8 +32,8 @@ def coin_rig(*, unanswered=None):
 def test_a_coin_without_a_reported_path_is_booked_where_it_was_sent(to_hopper, knows_paths):
     async def scene():
         rig, driver = coin_rig(unanswered=None if knows_paths else Header.SORTER_PATH)
-        add = rig.twin._events.add
-        rig.twin._events.add = lambda a, b: add(a, 0 if a else b)
+        add = rig.twin._event_memory.add
+        rig.twin._event_memory.add = lambda a, b: add(a, 0 if a else b)
         driver.route_coins(to_hopper=to_hopper)
         await rig.advance_until(lambda: rig.list_events(AcceptorReadiness))
         rig.perform_action("insert", amount_cents=1_00)
@@ -56,7 +56,7 @@ def test_an_acceptor_without_an_accept_counter_is_reported_as_failed():
         await asyncio.sleep(30)
         assert not rig.list_events(AcceptorReadiness)
         (fault,) = rig.list_events(DeviceFault)
-        assert (fault.code, fault.active) == (FaultCode.FAILURE, True)
+        assert (fault.code, fault.is_active) == (FaultCode.FAILURE, True)
         assert "225" in fault.detail
         await rig.stop()
         rig.close()

@@ -179,30 +179,30 @@ class TestInterruptions:
             assert rig.states() == WHOLE
 
     def test_a_kill_around_every_record_loses_and_doubles_nothing(self, protocol, line):
-        async def scene(power_loss_at_call: int) -> None:
-            rig = PrinterRig(protocol, line, seed=power_loss_at_call)
-            rig.ledger.power_loss_at_call = power_loss_at_call
+        async def scene(power_loss_at_point: int) -> None:
+            rig = PrinterRig(protocol, line, seed=power_loss_at_point)
+            rig.ledger.power_loss_at_point = power_loss_at_point
             rig.print_ticket()
             with pytest.raises(SimulatedPowerLoss):
                 await rig.advance_until(lambda: False)
-            await asyncio.sleep(power_loss_at_call * 0.6)
+            await asyncio.sleep(power_loss_at_point * 0.6)
             rig.begin()
             await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
             self.assert_consistent(rig)
-            if line != "lossy" and power_loss_at_call not in (1, 2):
+            if line != "lossy" and power_loss_at_point not in (1, 2):
                 assert rig.states()[-1] is S.TAKEN
             if (
-                line != "lossy" and power_loss_at_call == 2
+                line != "lossy" and power_loss_at_point == 2
             ):  # killed between recording PRINTING and sending the command
                 assert rig.states()[-1] is S.DISPUTED
                 assert rig.count_complete_tickets() == 0
             rig.close()
 
-        for power_loss_at_call in range(1, 7):
-            if line == "lossy" and power_loss_at_call > 4:
+        for power_loss_at_point in range(1, 7):
+            if line == "lossy" and power_loss_at_point > 4:
                 continue  # a ticket may have failed by then
-            jump(scene(power_loss_at_call))
+            jump(scene(power_loss_at_point))
 
     @at_moments
     def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, protocol, line, every):
@@ -345,7 +345,7 @@ class TestFaults:
             rig = PrinterRig(protocol)
             rig.perform_action(begin[0], **begin[1])
             await rig.advance_until(
-                lambda: any(e.code is code and e.active for e in rig.list_events(DeviceFault))
+                lambda: any(e.code is code and e.is_active for e in rig.list_events(DeviceFault))
             )
             rig.print_ticket("t1")
             assert await rig.wait_for_final_state("t1") is S.FAILED
@@ -354,7 +354,7 @@ class TestFaults:
             await asyncio.sleep(3)
             rig.perform_action(end[0], **end[1])
             assert await rig.wait_for_final_state("t2") is S.TAKEN
-            assert not rig.list_events(DeviceFault)[-1].active
+            assert not rig.list_events(DeviceFault)[-1].is_active
             await rig.stop()
             assert rig.count_complete_tickets() == 1
             rig.close()
@@ -435,7 +435,7 @@ def test_a_fault_repaired_while_the_machine_was_off_is_cleared(protocol, mended)
         await rig.advance_until(lambda: rig.list_events(LineRestored))
         await asyncio.sleep(3)
         await rig.stop()
-        fault_changes = [(event.code, event.active) for event in rig.list_events(DeviceFault)]
+        fault_changes = [(event.code, event.is_active) for event in rig.list_events(DeviceFault)]
         assert fault_changes.count((FaultCode.PAPER_OUT, False)) == mended
         assert (FaultCode.PAPER_OUT, True) not in fault_changes
         rig.close()

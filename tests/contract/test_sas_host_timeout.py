@@ -28,7 +28,7 @@ def test_a_silent_host_disables_the_machine_and_its_next_poll_enables_it(tmp_pat
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 0"))
         bench = SasHostBench(tmp_path, rig)
-        bench.line._watch.start()
+        bench.line._link_monitor.start()
         assert rig.state is State.OUT_OF_SERVICE
         bench.send_general_poll()
         assert rig.state is State.IDLE
@@ -49,7 +49,7 @@ def test_the_silence_limit_counts_from_the_last_poll_across_a_restart(tmp_path: 
         rules = profile(tmp_path, "silence_seconds = 3600")
         rig = MachineRig(tmp_path, profile=rules)
         bench = SasHostBench(tmp_path, rig)
-        bench.line._watch.start()
+        bench.line._link_monitor.start()
         bench.send_general_poll()
         rig.clock.pass_seconds(6)
         bench.tick()
@@ -58,7 +58,7 @@ def test_the_silence_limit_counts_from_the_last_poll_across_a_restart(tmp_path: 
         later = MachineRig(tmp_path, profile=rules)
         later.clock.pass_seconds(3606)
         bench = SasHostBench(tmp_path, later)
-        bench.line._watch.start()
+        bench.line._link_monitor.start()
         assert later.state is State.OUT_OF_SERVICE
         later.close()
 
@@ -73,7 +73,7 @@ def test_a_machine_that_is_not_polled_continues_up_to_the_limit(tmp_path: Path, 
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
         rig.machine.timekeeper = Timekeeper(rig.machine.clock)
         bench = SasHostBench(tmp_path, rig)
-        bench.line._watch.start()
+        bench.line._link_monitor.start()
         await asyncio.sleep(59)
         assert rig.state is State.IDLE
         if polls:
@@ -92,7 +92,7 @@ def test_without_a_silence_rule_a_lost_link_is_recorded_and_play_continues(tmp_p
         rig = MachineRig(tmp_path, profile="generic")
         assert rig.machine.profile.host.silence_seconds is None
         bench = SasHostBench(tmp_path, rig)
-        bench.line._watch.start()
+        bench.line._link_monitor.start()
         bench.send_general_poll()
         rig.clock.pass_seconds(6)
         bench.tick()
@@ -110,19 +110,19 @@ def test_a_new_machine_waits_until_its_host_has_enabled_it_once(tmp_path: Path) 
     rules = profile(tmp_path, "starts_machine = true")
     rig = MachineRig(tmp_path, profile=rules)
     bench = SasHostBench(tmp_path, rig)
-    bench.line._watch.start()
+    bench.line._link_monitor.start()
     assert rig.state is State.OUT_OF_SERVICE
     rig.close()
     rig = MachineRig(tmp_path, profile=rules)
     bench = SasHostBench(tmp_path, rig)
-    bench.line._watch.start()
+    bench.line._link_monitor.start()
     assert rig.state is State.OUT_OF_SERVICE, "still out of service after the power cut"
     assert bench.send_long_poll(0x02) == "01"
     assert rig.state is State.IDLE
     rig.close()
     rig = MachineRig(tmp_path, profile=rules)
     bench = SasHostBench(tmp_path, rig)
-    bench.line._watch.start()
+    bench.line._link_monitor.start()
     assert rig.state is State.IDLE
     rig.close()
 
@@ -132,7 +132,7 @@ def test_a_machine_with_two_hosts_waits_until_each_has_enabled_it(tmp_path: Path
     rig = MachineRig(tmp_path, profile=profile(tmp_path, "starts_machine = true"))
     first, second = SasHostBench(tmp_path, rig), SasHostBench(tmp_path, rig, name="second", boot=False)
     for bench in (first, second):
-        bench.line._watch.start()
+        bench.line._link_monitor.start()
     assert first.send_long_poll(0x02) == "01"
     assert rig.state is State.OUT_OF_SERVICE
     assert second.send_long_poll(0x02) == "01"
@@ -175,7 +175,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(
         )  # the host had read every event before the power loss
         rig.close()
         restarted = MachineRig(tmp_path, profile=rules)
-        SasHostBench(tmp_path, restarted, enable=["delay"]).line._watch.start()
+        SasHostBench(tmp_path, restarted, enable=["delay"]).line._link_monitor.start()
         assert (restarted.state, list_disabling_sources(restarted.machine)) == (State.IDLE, {})
         restarted.close()
 
@@ -186,7 +186,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(
 def test_without_a_rule_a_lost_host_link_does_not_stop_play(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = SasHostBench(tmp_path, rig)
-    bench.line._watch.start()
+    bench.line._link_monitor.start()
     bench.send_general_poll()
     rig.clock.pass_seconds(600)
     bench.tick()

@@ -158,7 +158,7 @@ def test_noise_on_a_line_moves_nothing_and_hides_no_poll(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("framing", ["strict", "lenient"])
-def test_a_named_port_is_opened_lost_and_opened_again(
+def test_a_named_is_port_opened_lost_and_opened_again(
     tmp_path: Path, framing: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     link = tmp_path / "port"

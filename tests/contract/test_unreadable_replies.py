@@ -65,11 +65,11 @@ def test_a_device_with_only_unreadable_replies_is_lost_and_counted(protocol):
         rig.twin.process_message = NONSENSE[protocol](rig)
         await rig.advance_until(lambda: not driver.is_replying, 10)
         (lost,) = rig.list_events(LineLost)
-        assert "could not be read" in lost.why
+        assert "could not be read" in lost.reason
         await asyncio.sleep(60)
         assert not driver.is_replying
         assert len(rig.list_events(LineLost)) == 1
-        assert driver.exchanges.invalid_messages == len(rig.list_events(InvalidBytesReceived)) > 20
+        assert driver.exchange_counts.invalid_messages == len(rig.list_events(InvalidBytesReceived)) > 20
         rig.twin.process_message = good
         if answer is not None:
             rig.twin._build_reply = answer
@@ -101,7 +101,7 @@ def test_every_numbered_reply_is_acknowledged():
 
         rig.twin._build_reply = reply_unreadable_once
         await asyncio.sleep(2)
-        assert driver.exchanges.invalid_messages == 1
+        assert driver.exchange_counts.invalid_messages == 1
         await rig.stop()
         rig.close()
 
@@ -116,15 +116,15 @@ def test_a_bar_code_that_is_not_a_number_is_returned_at_once(protocol, text):
         rig = DeviceRig(protocol)
         ledger = TransientEscrowLedger()
         driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, ledger)
-        driver.enable(NOTES, barcodes=True)
-        rig.react = lambda event: isinstance(event, PaperInEscrow) and driver.stack(event.escrow)
+        driver.enable(NOTES, accepts_tickets=True)
+        rig.react = lambda event: isinstance(event, PaperInEscrow) and driver.stack(event.escrow_number)
         rig.start(driver)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         paper = SimulatedPaper(0, text or "\0")
         rig.twin._insert_paper(paper, "coupon")
         await rig.advance_until(lambda: rig.list_events(PaperReturned), 5)
         assert not rig.list_events(PaperInEscrow, PaperStacked)
-        assert driver.exchanges.invalid_messages == 0
+        assert driver.exchange_counts.invalid_messages == 0
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         rig.perform_action("insert", amount_cents=20_00)
         await rig.advance_until(lambda: rig.list_events(PaperStacked))

@@ -133,7 +133,7 @@ class Witness:
             result = (message.win_credits, message.display)
             if self.outcomes.setdefault(message.play_id, result) != result:
                 self.contradictions.append(f"{message.play_id} was shown with two outcomes")
-            if message.resumed:
+            if message.is_resumed:
                 self.resumed.add(message.play_id)
 
 
@@ -176,7 +176,7 @@ class Player:
         if isinstance(message, Snapshot):
             self.snapshot = message
             self.greeted.set()
-        elif isinstance(message, GameOutcome) and self.aim is Aim.GAME and not message.resumed:
+        elif isinstance(message, GameOutcome) and self.aim is Aim.GAME and not message.is_resumed:
             self.witness.interrupted.add(message.play_id)
             self.wagered.set()
         elif isinstance(message, GameOutcome):

@@ -42,9 +42,9 @@ class Manager:
         if shown is None:
             return None
         disputed = any(tilt.cleared_by == "ruling" for tilt in shown.tilts)
-        if shown.page is not None:
+        if shown.service_page is not None:
             self._waiting = 0
-            return (shown.page.id, *self._answer_page(shown.page, printed, disputed=disputed))
+            return (shown.service_page.id, *self._answer_page(shown.service_page, printed, disputed=disputed))
         if disputed and self._waiting == 0:
             for on in (False, True):
                 self._turn_key(on)

@@ -105,7 +105,7 @@ class Visit:
     @contextlib.asynccontextmanager
     async def connect(cls, folder: StateFolder, position: int = 1):
         screen, writer = await connect(
-            folder.find_screen_socket(position), folder.get_screen_token_path(position)
+            folder.get_screen_socket_path(position), folder.get_screen_token_path(position)
         )
         bench, hands = await connect(folder.bench_socket, folder.bench_token)
         await bench.readline()

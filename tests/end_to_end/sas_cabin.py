@@ -142,7 +142,7 @@ class Player(threading.Thread):
     def play_games(self, games=1) -> None:
         for _ in range(games):
             before = self.games
-            wait_for(lambda: self.snapshot and "play" in self.snapshot.accepts, "cannot play")
+            wait_for(lambda: self.snapshot and "play" in self.snapshot.accepted_inputs, "cannot play")
             self.send_intent("play")
             wait_for(lambda n=before: self.games > n, lambda: f"no outcome came: {self.snapshot}")
             wait_for(lambda: self.snapshot and self.snapshot.state != "playing", "the game never ended")

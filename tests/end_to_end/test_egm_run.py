@@ -106,7 +106,7 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_continues(t
             assert (folder.run / "bench.ready").exists()
             assert folder.screen_socket.exists()
             writer.write(encode_message(Intent(name="service")))
-            await until(screen, lambda m: isinstance(m, Snapshot) and "service" in m.accepts)
+            await until(screen, lambda m: isinstance(m, Snapshot) and "service" in m.accepted_inputs)
             writer.close()
 
     asyncio.run(session())
@@ -206,7 +206,7 @@ def test_computer_check_failures_are_shown_and_no_device_is_opened(tmp_path, cod
 
     shown, status = asyncio.run(session())
     (tilt,) = shown.tilts
-    assert (tilt.code, tilt.cleared_by, shown.accepts) == (code, "self", ())
+    assert (tilt.code, tilt.cleared_by, shown.accepted_inputs) == (code, "self", ())
     assert tilt.detail == "/dev/egm-root-b: is not what was released"
     assert not (folder.root / "journal.sqlite").exists()
     assert status == 3  # start again, because the fault is another one now
@@ -242,7 +242,7 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_survives_restarts(tmp_path):
             assert [(tilt.code, tilt.cleared_by) for tilt in shown.tilts] == [
                 ("memory_damaged", "memory_clear")
             ]
-            assert shown.accepts == ()
+            assert shown.accepted_inputs == ()
             writer.close()
             machine.terminate()
             _, output = await machine.communicate()

@@ -67,10 +67,12 @@ class Hand:
     async def read(self, condition):
         """Read messages until a page satisfies the condition; check its texts in both languages."""
         while self.page is None or not condition(self.page):
-            shown = await until(self._reader, lambda m: isinstance(m, Snapshot) and m.page is not None)
-            self.page = shown.page
-            self.seen.append(shown.page)
-            for words in iter_page_texts(shown.page):
+            shown = await until(
+                self._reader, lambda m: isinstance(m, Snapshot) and m.service_page is not None
+            )
+            self.page = shown.service_page
+            self.seen.append(shown.service_page)
+            for words in iter_page_texts(shown.service_page):
                 assert translate_text(words, "en") or words.value == ""
                 assert translate_text(words, "fr") or words.value == ""
         return self.page
@@ -234,7 +236,7 @@ async def wait_for_machine(folder):
         reader, writer = await connect(folder.screen_socket, folder.screen_token)
         try:
             return await until(
-                reader, lambda m: isinstance(m, Snapshot) and m.page is None and m.state == "idle"
+                reader, lambda m: isinstance(m, Snapshot) and m.service_page is None and m.state == "idle"
             )
         except MessageError:  # the first start has just let its screens go
             await asyncio.sleep(0.05)
@@ -396,7 +398,7 @@ def test_an_unreadable_memory_is_shown_at_first_start_and_nothing_is_asked(tmp_p
 
     shown, printed = asyncio.run(session())
     assert [tilt.code for tilt in shown.tilts] == ["memory_damaged"]
-    assert shown.page is None
+    assert shown.service_page is None
     assert b"Traceback" not in printed
 
 
@@ -432,7 +434,7 @@ def test_first_start_states_are_shown_as_pages_and_other_messages_are_ignored(tm
                 hand._writer.write(encode_message(intent))
             hand._writer.write(encode_message(Intent(name="language", value="fr")))
             shown = await until(hand._reader, snapshot(language="fr"))
-            assert shown.page.id == hand.page.id
+            assert shown.service_page.id == hand.page.id
             await hand.touch("next")
             await hand.type("no spaces")
             assert hand.notice == "first.refused.name"

@@ -106,8 +106,8 @@ def test_a_missing_medium_is_awaited_then_omitted_and_a_lost_one_recreated(tmp_p
             assert [(tilt.code, tilt.cleared_by) for tilt in waits.tilts] == [("memory_waits", "self")]
             alone = await wait_for_snapshot(folder, has_notices("out_of_service.memory_missing"))
             assert (alone.state, alone.credit_cents) == ("out_of_service", 500)
-            assert "cash_out" in alone.accepts
-            assert "play" not in alone.accepts
+            assert "cash_out" in alone.accepted_inputs
+            assert "play" not in alone.accepted_inputs
         assert not list(second.iterdir())
         second.rmdir()
         (tmp_path / "taken-out").rename(second)
@@ -229,8 +229,8 @@ def test_a_full_medium_accepts_no_money_pays_what_is_owed_and_is_readable(tmp_pa
             fill(small)
             full = await wait_for_snapshot(folder, has_notices("out_of_service.memory_full"))
             assert (full.state, full.credit_cents) == ("out_of_service", 500)
-            assert "play" not in full.accepts
-            assert "cash_out" in full.accepts
+            assert "play" not in full.accepted_inputs
+            assert "cash_out" in full.accepted_inputs
         fill(small)  # with the space that it freed, except for what a start needs
         check_commands_read(folder, tmp_path)
         (small / "filler").unlink()

@@ -71,7 +71,7 @@ def test_a_hamper_is_won_delivered_and_audited(tmp_path):
     folder = StateFolder(tmp_path / "state")
     played, owed, free = asyncio.run(_won(folder, game))
     assert [(prize.id, prize.value_cents) for prize in played.prizes] == [("hamper", 6000)]
-    assert (owed.handpay.kind, owed.handpay.amount_cents, owed.handpay.cash_instead) == (
+    assert (owed.handpay.kind, owed.handpay.amount_cents, owed.handpay.can_take_cash) == (
         "merchandise",
         25,
         True,

@@ -162,7 +162,7 @@ async def one_game(person, level="top"):
                 won = won or any(win.level == level for win in message.progressives)
                 is_over = True
                 person.send_intent("shown", message.play_id)
-            elif is_over and snapshot(state="idle")(message) and "play" in message.accepts:
+            elif is_over and snapshot(state="idle")(message) and "play" in message.accepted_inputs:
                 return won
 
 

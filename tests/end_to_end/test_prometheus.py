@@ -214,7 +214,7 @@ def test_every_alert_fires_at_its_first_occurrence(tmp_path, name):
 
 def test_the_controllers_alerts_use_metrics_that_it_exports():
     readings = Readings()
-    sign = SignRecord(id="1", status="lit", since="", heard_at="", shown={})
+    sign = SignRecord(id="1", status="lit", status_since="", heard_at="", shown_cents_by_level={})
     readings.replace_figures([LevelValue(level="A", sequence=1, time_utc="", amount_cents=7)], [sign], 0)
     names = {metric.name for metric in readings.collect()}
     rules = (MONITORING / "alerts-controller.yml").read_text()

@@ -58,7 +58,7 @@ def play_and_cash_out(cabin: Cabin, chance: random.Random) -> None:
         match chance.choice(("play", "play", "play", "bet", "bill", "ticket")):
             case "play":
                 wait_for(lambda: cabin.player.snapshot)
-                if "play" in cabin.player.snapshot.accepts:
+                if "play" in cabin.player.snapshot.accepted_inputs:
                     cabin.player.play_games()
             case "bet":
                 cabin.player.send_intent("bet", chance.choice((1, 3, 5)))

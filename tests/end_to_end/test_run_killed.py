@@ -69,7 +69,7 @@ def test_killing_the_run_ends_machine_and_devices_and_the_next_starts(tmp_path):
             async with Visit.connect(folder):
                 children = descendants(process.pid)
                 assert len(children) >= 2
-                await until(folder.find_sas_port("main").is_symlink)
+                await until(folder.get_sas_port_path("main").is_symlink)
             process.send_signal(signal.SIGKILL)
             await until(lambda: not any(is_alive(pid) for pid in children))
         async with cabinet(folder), Visit.connect(folder):
@@ -82,7 +82,7 @@ def test_killing_the_run_ends_machine_and_devices_and_the_next_starts(tmp_path):
 @pytest.mark.requirement("A-08")
 def test_a_killed_machine_leaves_no_terminal_link_for_another_process(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    link = folder.find_sas_port("main")
+    link = folder.get_sas_port_path("main")
 
     async def scene():
         async with cabinet(folder) as process, Visit.connect(folder):

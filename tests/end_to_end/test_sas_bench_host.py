@@ -178,9 +178,9 @@ def test_every_host_receives_each_exception_once(cabin, host):
         for polling_host in (host, second):
             polling_host.received.clear()
         cabin.operate("io", "door", name="main", open=True)
-        cabin.player.wait_until_shown(doors_open=("main",))
+        cabin.player.wait_until_shown(open_doors=("main",))
         cabin.operate("io", "door", name="main", open=False)
-        cabin.player.wait_until_shown(doors_open=())
+        cabin.player.wait_until_shown(open_doors=())
         for polling_host in (host, second):
             assert polling_host.run_until(
                 lambda h=polling_host: [a.code for a in h.received][-1:] == [0x12], 30

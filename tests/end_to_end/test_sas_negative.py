@@ -119,13 +119,13 @@ def test_a_broadcast_receives_no_reply(cabin, prober):
 
 def test_an_exception_is_repeated_until_it_is_acknowledged(cabin, prober):
     cabin.operate("io", "door", name="main", open=True)
-    cabin.player.wait_until_shown(doors_open=("main",))
+    cabin.player.wait_until_shown(open_doors=("main",))
     while (first := prober.ask(GENERAL, 1)) == b"\x00":
         prober.sync()
     assert [prober.ask(GENERAL, 1) for _ in range(3)] == [first] * 3  # the same poll again: the same answer
     prober.ask(b"\x02\x54")  # a poll to another address, which the machine receives
     cabin.operate("io", "door", name="main", open=False)
-    cabin.player.wait_until_shown(doors_open=())
+    cabin.player.wait_until_shown(open_doors=())
     exceptions = []
     while 0x12 not in exceptions:  # the screen may show it before the line reports it
         exceptions += prober.drain()
@@ -135,13 +135,13 @@ def test_an_exception_is_repeated_until_it_is_acknowledged(cabin, prober):
 
 def test_a_long_poll_acknowledges_an_exception(cabin, prober):
     cabin.operate("io", "door", name="main", open=True)
-    cabin.player.wait_until_shown(doors_open=("main",))
+    cabin.player.wait_until_shown(open_doors=("main",))
     while (first := prober.ask(GENERAL, 1)) == b"\x00":
         prober.sync()
     assert prober.version()[:2] == VERSION
     assert prober.ask(GENERAL, 1) != first
     cabin.operate("io", "door", name="main", open=False)
-    cabin.player.wait_until_shown(doors_open=())
+    cabin.player.wait_until_shown(open_doors=())
     prober.sync()
     while 0x12 not in prober.drain():  # the screen may show it before the line reports it
         pass
@@ -151,9 +151,9 @@ def test_a_long_poll_acknowledges_an_exception(cabin, prober):
 def test_the_host_is_notified_when_the_exception_queue_overflows(cabin, prober):
     for _ in range(15):
         cabin.operate("io", "door", name="main", open=True)
-        cabin.player.wait_until_shown(doors_open=("main",))
+        cabin.player.wait_until_shown(open_doors=("main",))
         cabin.operate("io", "door", name="main", open=False)
-        cabin.player.wait_until_shown(doors_open=())
+        cabin.player.wait_until_shown(open_doors=())
     taken = prober.drain()
     doors = [code for code in taken if code in {0x11, 0x12}]
     assert 0x70 in taken

@@ -69,6 +69,8 @@ def test_a_host_lock_ends_at_its_timeout(cabin):
         host.read_values(0x74, {"code": 0x00, "condition": 1, "timeout": 100})
         seen = cabin.player.sequences
         until(host, lambda: any(shown.state == "locked" for shown in list(seen.values())))
-        assert not any("play" in shown.accepts for shown in list(seen.values()) if shown.state == "locked")
+        assert not any(
+            "play" in shown.accepted_inputs for shown in list(seen.values()) if shown.state == "locked"
+        )
         until(host, lambda: (now := cabin.player.snapshot) and now.state == "idle")
         cabin.player.play_games(1)

@@ -29,7 +29,11 @@ class Staff:
         """Return the next page that satisfies the condition."""
 
         def holds(message):
-            return isinstance(message, Snapshot) and message.page is not None and condition(message.page)
+            return (
+                isinstance(message, Snapshot)
+                and message.service_page is not None
+                and condition(message.service_page)
+            )
 
         self._build_page = (await until(self._visit.screen, holds)).page
         return self._build_page
@@ -96,7 +100,7 @@ def test_a_mechanic_tests_every_device_without_changing_a_meter_of_value(tmp_pat
             assert (await visit.operate("bill", "state")).state["inside_cents"] == 0
 
             await visit.operate("io", "key", name="operator", on=False)
-            await visit.wait_until_shown(page=None)
+            await visit.wait_until_shown(service_page=None)
             await visit.operate("io", "door", name="main", open=False)
             await visit.wait_until_shown(state="idle", credit_cents=0)
 
@@ -141,7 +145,7 @@ def test_after_a_restart_requested_by_a_technician_nobody_is_signed_in(tmp_path)
                 technician.touch("confirm")
                 assert await visit.screen.read() is not None  # until the machine ends
             shown = await _reconnect(folder)
-            assert shown.page is None
+            assert shown.service_page is None
 
     asyncio.run(session())
     with open_view(folder.root) as view:

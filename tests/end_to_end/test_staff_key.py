@@ -103,7 +103,7 @@ def test_every_f10_opens_or_closes_the_menu_although_no_drawer_was_opened(tmp_pa
             person = Person(app)
             try:
                 await person.wait_until_shown("idle")
-                await person.until(lambda v: v.is_simulator_connected and v.snapshot.accepts)
+                await person.until(lambda v: v.is_simulator_connected and v.snapshot.accepted_inputs)
                 for _ in range(2):
                     await person.f10_opens_and_closes()
                 await person.operate(

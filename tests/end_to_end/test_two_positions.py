@@ -65,12 +65,16 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                 first = await until(visit_1.screen, lambda m: isinstance(m, GameOutcome))
                 second = await until(visit_2.screen, lambda m: isinstance(m, GameOutcome))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
-                for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
+                for socket in (folder.get_screen_socket_path(1), folder.get_screen_socket_path(2)):
                     socket.unlink(missing_ok=True)
             async with Visit.connect(folder) as visit_1, Visit.connect(folder, position=2) as visit_2:
                 for visit, shown, before_cents in ((visit_1, first, 500), (visit_2, second, 1000)):
                     repeated_outcome = await until(visit.screen, lambda m: isinstance(m, GameOutcome))
-                    assert (repeated_outcome.play_id, repeated_outcome.display, repeated_outcome.resumed) == (
+                    assert (
+                        repeated_outcome.play_id,
+                        repeated_outcome.display,
+                        repeated_outcome.is_resumed,
+                    ) == (
                         shown.play_id,
                         shown.display,
                         True,
@@ -247,7 +251,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                 await until(first.screen, lambda m: isinstance(m, GameOutcome | Question))
                 await until(second.screen, lambda m: isinstance(m, GameOutcome | Question))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
-                for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
+                for socket in (folder.get_screen_socket_path(1), folder.get_screen_socket_path(2)):
                     socket.unlink(missing_ok=True)
             async with Visit.connect(folder) as first, Visit.connect(folder, position=2) as second:
                 outcomes = await play_on((first, second))

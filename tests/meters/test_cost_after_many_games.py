@@ -16,7 +16,7 @@ from meters.archive import ARCHIVE_END_KEY
 from meters.segment import SEGMENT_SUFFIX
 from paytables import list_library_games
 from tools.audit.games import GameFiles
-from tools.audit.point import load_auditor, save_auditor
+from tools.audit.saved_state import load_auditor, save_auditor
 from tools.dev.bench.bench_age import Player
 from tools.dev.bench.bench_cabinet import start_bench_machine
 from tools.dev.bench.bench_meters import UnsyncedStorage

@@ -69,14 +69,14 @@ def test_plays_are_recalled_with_the_money_added_before_them(journal):
         )
     )
     third, second, first = iter_recent_plays(journal)
-    assert (third.play_id, third.end_entry, third.win_cents, third.credit_after_cents) == (
+    assert (third.play_id, third.end_entry, third.payout_cents, third.credit_after_cents) == (
         "p3",
         None,
         None,
         None,
     )
     assert second.added_cents_by_source == {"world:bill": 2500, "world:voucher_in:cashable": 300}
-    assert (second.bet_cents, second.win_cents) == (5, 10)
+    assert (second.bet_cents, second.payout_cents) == (5, 10)
     assert (second.credit_before_cents, second.credit_after_cents) == (100, 105)
     assert len(second.step_entries) == 60
     assert [step.record["choice"] for step in second.shown_steps] == list(range(10, 60))

@@ -177,7 +177,7 @@ def test_the_rules_of_a_game_state_every_prize_on_its_par_sheet(name):
     for bet in analyse(game, AnalysisDepth.PRIZES).bets:
         for prize in bet.prizes:
             words = lines_by_stage["base" if prize.stage_or_spot in like else prize.stage_or_spot]
-            times = game.rules.definition.stage[prize.stage_or_spot]
+            times = game.rules.definition.stages[prize.stage_or_spot]
             once = prize.credits // getattr(times, "multiplier", 1)
             pays = f"pay {once:,}" if prize.credits else " give "
             assert any(prize.name in word and pays in word for word in words), (bet.bet, prize)

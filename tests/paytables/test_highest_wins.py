@@ -119,7 +119,7 @@ def test_highest_wins_need_no_laboratory_package():
     ).stdout.split()
     stage = load_game("seven-rivers").rules.stages["three"].get_stage("base").reels
     paid = [
-        (stage.evaluate_stops(stops)[0], prod(w[s] for w, s in zip(stage.weights, stops, strict=True)))
+        (stage.evaluate_stops(stops)[0], prod(w[s] for w, s in zip(stage.stop_weights, stops, strict=True)))
         for stops in itertools.product(*(range(len(strip)) for strip in stage.strips))
     ]
     most = max(credits_ for credits_, weight in paid if weight)

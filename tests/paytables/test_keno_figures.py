@@ -30,8 +30,8 @@ def compute_exact_distribution(data, selections, **options):
     """Return the distribution that the package computes for one draw, as {(credits, levels): probability}."""
     rules = build_test_game(data).rules
     ticket = rules.build_ticket({"selections": selections, **options})
-    found = win_distribution.compute_draw_distribution(rules.definition, rules.tables, ticket)
-    ids = [p.id for p in rules.definition.progressive]
+    found = win_distribution.compute_draw_distribution(rules.definition, rules.keno_pays, ticket)
+    ids = [p.id for p in rules.definition.progressive_levels]
     return {
         (won, frozenset(name for i, name in enumerate(ids) if levels >> i & 1)): Fraction(n, found.total)
         for (won, levels), n in found.cases_by_win.items()
@@ -191,9 +191,9 @@ def test_bounds_hold_and_moments_are_exact_if_the_distribution_is_known(case):
     checked_ticket = rules.build_ticket(
         {"selections": ticket, "bonuses": [b["id"] for b in data["bonus"] if b.get("fee")]}
     )
-    known = figures.analyse_ticket(rules.definition, rules.tables, checked_ticket, "known")
+    known = figures.analyse_ticket(rules.definition, rules.keno_pays, checked_ticket, "known")
     found = bounds.compute_bounded_figures(
-        rules.definition, rules.tables, checked_ticket, "bounded", "as a check"
+        rules.definition, rules.keno_pays, checked_ticket, "bounded", "as a check"
     )
     assert (found.rtp, found.variance) == (known.rtp, known.variance)
     words = found.notes[1].split()
@@ -215,8 +215,8 @@ def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
     cards = [shuffled.sample(range(1, 81), 6) for _ in range(20)]
     ticket = rules.build_ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
     with pytest.raises(AnalysisError, match="too costly to compute exactly"):
-        win_distribution.compute_draw_distribution(rules.definition, rules.tables, ticket)
-    bet = figures.analyse_ticket(rules.definition, rules.tables, ticket, "twenty")
+        win_distribution.compute_draw_distribution(rules.definition, rules.keno_pays, ticket)
+    bet = figures.analyse_ticket(rules.definition, rules.keno_pays, ticket, "twenty")
     assert bet.rtp == Fraction(row["rtp_exact"])
     assert bet.distribution is None
     assert bet.hit_probability is None
@@ -267,7 +267,9 @@ def test_a_named_ball_in_no_group_is_counted_too():
     part = JointSelection(
         (frozenset(range(3)),), frozenset({3}), lambda caught: (next(iter(caught))[1] * 10, 0)
     )
-    counted = JointDistribution([part], numbers=9, drawn=4, named=1).compute_distribution()
+    counted = JointDistribution(
+        [part], number_count=9, drawn_count=4, named_ball_count=1
+    ).compute_distribution()
     for catch in range(4):
         assert Fraction(counted.cases_by_win[catch * 10, 0], counted.total) == Fraction(
             comb(3, catch) * comb(6, 4 - catch), comb(9, 4)
@@ -278,9 +280,11 @@ def test_several_draws_are_settled_each_and_add():
     data = brute.definition(progressive=LEVELS)
     rules = build_test_game(data).rules
     selections = {"selections": TICKETS["two overlapping"]}
-    one_draw = figures.analyse_ticket(rules.definition, rules.tables, rules.build_ticket(selections), "one")
+    one_draw = figures.analyse_ticket(
+        rules.definition, rules.keno_pays, rules.build_ticket(selections), "one"
+    )
     three = figures.analyse_ticket(
-        rules.definition, rules.tables, rules.build_ticket({**selections, "draws": 3}), "three"
+        rules.definition, rules.keno_pays, rules.build_ticket({**selections, "draws": 3}), "three"
     )
     assert (three.rtp, three.cost_credits) == (one_draw.rtp, 3 * one_draw.cost_credits)
     assert three.variance == 3 * one_draw.variance == three.distribution.compute_variance()

@@ -29,21 +29,22 @@ class Chance:
 
 def plain_return(definition, table, bought):
     """Return the exact return of one selection from the hypergeometric distribution and the definition's numbers."""
-    numbers, drawn = definition.field.numbers, definition.field.drawn
+    numbers, drawn = definition.field.number_count, definition.field.drawn_count
     total = Fraction(0)
-    for catch, pay in table.pays.items():
+    for catch, pay in table.pay_by_catch.items():
         p = Fraction(
-            comb(table.spots, catch) * comb(numbers - table.spots, drawn - catch), comb(numbers, drawn)
+            comb(table.spot_count, catch) * comb(numbers - table.spot_count, drawn - catch),
+            comb(numbers, drawn),
         )
         factor = Fraction(1)
-        for bonus in definition.bonus:
+        for bonus in definition.bonuses:
             if bonus.kind == "ball":
                 factor *= 1 + (bonus.factor - 1) * Fraction(catch, drawn)
             elif bonus.id in bought:
-                weight = sum(bonus.weights.values())
-                factor *= Fraction(sum(f * w for f, w in bonus.weights.items()), weight)
+                weight = sum(bonus.weight_by_factor.values())
+                factor *= Fraction(sum(f * w for f, w in bonus.weight_by_factor.items()), weight)
         total += p * pay * factor
-    return total / (1 + sum(b.fee for b in definition.bonus if b.id in bought))
+    return total / (1 + sum(b.fee_per_credit for b in definition.bonuses if b.id in bought))
 
 
 @pytest.mark.requirement("C-06", "M-10")
@@ -52,11 +53,11 @@ def test_every_bet_has_its_exact_return_well_above_the_minimum(name):
     game = load_game(name)
     definition = game.rules.definition
     bets = {bet.bet: bet for bet in analyse(game).bets}
-    sold = [b.id for b in definition.bonus if b.fee]
+    sold = [b.id for b in definition.bonuses if b.fee_per_credit]
     for n in range(len(sold) + 1):
         for bought in combinations(sold, n):
-            for table in definition.table:
-                bet = bets[" + ".join([f"{table.spots} spots at 1", *bought])]
+            for table in definition.pay_tables:
+                bet = bets[" + ".join([f"{table.spot_count} spots at 1", *bought])]
                 assert bet.rtp == plain_return(definition, table, bought)
     for bet in bets.values():
         assert Fraction(85, 100) < bet.rtp < Fraction(95, 100)
@@ -112,10 +113,10 @@ def test_a_level_is_won_by_its_catch_at_the_odds_of_the_hypergeometric_law():
 def test_the_help_of_aurora_states_the_numbers_of_the_game():
     game = load_game("aurora-keno")
     definition = game.rules.definition
-    (lights,) = definition.bonus
-    factors, weights = zip(*sorted(lights.weights.items()), strict=True)
-    none = [str(t.spots) for t in definition.table if t.pays.get(0)]
-    assert (lights.fee, sum(weights)) == (1, 20)
+    (lights,) = definition.bonuses
+    factors, weights = zip(*sorted(lights.weight_by_factor.items()), strict=True)
+    none = [str(t.spot_count) for t in definition.pay_tables if t.pay_by_catch.get(0)]
+    assert (lights.fee_per_credit, sum(weights)) == (1, 20)
     en, fr = flatten_spaces(game.help["en"]), flatten_spaces(game.help["fr"])
     assert "A factor of {}, {}, {} or {} is".format(*factors) in en
     assert "with {}, {}, {} and {} chances in 20".format(*weights) in en
@@ -123,18 +124,18 @@ def test_the_help_of_aurora_states_the_numbers_of_the_game():
     assert "avec {}, {}, {} et {} chances sur 20".format(*weights) in fr
     assert f"With {' or '.join(none)} numbers, catching none wins too" in en
     assert f"Avec {' ou '.join(none)} numéros, n'en avoir aucun gagne aussi" in fr
-    marks = definition.marks
-    assert f"up to {marks.selections} selections" in en
-    assert f"jusqu'à {marks.selections} sélections" in fr
+    marks = definition.ticket_limits
+    assert f"up to {marks.selections_max} selections" in en
+    assert f"jusqu'à {marks.selections_max} sélections" in fr
     assert "stake of 1, 2, 5 or 10 credits" in en
-    assert marks.stakes == (1, 2, 5, 10)
-    assert f"1 to {marks.draws} draws" in en
-    assert f"1 à {marks.draws} tirages" in fr
-    assert f"at most {marks.cost} credits a draw" in en
-    assert f"au plus {marks.cost} crédits par tirage" in fr
-    assert f"{definition.limit.credits:,}".replace(",", " ") in en
-    assert f"{definition.limit.credits:,}".replace(",", " ") in fr
-    spots = [t.spots for t in definition.table]
+    assert marks.stake_options == (1, 2, 5, 10)
+    assert f"1 to {marks.draws_max} draws" in en
+    assert f"1 à {marks.draws_max} tirages" in fr
+    assert f"at most {marks.cost_max_credits} credits a draw" in en
+    assert f"au plus {marks.cost_max_credits} crédits par tirage" in fr
+    assert f"{definition.prize_limit.credits:,}".replace(",", " ") in en
+    assert f"{definition.prize_limit.credits:,}".replace(",", " ") in fr
+    spots = [t.spot_count for t in definition.pay_tables]
     assert f"Mark {min(spots)} to {max(spots)} numbers" in en
     assert f"Cochez de {min(spots)} à {max(spots)} numéros" in fr
 
@@ -144,25 +145,28 @@ def test_the_help_of_archipelago_states_the_numbers_of_the_game():
     game = load_game("archipelago-keno")
     definition = game.rules.definition
     en, fr = flatten_spaces(game.help["en"]), flatten_spaces(game.help["fr"])
-    marks, (beacon,) = definition.marks, definition.bonus
-    assert (beacon.ball, beacon.factor, beacon.fee) == (20, 2, 0)
-    assert f"Play 1 to {marks.selections} cards" in en
-    assert f"Jouez de 1 à {marks.selections} cartes" in fr
-    assert f"up to {marks.groups} groups" in en
-    assert f"en {marks.groups} groupes au plus" in fr
-    assert f"at most {marks.cost} credits a draw" in en
-    assert f"au plus {marks.cost} crédits par tirage" in fr
-    assert f"1 to {marks.draws} draws" in en
+    marks, (beacon,) = definition.ticket_limits, definition.bonuses
+    assert (beacon.ball_number, beacon.factor, beacon.fee_per_credit) == (20, 2, 0)
+    assert f"Play 1 to {marks.selections_max} cards" in en
+    assert f"Jouez de 1 à {marks.selections_max} cartes" in fr
+    assert f"up to {marks.groups_max} groups" in en
+    assert f"en {marks.groups_max} groupes au plus" in fr
+    assert f"at most {marks.cost_max_credits} credits a draw" in en
+    assert f"au plus {marks.cost_max_credits} crédits par tirage" in fr
+    assert f"1 to {marks.draws_max} draws" in en
     assert "stakes 1, 2 or 5 credits" in en
-    assert marks.stakes == (1, 2, 5)
-    spots = [t.spots for t in definition.table]
+    assert marks.stake_options == (1, 2, 5)
+    spots = [t.spot_count for t in definition.pay_tables]
     assert f"{min(spots)} to {max(spots)} of the numbers" in en
-    none = [t.spots for t in definition.table if t.pays.get(0)]
+    none = [t.spot_count for t in definition.pay_tables if t.pay_by_catch.get(0)]
     assert none == [8]
     assert "With 8 numbers, catching none of them wins too" in en
-    lighthouse, buoy = definition.progressive
-    assert [(p.spots, p.catch, p.stake) for p in definition.progressive] == [(8, 8, 1), (7, 7, 1)]
+    lighthouse, buoy = definition.progressive_levels
+    assert [(p.spot_count, p.catch_count, p.stake_min_credits) for p in definition.progressive_levels] == [
+        (8, 8, 1),
+        (7, 7, 1),
+    ]
     assert (lighthouse.increment, buoy.increment) == ("1/100", "1/200")
     for words in (en, fr):
-        for credits_ in (definition.limit.credits, lighthouse.reset_credits, buoy.reset_credits):
+        for credits_ in (definition.prize_limit.credits, lighthouse.reset_credits, buoy.reset_credits):
             assert f"{credits_:,}".replace(",", " ") in words

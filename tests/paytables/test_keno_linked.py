@@ -50,7 +50,7 @@ def test_only_a_ticket_of_one_card_at_the_right_stake_plays_for_the_level():
     game = build_game(data(), "test.toml")
     (play,) = game.list_levels(game.build_wager(2, **ALONE))
     assert (play.level, play.stake_credits, play.has_single_stake) == ("shared", 2, True)
-    assert play.odds == Fraction(1, comb(9, 3))
+    assert play.hit_rate == Fraction(1, comb(9, 3))
     assert game.list_every_level() == (play,)
     quick = game.build_wager(2, selections=[{"groups": [3], "stakes": {"3": 2}}])
     assert game.list_levels(quick) == (play,)
@@ -104,6 +104,6 @@ def test_the_library_s_shared_keno_level_is_ten_of_ten():
     game = load_game("summit-keno")
     (play,) = game.list_every_level()
     assert (play.stake_credits, play.reset_credits, play.increment) == (5, 250_000, Fraction(1, 50))
-    assert play.odds == Fraction(comb(70, 10), comb(80, 20))
+    assert play.hit_rate == Fraction(comb(70, 10), comb(80, 20))
     assert game.list_levels(game.build_wager(5)) == (play,)
     assert [n for n in game.bet_options if game.list_levels(game.build_wager(n))] == [5]

@@ -350,5 +350,5 @@ def test_a_negative_prize_is_refused_when_the_limit_is_applied():
 def test_the_board_shows_every_prize_before_a_bet(name):
     shown = json.loads(json.dumps(load_game(name).build_presentation()))
     assert (shown["kind"], shown["numbers"], shown["drawn"], shown["columns"]) == ("keno", 80, 20, 10)
-    tables = load_game(name).rules.tables.pays
+    tables = load_game(name).rules.keno_pays.pays_by_spot_count
     assert {int(s): {int(c): p for c, p in t.items()} for s, t in shown["tables"].items()} == tables

@@ -111,9 +111,9 @@ def test_the_slip_states_the_numbers_the_rules_and_the_highest_payment(name):
     definition = load_game(name).rules.definition
     shown = build_slip(definition)
     assert shown["spots"] == list(range(shown["fewest_spots"], shown["most_spots"] + 1))
-    assert shown["most_paid_a_draw_credits"] == definition.limit.credits
+    assert shown["most_paid_a_draw_credits"] == definition.prize_limit.credits
     assert set(shown["rules_at"]) == set(shown["rules"]) == {"en", "fr"}
-    assert len(shown["prizes"]) == len(definition.table)
+    assert len(shown["prizes"]) == len(definition.pay_tables)
 
 
 @pytest.mark.requirement("M-06")

@@ -111,7 +111,7 @@ def settle_by_the_text(name, seats, banker, hands, settled):
 def some_seats(game, draw):
     seats, limits = {}, game.rules.list_spots()[0]
     is_open = game.rules.list_spots()[1].accepts_bets
-    for seat in range(game.rules.table_layout.table.seats):
+    for seat in range(game.rules.table_layout.table.seat_count):
         if draw.below(2, "seat"):
             bets = {"stake": limits.bet_step * (-(-limits.bet_min // limits.bet_step) + draw.below(5, "bet"))}
             if is_open and draw.below(2, "offers"):
@@ -122,10 +122,10 @@ def some_seats(game, draw):
 
 def hold_rounds(name, seeded_draw, count):
     game, seen = load_game(name), Counter()
-    table, croupier = None, Croupier(game.rules.table_layout.table.seats)
+    table, croupier = None, Croupier(game.rules.table_layout.table.seat_count)
     for seed in range(count):
         if seed % 50 == 0:
-            table, croupier = None, Croupier(game.rules.table_layout.table.seats)
+            table, croupier = None, Croupier(game.rules.table_layout.table.seat_count)
         draw, game_at_table = seeded_draw(seed), game.with_table_state(json.loads(json.dumps(table)))
         seats = some_seats(game_at_table, draw)
         if len(seats) == 1:

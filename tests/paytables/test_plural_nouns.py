@@ -35,7 +35,15 @@ def miscounted(source):
 
 
 #: Never one: below zero, beyond a limit that is more, or more than one by the definition's schema.
-KNOWN = {"prize_credits", "cells", "max(CREDITS_LIMIT_MIN, 4 * mode.cost)", "len(self.parts)", "most"}
+KNOWN = {
+    "cell_count",
+    "win_max",
+    "prize_credits",
+    "cells",
+    "max(CREDITS_LIMIT_MIN, 4 * mode.cost_credits)",
+    "len(self.segments)",
+    "max_credits",
+}
 
 
 def test_the_search_finds_counts_with_a_fixed_plural_noun():

@@ -23,9 +23,9 @@ def test_reels_play_for_every_level_their_mode_can_win_and_the_reset_grows_with_
     for times in (1, 2):
         plays = {play.level: play for play in game.list_levels(game.build_wager(10 * times))}
         assert list(plays) == ["top", "luck", "mystery"]
-        assert {p.level: p.rate for p in bet.progressives} == {name: p.odds for name, p in plays.items()}
+        assert {p.level: p.rate for p in bet.progressives} == {name: p.hit_rate for name, p in plays.items()}
         assert (plays["top"].stake_credits, plays["top"].reset_credits) == (10 * times, 300 * times)
-        assert plays["top"].odds == Fraction(3, 8)  # one stop in four, and half of another one's jars
+        assert plays["top"].hit_rate == Fraction(3, 8)  # one stop in four, and half of another one's jars
         assert plays["mystery"].ceiling_credits == 110 * times
     assert load_game("maple-classic").list_levels(load_game("maple-classic").build_wager(1)) == ()
     wheel = load_game("river-wheel")
@@ -38,7 +38,7 @@ def test_a_keno_ticket_plays_for_a_level_only_with_the_spots_and_the_stake():
     marks = {"groups": [8], "stakes": {"8": 1}}
     (play,) = game.list_levels(game.build_wager(1, selections=[marks]))
     assert (play.level, play.stake_credits, play.reset_credits) == ("lighthouse", 1, 20_000)
-    assert play.odds == Fraction(comb(8, 8) * comb(72, 12), comb(80, 20))
+    assert play.hit_rate == Fraction(comb(8, 8) * comb(72, 12), comb(80, 20))
     six = {"groups": [6], "stakes": {"6": 1}}
     assert game.list_levels(game.build_wager(1, selections=[six])) == ()
     both = game.list_levels(game.build_wager(2, selections=[marks, {"groups": [7], "stakes": {"7": 1}}]))
@@ -48,7 +48,7 @@ def test_a_keno_ticket_plays_for_a_level_only_with_the_spots_and_the_stake():
 def test_played_games_hit_levels_at_the_stated_odds(seeded_draw):
     """Played games hit as often as the odds say, within 5 sigma; the proof is in the analysis."""
     game = load_game(THREE)
-    odds = {play.level: play.odds for play in game.list_levels(game.build_wager(10))}
+    odds = {play.level: play.hit_rate for play in game.list_levels(game.build_wager(10))}
     hits = 0
     games = 4000
     for seed in range(games):

@@ -36,7 +36,7 @@ def most_of(name):
 @pytest.mark.parametrize("name", list_table_games())
 def test_no_table_has_more_seats_than_its_text_allows(name):
     rules = load_game(name).rules
-    seats, most = rules.table_layout.table.seats if hasattr(rules, "table_layout") else 1, most_of(name)
+    seats, most = rules.table_layout.table.seat_count if hasattr(rules, "table_layout") else 1, most_of(name)
     assert seats >= 1
     assert most is None or seats <= most
     if name in ONE_HAND:

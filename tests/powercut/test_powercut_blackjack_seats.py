@@ -15,7 +15,7 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_table
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.testing.machine import MachineRig, ScriptedStep
 from egm.testing.service_menu import Menu
 from paytables.cards import Shoe
@@ -69,7 +69,7 @@ class Blackjack(LifeOfSeats):
     def end(self):
         for _ in range(2 * len(WHOSE)):
             apply_recorded_steps(self.table)
-            answer_overdue_turns(self.table)
+            decide_overdue_turns(self.table)
             for number, room in enumerate(self.rooms):
                 game = find_open_game(room.machine)
                 if game is not None and game.outcome is None:

@@ -13,7 +13,7 @@ from rigs.cards import script_cards
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.testing.machine import MachineRig, ScriptedStep
 
 CENTS = 25
@@ -51,7 +51,7 @@ class Poker(LifeOfSeats):
     def end(self):
         for _ in range(2 * len(self.ANSWERS)):
             apply_recorded_steps(self.table)
-            answer_overdue_turns(self.table)
+            decide_overdue_turns(self.table)
             for room in self.rooms:
                 game = find_open_game(room.machine)
                 if game is not None and game.outcome is None and room.hands.messages[-1].options:

@@ -60,7 +60,7 @@ def is_page_shown(shown: Image.Image, page: ServicePage, *standing: Notice, body
     picture = _picture_in(shown)
     expected = draw_snapshot(page_snapshot(page, *standing), picture.size[0])[1]
     scale = picture.size[0] / LANDSCAPE_LAYOUT.size[0]
-    x, y, w, h = (round(a * scale) for a in LANDSCAPE_LAYOUT.page)
+    x, y, w, h = (round(a * scale) for a in LANDSCAPE_LAYOUT.service_page)
     head, foot = round(78 * scale), round(76 * scale)
     boxes = [(x, y, x + w, y + h)] if body else [(x, y, x + w, y + head), (x, y + h - foot, x + w, y + h)]
     apart = 0
@@ -85,14 +85,14 @@ def _plate(code: str, reason: str, width: int) -> Image.Image:
         changes: dict[str, object] = {"state": kind, "notices": (notice,)}
     else:
         tilt = Tilt(code=of, since=_SINCE, cleared_by=get_fault_definition(of).cleared_by, detail=reason)
-        notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": reason}, lasting=True)
+        notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": reason}, is_lasting=True)
         changes = {"notices": (notice,), "tilts": (tilt,)}
     return draw_snapshot(_bare().model_copy(update=changes), width, is_lost=code == "lost")[1]
 
 
 def page_snapshot(page: ServicePage, *standing: Notice) -> Snapshot:
     """Return the snapshot of a machine that shows this page."""
-    return _bare().model_copy(update={"state": "service_menu", "page": page, "notices": standing})
+    return _bare().model_copy(update={"state": "service_menu", "service_page": page, "notices": standing})
 
 
 def draw_snapshot(

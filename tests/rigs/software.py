@@ -68,10 +68,10 @@ class Installation:
         )
         manifest = SoftwareManifest(
             version="1.0",
-            made="2026-01-01T00:00:00+00:00",
+            made_utc="2026-01-01T00:00:00+00:00",
             reason=reason,
-            libraries=False,
-            bytecode=bytecode,
+            includes_libraries=False,
+            includes_bytecode=bytecode,
             files=json.loads(self.run(code, json.dumps(own_files), "1" if bytecode else "")),
         )
         self.manifest_file.write_bytes(

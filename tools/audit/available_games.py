@@ -46,12 +46,12 @@ class AvailableGames:
     def _find_in_journal(self, digest: str) -> Game | None:
         """Return the game definition that the journal stores under ``digest``, or None if it has no valid one."""
         stored_text = self._texts.get(digest)
-        game = None if stored_text is None else _parse_game(stored_text)
+        game = None if stored_text is None else _parse_stored_game(stored_text)
         return game if game is not None and game.digest == digest else None
 
 
 @lru_cache(maxsize=_CACHED_DEFINITIONS_MAX)
-def _parse_game(stored_text: str) -> Game | None:
+def _parse_stored_game(stored_text: str) -> Game | None:
     """Return the game of a stored definition text, or None if the text is not a valid definition."""
     with suppress(PaytableError, ValueError, LookupError, TypeError, zlib.error, binascii.Error):
         return game_from_text(decode_definition(stored_text), "the journal")

@@ -75,11 +75,11 @@ class MemoryClearAudit:
                 entry, "the clear at the beginning of this journal does not name this carry-over"
             )
         else:
-            for flow in entry.transaction.transfers:
-                if flow.source == CARRIED_OVER_ACCOUNT or flow.source.endswith(":carried"):
+            for transfer in entry.transaction.transfers:
+                if transfer.source == CARRIED_OVER_ACCOUNT or transfer.source.endswith(":carried"):
                     self._report_finding(
                         entry,
-                        f"only an entry of a clear may move money from {flow.source}, not a {kind} entry",
+                        f"only an entry of a clear may move money from {transfer.source}, not a {kind} entry",
                     )
                     break
 
@@ -89,15 +89,15 @@ class MemoryClearAudit:
         ``entry`` is the journal's first entry. If it records no clear, nothing is stored. A decision that is not
         possible is reported.
         """
-        cleared = read_details(entry).get("cleared")
-        if not isinstance(cleared, Mapping):
+        clear_record = read_details(entry).get("cleared")
+        if not isinstance(clear_record, Mapping):
             return
         try:
             self._expected_entries = [
                 [str(entry_id), str(expected_digest)]
-                for entry_id, expected_digest in cleared.get("opening", ())
+                for entry_id, expected_digest in clear_record.get("opening", ())
             ]
-            self._claim_by_id = {str(claim["id"]): claim for claim in cleared.get("claims", ())}
+            self._claim_by_id = {str(claim["id"]): claim for claim in clear_record.get("claims", ())}
             for claim in self._claim_by_id.values():
                 if claim["act"] not in _CLAIM_DECISIONS:
                     self._report_finding(
@@ -122,29 +122,29 @@ class MemoryClearAudit:
             )
             self._expected_entries.clear()
             return
-        for declared in _ENTRIES_CHECKED_BY_DECLARATION:
-            if entry.kind == declared.kind:
-                self._check_declaration(entry, declared)
+        for declaration in _ENTRIES_CHECKED_BY_DECLARATION:
+            if entry.kind == declaration.kind:
+                self._check_declaration(entry, declaration)
         claim_id = str(read_details(entry).get("claim", ""))
         moved_cents = sum(
-            flow.amount_cents for flow in entry.transfers if flow.source == CARRIED_OVER_ACCOUNT
+            transfer.amount_cents for transfer in entry.transfers if transfer.source == CARRIED_OVER_ACCOUNT
         )
         carried_cents = self._carried_cents_by_claim.get(claim_id, 0) + moved_cents
         self._carried_cents_by_claim[claim_id] = carried_cents
         claim = self._claim_by_id.get(claim_id)
         if moved_cents and (claim is None or carried_cents > _compute_claim_limit(claim)):
-            limit = "nothing" if claim is None else f"at most {_compute_claim_limit(claim)} cents"
+            limit_text = "nothing" if claim is None else f"at most {_compute_claim_limit(claim)} cents"
             self._report_finding(
                 entry,
-                f"{carried_cents} cents are carried over under {claim_id or 'no claim'}, which allows {limit}",
+                f"{carried_cents} cents are carried over under {claim_id or 'no claim'}, which allows {limit_text}",
             )
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
             self._report_finding(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
 
-    def _check_declaration(self, entry: StoredEntry, declared: AnyEntryDeclaration) -> None:
-        """Report a finding if the entry's form differs from the form that ``declared`` requires."""
+    def _check_declaration(self, entry: StoredEntry, declaration: AnyEntryDeclaration) -> None:
+        """Report a finding if the entry's form differs from the form that ``declaration`` requires."""
         try:
-            declared.check_transaction(entry.transaction, FEATURES.storage_keys)
+            declaration.check_transaction(entry.transaction, FEATURES.storage_keys)
         except EntryError as error:
             self._report_finding(entry, str(error))
 

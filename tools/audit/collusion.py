@@ -53,7 +53,7 @@ class PositionPair(NamedTuple):
     loser: int
     winner: int
 
-    def swap(self) -> Self:
+    def swap_roles(self) -> Self:
         """Return the same two positions with the winner as the loser."""
         return self._replace(loser=self.winner, winner=self.loser)
 
@@ -142,7 +142,7 @@ class _Play:
 
     day: str
     position: int
-    start: GameRecord
+    start_record: GameRecord
     raised_credits: int = 0
     are_stakes_between_players: bool = False
     is_folded: bool = False
@@ -159,7 +159,8 @@ class _Play:
         self.raised_credits += choice.staked_credits
         settlements = () if choice.outcome is None else choice.outcome.settlements
         self.is_folded = any(
-            settlement.name == _FOLDED_SETTLEMENT_NAME and settlement.seat == (self.start.wager.seat or 0)
+            settlement.name == _FOLDED_SETTLEMENT_NAME
+            and settlement.seat == (self.start_record.wager.seat or 0)
             for settlement in settlements
         )
 
@@ -174,10 +175,12 @@ class _Round:
     is_excluded: bool = False
     """Whether a game of the round was void, or its players did not win each other's stakes."""
 
-    def add_end(self, play: _Play, end: GameEndByHand) -> None:
-        """Add the result of ``play``, which ended with the record ``end``."""
-        staked_cents = (play.start.bet_credits + play.raised_credits) * play.start.denomination_cents
-        lost_cents = staked_cents - end.win_cents - end.push_cents
+    def add_end(self, play: _Play, end_record: GameEndByHand) -> None:
+        """Add the result of ``play``, which ended with the record ``end_record``."""
+        staked_cents = (
+            play.start_record.bet_credits + play.raised_credits
+        ) * play.start_record.denomination_cents
+        lost_cents = staked_cents - end_record.win_cents - end_record.push_cents
         self.net_cents[play.position] = -lost_cents
         if play.is_folded and lost_cents >= staked_cents * LARGE_BET_SHARE:
             self.positions_folded_after_large_bet.add(play.position)
@@ -190,19 +193,19 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
     loser in proportion to the loser's loss.
     """
     won_cents_by_pair: dict[PositionPair, list[int]] = {}
-    fold_counts: Counter[PositionPair] = Counter()
+    fold_count_by_pair: Counter[PositionPair] = Counter()
     for result in results:
-        losers = {position: -cents for position, cents in result.net_cents.items() if cents < 0}
-        lost_cents = sum(losers.values())
+        lost_cents_by_loser = {position: -cents for position, cents in result.net_cents.items() if cents < 0}
+        lost_cents = sum(lost_cents_by_loser.values())
         for winner, won_cents in result.net_cents.items():
-            for loser, cents in losers.items() if won_cents > 0 else ():
+            for loser, cents in lost_cents_by_loser.items() if won_cents > 0 else ():
                 pair = PositionPair(result.day, result.game, loser, winner)
                 won_cents_by_pair.setdefault(pair, []).append(won_cents * cents // lost_cents)
-                fold_counts[pair] += loser in result.positions_folded_after_large_bet
-    round_counts = {pair: len(cents) for pair, cents in won_cents_by_pair.items()}
-    large_folds = _compare_large_bet_folds(round_counts, fold_counts)
+                fold_count_by_pair[pair] += loser in result.positions_folded_after_large_bet
+    round_count_by_pair = {pair: len(cents) for pair, cents in won_cents_by_pair.items()}
+    folds_by_pair = _compare_large_bet_folds(round_count_by_pair, fold_count_by_pair)
     pair_flows = [
-        _compute_pair_flow(pair, cents, won_cents_by_pair.get(pair.swap(), []), large_folds)
+        _compute_pair_flow(pair, cents, won_cents_by_pair.get(pair.swap_roles(), []), folds_by_pair)
         for pair, cents in won_cents_by_pair.items()
         if _is_net_winner(pair, won_cents_by_pair)
     ]
@@ -211,14 +214,14 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
 
 def _is_net_winner(pair: PositionPair, won_cents_by_pair: Mapping[PositionPair, list[int]]) -> bool:
     """Return whether ``pair.winner`` won more than it lost to ``pair.loser``; at 0, the higher position counts."""
-    if pair.swap() not in won_cents_by_pair:
+    if pair.swap_roles() not in won_cents_by_pair:
         return True
-    net_cents = sum(won_cents_by_pair[pair]) - sum(won_cents_by_pair[pair.swap()])
+    net_cents = sum(won_cents_by_pair[pair]) - sum(won_cents_by_pair[pair.swap_roles()])
     return net_cents > 0 or (net_cents == 0 and pair.winner > pair.loser)
 
 
 def _compare_large_bet_folds(
-    round_counts: Mapping[PositionPair, int], fold_counts: Mapping[PositionPair, int]
+    round_count_by_pair: Mapping[PositionPair, int], fold_count_by_pair: Mapping[PositionPair, int]
 ) -> dict[PositionPair, LargeBetFolds]:
     """Return the folds after a large bet for each pair, with the number expected from the other pairs.
 
@@ -228,25 +231,25 @@ def _compare_large_bet_folds(
         round_counts: The number of rounds in which ``winner`` won from ``loser``, by pair.
         fold_counts: The number of these rounds in which ``loser`` folded after a large bet, by pair.
     """
-    rounds_in_all: Counter[tuple[str, str]] = Counter()
-    folds_in_all: Counter[tuple[str, str]] = Counter()
-    for pair, count in round_counts.items():
-        rounds_in_all[pair.day, pair.game] += count
-        folds_in_all[pair.day, pair.game] += fold_counts[pair]
+    round_count_by_game_and_day: Counter[tuple[str, str]] = Counter()
+    fold_count_by_game_and_day: Counter[tuple[str, str]] = Counter()
+    for pair, count in round_count_by_pair.items():
+        round_count_by_game_and_day[pair.day, pair.game] += count
+        fold_count_by_game_and_day[pair.day, pair.game] += fold_count_by_pair[pair]
     added_folds, added_rounds = _ADDED_FOLD_AND_ROUND_COUNTS
-    large_folds: dict[PositionPair, LargeBetFolds] = {}
-    for pair, count in round_counts.items():
-        other_folds = folds_in_all[pair.day, pair.game] - fold_counts[pair] + added_folds
-        other_rounds = rounds_in_all[pair.day, pair.game] - count + added_rounds
-        large_folds[pair] = LargeBetFolds(fold_counts[pair], count * other_folds / other_rounds)
-    return large_folds
+    folds_by_pair: dict[PositionPair, LargeBetFolds] = {}
+    for pair, count in round_count_by_pair.items():
+        other_folds = fold_count_by_game_and_day[pair.day, pair.game] - fold_count_by_pair[pair] + added_folds
+        other_rounds = round_count_by_game_and_day[pair.day, pair.game] - count + added_rounds
+        folds_by_pair[pair] = LargeBetFolds(fold_count_by_pair[pair], count * other_folds / other_rounds)
+    return folds_by_pair
 
 
 def _compute_pair_flow(
     pair: PositionPair,
     won_cents: list[int],
     lost_cents: list[int],
-    large_folds: Mapping[PositionPair, LargeBetFolds],
+    folds_by_pair: Mapping[PositionPair, LargeBetFolds],
 ) -> PairFlow:
     """Return the net flow between two positions.
 
@@ -257,15 +260,15 @@ def _compute_pair_flow(
         large_folds: The folds after a large bet of ``pair.loser`` in rounds that ``pair.winner`` won, by pair.
     """
     net_cents = sum(won_cents) - sum(lost_cents)
-    deviation = math.sqrt(sum(cents * cents for cents in (*won_cents, *lost_cents)))
+    standard_deviation_cents = math.sqrt(sum(cents * cents for cents in (*won_cents, *lost_cents)))
     return PairFlow(
         pair,
         len(won_cents) + len(lost_cents),
         net_cents,
         max(won_cents),
-        large_folds.get(pair, LargeBetFolds()),
-        large_folds.get(pair.swap(), LargeBetFolds()),
-        net_cents / deviation if deviation else 0.0,
+        folds_by_pair.get(pair, LargeBetFolds()),
+        folds_by_pair.get(pair.swap_roles(), LargeBetFolds()),
+        net_cents / standard_deviation_cents if standard_deviation_cents else 0.0,
     )
 
 
@@ -277,35 +280,35 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
     plays: dict[str, _Play] = {}
     rounds: dict[str, _Round] = {}
     for entry, gaming_day in iter_with_gaming_days(entries):
-        record, where = entry.record, f"entry {entry.sequence}, {entry.kind}"
+        record, location = entry.record, f"entry {entry.sequence}, {entry.kind}"
         if entry.kind not in _ENTRY_KINDS_READ or not isinstance(record, Mapping):
             continue
         if entry.kind == GAME_START.kind and record.get("round_id"):
-            game = from_json(GameRecord, record, where)
+            game = from_json(GameRecord, record, location)
             position = int(entry.transaction.dims.get("position", 1))
-            date = gaming_day.find_date(entry.time_utc).isoformat()
-            plays[game.play_id] = _Play(date, position, game)
+            day = gaming_day.find_date(entry.time_utc).isoformat()
+            plays[game.play_id] = _Play(day, position, game)
             rounds.setdefault(game.round_id, _Round()).open_play_ids.add(game.play_id)
         play = plays.get(str(record.get("play_id")))
         if play is None:
             continue
         if entry.kind == GAME_CHOICE.kind:
-            play.add_choice(from_json(GameChoice, record, where))
+            play.add_choice(from_json(GameChoice, record, location))
         elif entry.kind in {GAME_END.kind, GAME_VOID.kind}:
-            round_ = rounds[play.start.round_id]
+            round_ = rounds[play.start_record.round_id]
             if entry.kind == GAME_END.kind:
-                round_.add_end(play, from_json(GameEndByHand, record, where))
+                round_.add_end(play, from_json(GameEndByHand, record, location))
             round_.is_excluded = (
                 round_.is_excluded or entry.kind == GAME_VOID.kind or not play.are_stakes_between_players
             )
-            round_.open_play_ids.discard(play.start.play_id)
-            del plays[play.start.play_id]
+            round_.open_play_ids.discard(play.start_record.play_id)
+            del plays[play.start_record.play_id]
             if not round_.open_play_ids:
-                del rounds[play.start.round_id]
+                del rounds[play.start_record.round_id]
                 if not round_.is_excluded:
                     yield RoundResult(
                         play.day,
-                        play.start.game.id,
+                        play.start_record.game.id,
                         round_.net_cents,
                         frozenset(round_.positions_folded_after_large_bet),
                     )

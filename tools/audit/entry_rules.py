@@ -101,9 +101,11 @@ class EntryRulesAudit:
         added_rules: Iterable[AuditRule] = (),
     ) -> None:
         self._report_finding = report_finding
-        is_added = features is not FEATURES or bool(added_rules)
+        has_additions = features is not FEATURES or bool(added_rules)
         self.rules = (
-            group_by_kind(list_rules(features.entry_declarations, added_rules)) if is_added else RULES_BY_KIND
+            group_by_kind(list_rules(features.entry_declarations, added_rules))
+            if has_additions
+            else RULES_BY_KIND
         )
         self.facts = Facts(features.storage_keys)
         self._entries_of_other_style: list[StoredEntry] = []
@@ -160,11 +162,11 @@ class EntryRulesAudit:
             return False
         if any(key in memory for key in _STORAGE_KEYS_EMPTY_IN_PLAIN_GAMES):
             return False
-        terms = memory.get(PlayKey.RESIDUAL_CREDIT_TERMS)
+        stored_terms = memory.get(PlayKey.RESIDUAL_CREDIT_TERMS)
         smallest_useful_cents = (
             0
-            if terms is None
-            else from_json(ResidualTerms, terms, PlayKey.RESIDUAL_CREDIT_TERMS).smallest_useful_cents
+            if stored_terms is None
+            else from_json(ResidualTerms, stored_terms, PlayKey.RESIDUAL_CREDIT_TERMS).smallest_useful_cents
         )
         return (
             run.journal_tag == facts.journal_tag
@@ -197,15 +199,15 @@ class EntryRulesAudit:
         """
         dims = entry.transaction.dims
         has_position = "position" in dims
-        number = dims.get("position", 1)
+        position = dims.get("position", 1)
         if has_position and entry.kind in _KINDS_WRITTEN_BY_JOURNAL:
             self._report_finding(
                 entry, "dims.position: an entry that the journal itself writes must name no position"
             )
-        elif type(number) is not int or not 1 <= number <= POSITIONS_MAX:
-            self._report_finding(entry, f"dims.position: expected 1 to {POSITIONS_MAX}, found {number!r}")
+        elif type(position) is not int or not 1 <= position <= POSITIONS_MAX:
+            self._report_finding(entry, f"dims.position: expected 1 to {POSITIONS_MAX}, found {position!r}")
         else:
-            self._collect_entries_without_residual_terms(entry, ledger, number)
+            self._collect_entries_without_residual_terms(entry, ledger, position)
         if entry.kind in _KINDS_WITHOUT_POSITION:
             return
         if self.facts.entries_name_position is None:
@@ -252,9 +254,9 @@ class EntryRulesAudit:
         has_boot_count = IntegrityKey.BOOT_COUNT in ledger.state
         if entry.kind == _RESIDUAL_TERMS_KIND:
             self._entries_without_terms = [
-                unknown_entry
-                for unknown_entry in self._entries_without_terms
-                if read_position(unknown_entry) != position
+                stored_entry
+                for stored_entry in self._entries_without_terms
+                if read_position(stored_entry) != position
             ]
         elif (
             entry.kind == _POWER_UP_KIND

@@ -54,7 +54,7 @@ from tools.audit.records import read_record
 from tools.audit.rounds import RoundAudit
 from tools.audit.stakes import EndedGame, StakeAudit, list_stakes
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 #: The beginning of a finding about an outcome that differs from the replayed one.
 _OUTCOME_DIFFERS_FINDING: Final = "record.outcome differs from the one its recorded draws give"
@@ -79,9 +79,9 @@ class GameFiles:
     """
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
-        self._library = frozenset(list_shipped_games())
-        self._files = [path for folder in folders for path in sorted(folder.glob("*.toml"))]
-        self._by_digest: dict[str, Game] = {}
+        self._library_game_ids = frozenset(list_shipped_games())
+        self._unread_paths = [path for folder in folders for path in sorted(folder.glob("*.toml"))]
+        self._game_by_digest: dict[str, Game] = {}
         self._unavailable_games: set[tuple[str, str]] = set()
 
     def find(self, game_id: str, digest: str) -> Game | None:
@@ -90,22 +90,22 @@ class GameFiles:
         A file is loaded when it is first needed. A file that is not a valid game definition is skipped; the
         check that needs the definition reports it as missing.
         """
-        game = self._by_digest.get(digest)
+        game = self._game_by_digest.get(digest)
         if game is not None or (game_id, digest) in self._unavailable_games:
             return game
-        if game_id in self._library:
+        if game_id in self._library_game_ids:
             self._load(game_id)
-        while digest not in self._by_digest and self._files:
-            self._load(self._files.pop(0))
-        if digest not in self._by_digest:
+        while digest not in self._game_by_digest and self._unread_paths:
+            self._load(self._unread_paths.pop(0))
+        if digest not in self._game_by_digest:
             self._unavailable_games.add((game_id, digest))
-        return self._by_digest.get(digest)
+        return self._game_by_digest.get(digest)
 
     def _load(self, game_id_or_path: str | Path) -> None:
         """Load a game definition of the library, or from a file; ignore one that is not valid."""
         with suppress(DefinitionError):
             game = load_game(game_id_or_path)
-            self._by_digest[game.digest] = game
+            self._game_by_digest[game.digest] = game
 
 
 @dataclass(slots=True)
@@ -237,10 +237,13 @@ class GameAudit:
         elif kind == CARRIED_GAME_KIND:
             return self._start_play(entry)
         elif kind == GAME_DOUBLE_UP.kind:
-            if (posted := self._read_record(entry, DoubleUpStakes)) is not None:
-                self._double_up_stakes[posted.play_id] = posted.stakes_cents
-        elif kind == PRIZE_REGISTERED.kind and (won := self._read_record(entry, PrizesWon)) is not None:
-            self._prize_register_lines.setdefault(won.play_id, []).append((entry, won))
+            if (double_up := self._read_record(entry, DoubleUpStakes)) is not None:
+                self._double_up_stakes[double_up.play_id] = double_up.stakes_cents
+        elif (
+            kind == PRIZE_REGISTERED.kind
+            and (register_line := self._read_record(entry, PrizesWon)) is not None
+        ):
+            self._prize_register_lines.setdefault(register_line.play_id, []).append((entry, register_line))
         return None
 
     def _check_dimensions(self, entry: StoredEntry) -> None:
@@ -261,7 +264,7 @@ class GameAudit:
                 f"found {dict(dims)}",
             )
 
-    def _read_record(self, entry: StoredEntry, record_class: type[R]) -> R | None:
+    def _read_record(self, entry: StoredEntry, record_class: type[RecordT]) -> RecordT | None:
         """Return the entry's record decoded as the class ``record_class``.
 
         If the record is not valid, report a finding and return None.
@@ -305,27 +308,32 @@ class GameAudit:
             )
         return game
 
-    def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: RecordedStep | GameChoice) -> None:
+    def _check_wheel(
+        self, entry: StoredEntry, start_record: GameRecord, step: RecordedStep | GameChoice
+    ) -> None:
         """Check that a game records the number that the reader of the physical wheel reported for the game's round."""
-        reported_number = self._find_wheel_number(start)
+        reported_number = self._find_wheel_number(start_record)
         # the number of a carried-over game was reported in the previous journal
         if reported_number is None and entry.transaction.kind == CARRIED_GAME_KIND:
             return
         if reported_number is None or step.choice != str(reported_number):
-            reported = "no number" if reported_number is None else f"{reported_number}"
+            reported_text = "no number" if reported_number is None else f"{reported_number}"
             self._report_finding(
                 entry,
-                f"the recorded number is {step.choice}, but the wheel reported {reported} for this spin",
+                f"the recorded number is {step.choice}, but the wheel reported {reported_text} for this spin",
             )
 
-    def _find_wheel_number(self, start: GameRecord) -> int | None:
+    def _find_wheel_number(self, start_record: GameRecord) -> int | None:
         """Return the number that a physical wheel reported for a game's round, or None.
 
         The report may be in this journal, or, after a memory clear, in the journal before the clear.
         """
-        reported_number, carried_spin = self._rounds.find_wheel_number(start.round_id), self._carried_spin
+        reported_number, carried_spin = (
+            self._rounds.find_wheel_number(start_record.round_id),
+            self._carried_spin,
+        )
         return (
-            carried_spin.numbers_by_round_id.get(start.round_id)
+            carried_spin.numbers_by_round_id.get(start_record.round_id)
             if reported_number is None and carried_spin is not None
             else reported_number
         )
@@ -362,15 +370,15 @@ class GameAudit:
             return
         step_count = len(play.steps) + (0 if play.game is None else len(play.game.steps))
         self._rounds.end_play(play_id, step_count, is_void=kind == GAME_VOID.kind)
-        replayed = None if play.game is None else self._replay(play, play.game)
+        replayed_game = None if play.game is None else self._replay(play, play.game)
         if kind == GAME_VOID.kind:
             self.void_games += 1
         else:
             self.replayed_games += 1
         if isinstance(end_record, GameVoid) and play.game is not None:
             self._check_void(play, play.game, entry, end_record)
-        elif isinstance(end_record, GameEndByHand) and play.game is not None and replayed is not None:
-            game, outcome = replayed
+        elif isinstance(end_record, GameEndByHand) and play.game is not None and replayed_game is not None:
+            game, outcome = replayed_game
             if outcome is None:
                 self._report_finding(
                     entry, f"the entry ends play {play_id}, which still waits for a decision"
@@ -379,13 +387,13 @@ class GameAudit:
                 self._check_end(play, play.game, EndedGame(game, outcome, entry, end_record))
 
     # ------------------------------------------------------------------ replay
-    def _replay(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
+    def _replay(self, play: _Play, start_record: GameRecord) -> tuple[Game, Outcome | None] | None:
         """Replay a game; return its definition and the replayed outcome.
 
         Return None if the definition is not available, or if the replay fails. The outcome is None while the game waits
         for a decision of the player. Every step whose record differs from the replay is reported.
         """
-        entry, game_name = play.start, start.game
+        entry, game_name = play.start, start_record.game
         game = self._games.find(game_name.id, game_name.digest)
         if game is None:
             self._report_finding(
@@ -398,43 +406,48 @@ class GameAudit:
                 f"record.game: the digest belongs to {game.id} {game.version}, "
                 f"found {game_name.id} {game_name.version}",
             )
-        if start.wager.credits != start.bet_credits:
+        if start_record.wager.credits != start_record.bet_credits:
             self._report_finding(
                 entry,
-                f"{start.bet_credits} credits were bet, but the wager is {start.wager.credits}",
+                f"{start_record.bet_credits} credits were bet, but the wager is {start_record.wager.credits}",
             )
-        if start.denomination_cents not in game.denominations_cents:
+        if start_record.denomination_cents not in game.denominations_cents:
             self._report_finding(
                 entry,
                 f"record.denomination_cents: expected one of {', '.join(map(str, game.denominations_cents))}, which "
-                f"the game offers; found {start.denomination_cents}",
+                f"the game offers; found {start_record.denomination_cents}",
             )
         self._check_stored_definition(entry, game)
         try:
-            game_at_table = game.with_table_state(start.table_state)
+            game_at_table = game.with_table_state(start_record.table_state)
             if not _are_same_json(
-                game_at_table.build_wager(start.wager.credits, **start.wager.options), start.wager
+                game_at_table.build_wager(start_record.wager.credits, **start_record.wager.options),
+                start_record.wager,
             ):
-                self._report_finding(entry, f"the game does not accept the wager {start.wager.to_json()}")
-            if not has_prescribed_amounts(game_at_table, start.wager, start.denomination_cents):
+                self._report_finding(
+                    entry, f"the game does not accept the wager {start_record.wager.to_json()}"
+                )
+            if not has_prescribed_amounts(game_at_table, start_record.wager, start_record.denomination_cents):
                 self._report_finding(
                     entry,
-                    f"record.wager: a side bet does not have its fixed amount at {start.denomination_cents} cents "
-                    f"a credit: found {start.wager.to_json()}",
+                    "record.wager: a side bet does not have its fixed amount at "
+                    f"{start_record.denomination_cents} cents a credit: found {start_record.wager.to_json()}",
                 )
-            if not start.wager.credits and not game_at_table.rules.list_standing_bets():
+            if not start_record.wager.credits and not game_at_table.rules.list_standing_bets():
                 self._report_finding(
                     entry,
                     "record.wager stakes 0 credits, and no bet from an earlier game stands on the table",
                 )
-            if not play.steps and start.outcome is not None:
-                return game, self._replay_recorded_steps(entry, start, game)
-            return game, self._replay_step_by_step(play, start, game)
+            if not play.steps and start_record.outcome is not None:
+                return game, self._replay_recorded_steps(entry, start_record, game)
+            return game, self._replay_step_by_step(play, start_record, game)
         except (PaytableError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             return None
 
-    def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
+    def _replay_recorded_steps(
+        self, entry: StoredEntry, start_record: GameRecord, game: Game
+    ) -> Outcome | None:
         """Replay a game whose first entry records all its steps.
 
         Return the outcome, or None if the game waits for a decision of the player. If the draws cannot be replayed,
@@ -442,71 +455,76 @@ class GameAudit:
         """
         draws: list[DrawRecord] = []
         choices: list[Choice] = []
-        for step in start.steps:
+        for step in start_record.steps:
             draws += step.draws
             if step.choice is not None:
                 choices.append(Choice(step.choice))
         draw = ReplayDrawSource(draws)
         try:
-            outcome = play_through(game.with_table_state(start.table_state), start.wager, draw, choices)
+            outcome = play_through(
+                game.with_table_state(start_record.table_state), start_record.wager, draw, choices
+            )
             draw.check_all_numbers_used()
         except PaytableError as error:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
-            return start.outcome
-        if not _is_same_outcome(outcome, start.outcome):
+            return start_record.outcome
+        if not _is_same_outcome(outcome, start_record.outcome):
             self._report_finding(
-                entry, f"{_OUTCOME_DIFFERS_FINDING}: {_describe_outcome_difference(outcome, start.outcome)}"
+                entry,
+                f"{_OUTCOME_DIFFERS_FINDING}: {_describe_outcome_difference(outcome, start_record.outcome)}",
             )
             return outcome
-        return start.outcome  # the recorded one: its pay-row marks decide which stakes are returned
+        return start_record.outcome  # the recorded one: its pay-row marks decide which stakes are returned
 
-    def _replay_step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
+    def _replay_step_by_step(self, play: _Play, start_record: GameRecord, game: Game) -> Outcome | None:
         """Replay a game choice by choice, and compare each recorded step with the replay.
 
         Return the outcome, or None if the game waits for a decision of the player. If the draws of a step cannot
         be replayed, return the outcome that this step records.
         """
-        conversation = SteppedGame(game, start.wager, start.table_state, builds_prompts=False)
-        carried_steps = len(start.steps)  # a carried-over game starts with all its steps
+        conversation = SteppedGame(game, start_record.wager, start_record.table_state, builds_prompts=False)
+        carried_step_count = len(start_record.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
-            (play.start, step, start.outcome if number == carried_steps else None)
-            for number, step in enumerate(start.steps, start=1)
+            (play.start, step, start_record.outcome if number == carried_step_count else None)
+            for number, step in enumerate(start_record.steps, start=1)
         ]
         steps += [(entry, choice, choice.outcome) for entry, choice in play.steps]
-        for number, (entry, step, recorded) in enumerate(steps):
-            if number >= carried_steps and entry.id != f"{start.play_id}.choice-{number}":
-                self._report_finding(entry, f"id: expected {start.play_id}.choice-{number}, found {entry.id}")
+        for number, (entry, step, recorded_outcome) in enumerate(steps):
+            if number >= carried_step_count and entry.id != f"{start_record.play_id}.choice-{number}":
+                self._report_finding(
+                    entry, f"id: expected {start_record.play_id}.choice-{number}, found {entry.id}"
+                )
             if isinstance(step, GameChoice):
-                self._check_raise(entry, start, step, conversation)
+                self._check_raise(entry, start_record, step, conversation)
             if conversation.decision is not None:
-                self._rounds.check_choice_for_other_seat(entry, start, number, step, conversation.decision)
+                self._rounds.check_choice_for_other_seat(
+                    entry, start_record, number, step, conversation.decision
+                )
             if conversation.decision is not None and conversation.decision.kind == DECISION_OF_WHEEL:
-                self._check_wheel(entry, start, step)
+                self._check_wheel(entry, start_record, step)
             try:
                 draw = ReplayDrawSource(step.draws)
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.check_all_numbers_used()
             except (PaytableError, LocalError, StopIteration) as error:
                 self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
-                return recorded
-            if not _is_same_outcome(conversation.outcome, recorded):
-                self._report_finding(
-                    entry,
-                    f"{_OUTCOME_DIFFERS_FINDING}: {_describe_outcome_difference(conversation.outcome, recorded)}",
-                )
+                return recorded_outcome
+            if not _is_same_outcome(conversation.outcome, recorded_outcome):
+                difference_text = _describe_outcome_difference(conversation.outcome, recorded_outcome)
+                self._report_finding(entry, f"{_OUTCOME_DIFFERS_FINDING}: {difference_text}")
         _, _, recorded_outcome = steps[-1]  # preferred: its pay-row marks decide which stakes are returned
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
 
     def _check_raise(
-        self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: SteppedGame
+        self, entry: StoredEntry, start_record: GameRecord, step: GameChoice, conversation: SteppedGame
     ) -> None:
         """Check that a player's choice adds exactly the stake that the game requires for this choice."""
         decision = conversation.decision
         expected_credits = 0 if decision is None else decision.get_added_credits(step.choice)
-        moved_cents = sum(cents for _, cents in list_stakes((entry,), start))
+        moved_cents = sum(cents for _, cents in list_stakes((entry,), start_record))
         if (
             step.staked_credits != expected_credits
-            or moved_cents != expected_credits * start.denomination_cents
+            or moved_cents != expected_credits * start_record.denomination_cents
         ):
             self._report_finding(
                 entry,
@@ -514,74 +532,82 @@ class GameAudit:
                 f"recorded and {moved_cents} cents are moved",
             )
 
-    def _check_stored_definition(self, start: StoredEntry, game: Game) -> None:
+    def _check_stored_definition(self, start_entry: StoredEntry, game: Game) -> None:
         """Check that the definition which the entry stores, if any, is stored under the SHA-256 digest of its text."""
-        state = start.transaction.state
+        state = start_entry.transaction.state
         stored_text = state.get(f"{PlayKey.GAME_DEFINITION}{game.digest}") if len(state) > 1 else None
         if stored_text is None:
             return
         try:
             text = zlib.decompressobj().decompress(base64.b85decode(str(stored_text)), _DEFINITION_BYTES_MAX)
         except (ValueError, zlib.error, binascii.Error) as error:
-            self._report_finding(start, f"the stored definition cannot be read: {error}")
+            self._report_finding(start_entry, f"the stored definition cannot be read: {error}")
             return
         if text != game.text.encode():
             self._report_finding(
-                start, f"the stored definition does not have the digest it is stored under, {game.digest}"
+                start_entry,
+                f"the stored definition does not have the digest it is stored under, {game.digest}",
             )
 
     # ------------------------------------------------------------------ money
     def _check_end(
         self,
         open_play: _Play,
-        start: GameRecord,
+        start_record: GameRecord,
         ended_game: EndedGame,
     ) -> None:
         """Check that the entry that ends a game pays and records what the replayed outcome requires."""
-        _, outcome, end, end_record = ended_game
-        transfers = end.transaction.transfers
-        due_cents = (outcome.win_credits - outcome.push_credits) * start.denomination_cents
+        _, outcome, end_entry, end_record = ended_game
+        transfers = end_entry.transaction.transfers
+        due_cents = (outcome.win_credits - outcome.push_credits) * start_record.denomination_cents
         paid_cents = sum([t.amount_cents for t in transfers if t.source in _WIN_SOURCE_ACCOUNTS])
         if not due_cents == paid_cents == end_record.win_cents:
             self._report_finding(
-                end,
+                end_entry,
                 f"the win is {due_cents} cents, but {paid_cents} cents were paid and record.win_cents is "
                 f"{end_record.win_cents}",
             )
-        stakes = [stake * start.denomination_cents for stake in outcome.double_up_stakes]
-        recorded_stakes = (
-            list(self._double_up_stakes.pop(start.play_id, ())) if self._double_up_stakes else []
+        expected_stakes_cents = [
+            stake * start_record.denomination_cents for stake in outcome.double_up_stakes
+        ]
+        recorded_stakes_cents = (
+            list(self._double_up_stakes.pop(start_record.play_id, ())) if self._double_up_stakes else []
         )
-        if stakes != recorded_stakes:
+        if expected_stakes_cents != recorded_stakes_cents:
             self._report_finding(
-                end,
-                f"the stakes of the double-up do not match: expected {stakes} cents, found {recorded_stakes} recorded",
+                end_entry,
+                f"the stakes of the double-up do not match: expected {expected_stakes_cents} cents, found "
+                f"{recorded_stakes_cents} recorded",
             )
-        wrong_source = "house:win" if stakes else "house:double_up_win"
+        wrong_source = "house:win" if expected_stakes_cents else "house:double_up_win"
         if wrong_source in [t.source for t in transfers]:
-            source = "house:double_up_win" if stakes else "house:win"
-            self._report_finding(end, f"transfers: the win must be paid from {source}, found {wrong_source}")
-        last_step = open_play.steps[-1][1] if open_play.steps else start
-        self._stakes.check_game_end(open_play.entries, start, last_step, ended_game)
-        reserved_prizes = prizes.list_prize_reservations(end) if transfers else []
-        if outcome.merchandise or reserved_prizes or end_record.prizes:
-            self._check_prizes(ended_game, reserved_prizes)
+            source = "house:double_up_win" if expected_stakes_cents else "house:win"
+            self._report_finding(
+                end_entry, f"transfers: the win must be paid from {source}, found {wrong_source}"
+            )
+        last_step: GameRecord | GameChoice = start_record
+        if open_play.steps:
+            _, last_step = open_play.steps[-1]
+        self._stakes.check_game_end(open_play.entries, start_record, last_step, ended_game)
+        prize_reservations = prizes.list_prize_reservations(end_entry) if transfers else []
+        if outcome.merchandise or prize_reservations or end_record.prizes:
+            self._check_prizes(ended_game, prize_reservations)
 
-    def _check_prizes(self, ended_game: EndedGame, reserved_prizes: list[prizes.AccountFlow]) -> None:
+    def _check_prizes(self, ended_game: EndedGame, prize_reservations: list[prizes.AccountFlow]) -> None:
         """Check that the end of a game reserves and records exactly the prizes in kind that the game has won."""
-        game, outcome, end, end_record = ended_game
+        game, outcome, end_entry, end_record = ended_game
         won_prize_ids = outcome.merchandise
         prizes_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
         if (
             prizes.compute_due_prize_reservations(
-                {name: p.value_cents for name, p in prizes_by_id.items()}, won_prize_ids
+                {name: prize.value_cents for name, prize in prizes_by_id.items()}, won_prize_ids
             )
-            != reserved_prizes
+            != prize_reservations
         ):
             self._report_finding(
-                end,
+                end_entry,
                 "transfers do not reserve the prizes in kind that the game won, "
-                f"{list(won_prize_ids)}: found {reserved_prizes}",
+                f"{list(won_prize_ids)}: found {prize_reservations}",
             )
         expected_prizes = tuple(
             PrizeRecord(
@@ -591,68 +617,74 @@ class GameAudit:
         )
         if end_record.prizes != expected_prizes:
             self._report_finding(
-                end,
+                end_entry,
                 f"record.prizes: expected {[prize.id for prize in expected_prizes]} with the names and values of the "
                 f"definition, found {[prize.id for prize in end_record.prizes]}",
             )
-        registered = self._prize_register_lines.pop(end_record.play_id, [])
-        if [line.prizes for _, line in registered] != [(prize,) for prize in expected_prizes]:
-            registered_prize_ids = [[prize.id for prize in line.prizes] for _, line in registered]
+        register_lines = self._prize_register_lines.pop(end_record.play_id, [])
+        if [line.prizes for _, line in register_lines] != [(prize,) for prize in expected_prizes]:
+            registered_prize_ids = [[prize.id for prize in line.prizes] for _, line in register_lines]
             self._report_finding(
-                end,
+                end_entry,
                 f"the register of wins does not list each prize of the play once: expected {list(won_prize_ids)},"
                 f" found {registered_prize_ids}",
             )
-        if any(line.game != game.id for _, line in registered):
+        if any(line.game != game.id for _, line in register_lines):
+            first_entry, _ = register_lines[0]
             self._report_finding(
-                registered[0][0],
-                f"record.game: expected {game.id!r}, found {[line.game for _, line in registered]}",
+                first_entry,
+                f"record.game: expected {game.id!r}, found {[line.game for _, line in register_lines]}",
             )
 
-    def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, void_record: GameVoid) -> None:
+    def _check_void(
+        self, play: _Play, start_record: GameRecord, end_entry: StoredEntry, void_record: GameVoid
+    ) -> None:
         """Check a game that staff declared void.
 
         Staff must be allowed to do so, the right amount must be returned, and the record must be complete.
         """
-        game = self._games.find(start.game.id, start.game.digest)
-        record = reduce(GameRecord.with_step, (choice for _, choice in play.steps), start)
+        game = self._games.find(start_record.game.id, start_record.game.digest)
+        game_record = reduce(GameRecord.with_step, (choice for _, choice in play.steps), start_record)
         conversation = None
         if game is not None:
             with suppress(*REPLAY_ERRORS):
-                conversation = replay_game(game, record)
-        self._stakes.check_void(play.entries, start, conversation, end, void_record)
-        number = self._find_wheel_number(start) if start.round_id else None
+                conversation = replay_game(game, game_record)
+        self._stakes.check_void(play.entries, start_record, conversation, end_entry, void_record)
+        wheel_number = self._find_wheel_number(start_record) if start_record.round_id else None
         open_game = OpenGameState(
-            is_decided=record.outcome is not None,
+            is_decided=game_record.outcome is not None,
             can_be_replayed=conversation is not None,
-            is_next_step_recorded=number is not None or self._rounds.is_behind_round(record),
+            is_next_step_recorded=wheel_number is not None or self._rounds.is_behind_round(game_record),
             can_collect_win=game is not None
             and conversation is not None
-            and can_win_without_draw(game, record),
+            and can_win_without_draw(game, game_record),
             is_missing_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _is_waiting_for_wheel(conversation),
-            are_stakes_between_players=self._rounds.are_stakes_between_players(start),
-            is_round_void=self._rounds.is_round_void(start),
+            are_stakes_between_players=self._rounds.are_stakes_between_players(start_record),
+            is_round_void=self._rounds.is_round_void(start_record),
         )
         if refusal_reason := reason_void_is_refused(void_record.ruling, open_game):
             is_definition_stored = (
-                self._read_memory(f"{PlayKey.GAME_DEFINITION}{start.game.digest}") is not None
+                self._read_memory(f"{PlayKey.GAME_DEFINITION}{start_record.game.digest}") is not None
             )
             if open_game.is_decided or is_definition_stored:
-                self._report_finding(end, f"the play may not be void: {refusal_reason}")
+                self._report_finding(end_entry, f"the play may not be void: {refusal_reason}")
             else:  # only journals written by earlier versions lack the definition
                 self._add_notice(
-                    end,
+                    end_entry,
                     f"the play is void, although {refusal_reason}; this is not a finding, because "
                     "the journal lacks the game's definition",
                 )
-        recorded, decided = void_record.recorded_outcome, record.outcome is not None or number is not None
-        won_cents = None if record.outcome is None else record.returned_cents
-        if (recorded.is_decided, recorded.win_cents) != (decided, won_cents):
+        recorded_outcome, is_decided = (
+            void_record.recorded_outcome,
+            game_record.outcome is not None or wheel_number is not None,
+        )
+        won_cents = None if game_record.outcome is None else game_record.returned_cents
+        if (recorded_outcome.is_decided, recorded_outcome.win_cents) != (is_decided, won_cents):
             self._report_finding(
-                end,
-                f"record.recorded: expected decided {decided} and win_cents {won_cents}, which follow from the "
-                f"entries of the play; found {recorded.is_decided} and {recorded.win_cents}",
+                end_entry,
+                f"record.recorded: expected decided {is_decided} and win_cents {won_cents}, which follow from the "
+                f"entries of the play; found {recorded_outcome.is_decided} and {recorded_outcome.win_cents}",
             )
 
 
@@ -661,29 +693,29 @@ def _are_same_json(first: Wager | Outcome, second: Wager | Outcome) -> bool:
     return encode_canonical_json(first.to_json()) == encode_canonical_json(second.to_json())
 
 
-def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool:
+def _is_same_outcome(replayed_outcome: Outcome | None, recorded_outcome: Outcome | None) -> bool:
     """Return whether two outcomes are equal.
 
-    ``recorded`` may lack the ``pays`` marks of its settlements, which earlier versions did not record.
+    ``recorded_outcome`` may lack the ``pays`` marks of its settlements, which earlier versions did not record.
     """
-    if replayed is None or recorded is None or replayed != recorded:
-        return replayed is recorded
-    return _are_same_json(_remove_pay_row_marks(replayed), _remove_pay_row_marks(recorded))
+    if replayed_outcome is None or recorded_outcome is None or replayed_outcome != recorded_outcome:
+        return replayed_outcome is recorded_outcome
+    return _are_same_json(_remove_pay_row_marks(replayed_outcome), _remove_pay_row_marks(recorded_outcome))
 
 
-def _describe_outcome_difference(replayed: Outcome | None, recorded: Outcome | None) -> str:
+def _describe_outcome_difference(replayed_outcome: Outcome | None, recorded_outcome: Outcome | None) -> str:
     """Return a part of a sentence that states the wins of both outcomes and where the outcomes differ."""
-    if replayed is None or recorded is None:
-        texts = [
+    if replayed_outcome is None or recorded_outcome is None:
+        expected_text, found_text = (
             "none yet" if outcome is None else f"{outcome.win_credits} credits"
-            for outcome in (replayed, recorded)
-        ]
-        return f"expected {texts[0]}, found {texts[1]}"
-    expected, found = replayed.to_json(), recorded.to_json()
-    names = sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
+            for outcome in (replayed_outcome, recorded_outcome)
+        )
+        return f"expected {expected_text}, found {found_text}"
+    expected, found = replayed_outcome.to_json(), recorded_outcome.to_json()
+    field_names = sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
     return (
-        f"expected {replayed.win_credits} credits, found {recorded.win_credits} credits; "
-        f"differing fields: {', '.join(names) or 'settlements'}"
+        f"expected {replayed_outcome.win_credits} credits, found {recorded_outcome.win_credits} credits; "
+        f"differing fields: {', '.join(field_names) or 'settlements'}"
     )
 
 

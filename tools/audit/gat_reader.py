@@ -45,15 +45,15 @@ class GatStatus:
 
 def compute_crc(data: bytes) -> int:
     """Return the 16-bit CRC of ``data``: polynomial 0x8005 (bits reflected), initial value 0xFFFF."""
-    register = 0xFFFF
+    crc = 0xFFFF
     for byte in data:
-        register ^= byte
+        crc ^= byte
         for _ in range(8):
-            carry = register & 1
-            register >>= 1
+            carry = crc & 1
+            crc >>= 1
             if carry:
-                register ^= 0xA001
-    return register
+                crc ^= 0xA001
+    return crc
 
 
 class GatVerifier:
@@ -70,16 +70,16 @@ class GatVerifier:
 
     def read_status(self) -> GatStatus:
         """Return the machine's status. Raises GatError."""
-        answer = self._query(0x01, b"")
-        if len(answer) != 4:
-            raise GatError(f"status: expected 4 bytes, received {answer.hex(' ')}")
-        bits, formats = answer[2], answer[3]
+        reply = self._query(0x01, b"")
+        if len(reply) != 4:
+            raise GatError(f"status: expected 4 bytes, received {reply.hex(' ')}")
+        major_version, minor_version, status_bits, format_bits = reply
         return GatStatus(
-            version=f"{answer[0]:x}.{answer[1]:02x}",
-            is_calculating=bool(bits & 0b1),
-            has_results=bool(bits & 0b10),
-            state=_CALCULATION_STATES[bits >> 2 & 0b11],
-            formats=tuple(name for bit, name in ((1, "text"), (2, "xml")) if formats & bit),
+            version=f"{major_version:x}.{minor_version:02x}",
+            is_calculating=bool(status_bits & 0b1),
+            has_results=bool(status_bits & 0b10),
+            state=_CALCULATION_STATES[status_bits >> 2 & 0b11],
+            formats=tuple(name for bit, name in ((1, "text"), (2, "xml")) if format_bits & bit),
         )
 
     def read_last_authentication(self) -> tuple[int, int]:
@@ -87,10 +87,10 @@ class GatVerifier:
 
         Raises GatError.
         """
-        answer = self._query(0x02, b"")
-        if len(answer) != 5:
-            raise GatError(f"last authentication: expected 5 bytes, received {answer.hex(' ')}")
-        return answer[0], int.from_bytes(answer[1:], "big")
+        reply = self._query(0x02, b"")
+        if len(reply) != 5:
+            raise GatError(f"last authentication: expected 5 bytes, received {reply.hex(' ')}")
+        return reply[0], int.from_bytes(reply[1:], "big")
 
     def start_special_function(self, *parameters: str) -> None:
         """Order the machine to start a special function, such as a software signature, with the given parameters.
@@ -98,11 +98,11 @@ class GatVerifier:
         Raises GatError if the machine refuses, or does not reply correctly.
         """
         payload = bytes((_AUTHENTICATION_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
-        answer = self._query(0x04, payload)
-        if answer != b"\0":
+        reply = self._query(0x04, payload)
+        if reply != b"\0":
             request = " ".join(parameters)
             raise GatError(
-                f"{request}: the machine refused it ({answer.hex(' ')}); `egm gat functions` lists its functions"
+                f"{request}: the machine refused it ({reply.hex(' ')}); `egm gat functions` lists its functions"
             )
 
     def wait_for_calculation(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
@@ -124,16 +124,16 @@ class GatVerifier:
         Raises GatError.
         """
         data = b""
-        for frame in range(1, _FRAMES_MAX + 1):
-            answer = self._query(
-                0x03, bytes((1 if output_format == "text" else 2,)) + frame.to_bytes(2, "big")
+        for frame_number in range(1, _FRAMES_MAX + 1):
+            reply = self._query(
+                0x03, bytes((1 if output_format == "text" else 2,)) + frame_number.to_bytes(2, "big")
             )
-            if len(answer) < 3 or answer[0] & 0b1:
-                raise GatError(f"results, frame {frame}: not available ({answer[:3].hex(' ')})")
-            if int.from_bytes(answer[1:3], "big") != frame:
-                raise GatError(f"results: expected frame {frame}, received frame {answer[1:3].hex()}")
-            data += answer[3:]
-            if answer[0] & 0b10:
+            if len(reply) < 3 or reply[0] & 0b1:
+                raise GatError(f"results, frame {frame_number}: not available ({reply[:3].hex(' ')})")
+            if int.from_bytes(reply[1:3], "big") != frame_number:
+                raise GatError(f"results: expected frame {frame_number}, received frame {reply[1:3].hex()}")
+            data += reply[3:]
+            if reply[0] & 0b10:
                 return data
         raise GatError("results: the machine marked no frame as the last one")
 
@@ -155,11 +155,12 @@ class GatVerifier:
         head = self._port.read(2)
         if len(head) < 2:
             raise GatError(f"request {command:02X}: the machine did not reply")
-        remainder = self._port.read(max(head[1] - 2, 0))
+        reply_code, packet_length = head
+        remainder = self._port.read(max(packet_length - 2, 0))
         packet = head + remainder
         if (
-            head[0] != command | 0x80
-            or len(packet) != head[1]
+            reply_code != command | 0x80
+            or len(packet) != packet_length
             or compute_crc(packet[:-2]) != int.from_bytes(packet[-2:], "big")
         ):
             raise GatError(f"request {command:02X}: the reply is damaged: {packet.hex(' ')}")

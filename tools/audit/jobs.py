@@ -69,14 +69,15 @@ class _Job:
         except BrokenProcessPool as error:
             raise JobError(_PROCESS_ENDED_ERROR) from error
         except Exception as error:
-            where = f"the entries {self.first_entry_number} to {self.first_entry_number + len(self.entry_bodies) - 1}"
+            last_entry_number = self.first_entry_number + len(self.entry_bodies) - 1
             raise JobError(
-                f"the journal was not verified: the check of {where} failed ({error!r})"
+                f"the journal was not verified: the check of the entries {self.first_entry_number} to "
+                f"{last_entry_number} failed ({error!r})"
             ) from error
 
 
 def find_plain_runs(
-    bodies: Iterable[bytes], games: GameSource, jobs: int, last_sequence: int = 0
+    bodies: Iterable[bytes], games: GameSource, process_count: int, last_sequence: int = 0
 ) -> Iterator[tuple[list[bytes], list[PlainRun]]]:
     """Yield the journal's entries in batches, in order, each with the sequences of plain games in it.
 
@@ -84,7 +85,7 @@ def find_plain_runs(
     raises an error, the entries before it are yielded first. Raises :class:`JobError` if a worker process ends
     or fails.
     """
-    if jobs == 1:
+    if process_count == 1:
         finder = PlainGameFinder(games)
         for batch in _iter_batches(bodies):
             yield batch, finder.find_runs(batch)
@@ -92,21 +93,21 @@ def find_plain_runs(
     submitted_jobs: deque[_Job] = deque()
     # A forked process has the definitions already, and no other thread of this one uses a lock that it needs.
     context = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(jobs, context, _start_worker, (games, os.getpid()))
+    pool = ProcessPoolExecutor(process_count, context, _start_worker, (games, os.getpid()))
     try:
-        damage: JournalError | None = None
+        journal_error: JournalError | None = None
         try:
             for batch in _iter_batches(bodies):
                 submitted_jobs.append(_Job(last_sequence + 1, batch, _submit(pool, batch)))
                 last_sequence += len(batch)
-                if len(submitted_jobs) >= _BATCHES_PER_PROCESS * jobs:
+                if len(submitted_jobs) >= _BATCHES_PER_PROCESS * process_count:
                     yield submitted_jobs.popleft().wait()
         except JournalError as error:
-            damage = error
+            journal_error = error
         while submitted_jobs:
             yield submitted_jobs.popleft().wait()
-        if damage is not None:
-            raise damage
+        if journal_error is not None:
+            raise journal_error
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -117,26 +118,26 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
     A game is only divided if it is longer than a batch of the usual size.
     """
     batch: list[bytes] = []
-    size, damage = 0, None
+    size_bytes, journal_error = 0, None
     try:
         for body in bodies:
             batch.append(body)
-            size += len(body)
-            if len(batch) < BATCH_ENTRY_COUNT and size < _BATCH_SIZE_BYTES:
+            size_bytes += len(body)
+            if len(batch) < BATCH_ENTRY_COUNT and size_bytes < _BATCH_SIZE_BYTES:
                 continue
             is_full = (
                 len(batch) >= _BATCH_EXCESS_FACTOR * BATCH_ENTRY_COUNT
-                or size >= _BATCH_EXCESS_FACTOR * _BATCH_SIZE_BYTES
+                or size_bytes >= _BATCH_EXCESS_FACTOR * _BATCH_SIZE_BYTES
             )
             if is_full or not is_open_game_entry(body):
                 yield batch
-                batch, size = [], 0
+                batch, size_bytes = [], 0
     except JournalError as error:
-        damage = error
+        journal_error = error
     if batch:
         yield batch
-    if damage is not None:
-        raise damage
+    if journal_error is not None:
+        raise journal_error
 
 
 def _start_worker(games: GameSource, parent_process_id: int) -> None:

@@ -170,10 +170,10 @@ class LevelAudit:
         """
         if kind in PLAY_STEP_KINDS:
             if self._open_plays and (step := read_record(entry, GameChoice)).play_id in self._open_plays:
-                changes = _ExpectedLevelTransfers(self.levels)
+                level_changes = _ExpectedLevelTransfers(self.levels)
                 play = self._open_plays[step.play_id]
-                self._check_hits(entry, play, step.outcome, step.hits, changes)
-                self._check_level_changes(entry, changes)
+                self._check_hits(entry, play, step.outcome, step.hits, level_changes)
+                self._check_level_changes(entry, level_changes)
             elif read_details(entry).get("hits"):
                 self._report_finding(
                     entry, "record.hits: expected none, because the play has no progressive levels"
@@ -220,12 +220,14 @@ class LevelAudit:
         if kind == LEVEL_OPENED.kind:
             self._check_level_opening(entry, read_record(entry, LevelOpened))
         elif kind == LEVEL_CHANGED.kind:
-            change = read_record(entry, LevelChanged)
-            self.levels[change.pool_id] = self.levels[change.pool_id].change_terms(change.terms)
-            self._check_stored_levels(entry, [change.pool_id])
+            change_record = read_record(entry, LevelChanged)
+            self.levels[change_record.pool_id] = self.levels[change_record.pool_id].change_terms(
+                change_record.terms
+            )
+            self._check_stored_levels(entry, [change_record.pool_id])
         elif kind == LEVEL_MOVED.kind:
-            move = read_record(entry, LevelMoved)
-            self._check_level_transfer(entry, move.source, move.target)
+            move_record = read_record(entry, LevelMoved)
+            self._check_level_transfer(entry, move_record.source, move_record.target)
         else:
             self._process_other_level_entry(entry, kind)
 
@@ -242,24 +244,24 @@ class LevelAudit:
         elif kind in _WIN_REGISTER_KINDS:
             self._store_register_line(entry, read_record(entry, LevelHitRegistered))
         elif kind == GAME_ENDED_WITH_UNDECIDED_LEVELS.kind:
-            undecided = read_record(entry, GameEndedWithUndecidedLevels)
-            play = self._open_plays.get(undecided.play_id)
-            if play is None or set(undecided.pools) - set(play.pool_id_by_level.values()):
+            ended_game = read_record(entry, GameEndedWithUndecidedLevels)
+            play = self._open_plays.get(ended_game.play_id)
+            if play is None or set(ended_game.pools) - set(play.pool_id_by_level.values()):
                 open_pools = [] if play is None else sorted(set(play.pool_id_by_level.values()))
                 self._report_finding(
                     entry,
-                    f"record.pools: expected levels of the open play, {open_pools}; found {list(undecided.pools)}",
+                    f"record.pools: expected levels of the open play, {open_pools}; found {list(ended_game.pools)}",
                 )
         elif kind == PRIZE_RULED.kind:
             self._process_ruling(entry, read_record(entry, LevelRuling))
         elif kind in {AWARD_LOCKED.kind, CLAIM_SETTLED_UNANSWERED.kind}:
-            answer: LevelAward | ClaimSettledUnanswered
-            answer = (
+            award: LevelAward | ClaimSettledUnanswered
+            award = (
                 read_record(entry, LevelAward)
                 if kind == AWARD_LOCKED.kind
                 else read_record(entry, ClaimSettledUnanswered)
             )
-            self._awarded_cents.setdefault(answer.claim_id, answer.amount_cents)
+            self._awarded_cents.setdefault(award.claim_id, award.amount_cents)
         elif kind == CONTROLLER_COUNT_AHEAD.kind:
             counted_record = read_record(entry, ContributionsCounted)
             self._contribution_numbers[counted_record.pool_id] = counted_record.counted_number
@@ -287,19 +289,21 @@ class LevelAudit:
         self._compare_pool_transfers(entry, posting.build_opening_transfers(pool, level))
         self._check_stored_levels(entry, [pool])
 
-    def _check_level_transfer(self, entry: StoredEntry, source: str, target: str) -> None:
+    def _check_level_transfer(self, entry: StoredEntry, source_pool: str, target_pool: str) -> None:
         """Check that the entry transfers the whole amount of one progressive level to another.
 
-        ``source`` and ``target`` are the pools of the two levels.
+        ``source_pool`` and ``target_pool`` are the pools of the two levels.
         """
-        source_level, target_level = self.levels[source], self.levels[target]
-        amount, self.levels[source] = source_level.release_whole_amount()
-        self.levels[target] = target_level.add_received_amount(amount)
+        source_level, target_level = self.levels[source_pool], self.levels[target_pool]
+        released_amount, self.levels[source_pool] = source_level.release_whole_amount()
+        self.levels[target_pool] = target_level.add_received_amount(released_amount)
         self._compare_pool_transfers(
             entry,
-            posting.build_moving_transfers(source, source_level, target, target_level, self.levels[target]),
+            posting.build_moving_transfers(
+                source_pool, source_level, target_pool, target_level, self.levels[target_pool]
+            ),
         )
-        self._check_stored_levels(entry, (source, target))
+        self._check_stored_levels(entry, (source_pool, target_pool))
 
     def _check_game_start(self, entry: StoredEntry, started_game: GameRecord) -> None:
         """Check the progressive contributions, draws and hits that the entry starting a game records."""
@@ -309,13 +313,18 @@ class LevelAudit:
         if game is None or not participations:  # the audit of games reports a missing definition
             return
         play = self._open_plays[started_game.play_id] = _Play(level_record.pool_id_by_level, game_id=game.id)
-        changes, denomination_cents = _ExpectedLevelTransfers(self.levels), started_game.denomination_cents
-        won_mysteries: list[tuple[str, str]] = []  # as (level, pool)
+        level_changes, denomination_cents = (
+            _ExpectedLevelTransfers(self.levels),
+            started_game.denomination_cents,
+        )
+        won_mystery_levels: list[tuple[str, str]] = []  # as (level, pool)
         draws = list(level_record.mystery_draws)
         contributions: dict[str, list[LevelContribution]] = {}
         for contribution in level_record.contributions:
             contributions.setdefault(contribution.pool_id, []).append(contribution)
-        for pool in contributions.keys() - {play.pool_id_by_level[each.level] for each in participations}:
+        for pool in contributions.keys() - {
+            play.pool_id_by_level[participation.level] for participation in participations
+        }:
             self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
         for participation in participations:
             pool = play.pool_id_by_level[participation.level]
@@ -334,13 +343,15 @@ class LevelAudit:
                 continue
             level = self.levels[pool]
             self._check_pool_terms(entry, pool, participation, game.id, denomination_cents)
-            changes.apply_level_change(pool, level.add_contribution(wager_cents))
+            level_changes.apply_level_change(pool, level.add_contribution(wager_cents))
             if _take_mystery_draw(pool, level.compute_mystery_hit_chance(wager_cents), draws):
-                won_mysteries.append((participation.level, pool))
+                won_mystery_levels.append((participation.level, pool))
         if draws:
             self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
-        self._check_hits(entry, play, started_game.outcome, level_record.hits, changes, won_mysteries)
-        self._check_level_changes(entry, changes)
+        self._check_hits(
+            entry, play, started_game.outcome, level_record.hits, level_changes, won_mystery_levels
+        )
+        self._check_level_changes(entry, level_changes)
 
     def _check_controller_contributions(
         self,
@@ -361,9 +372,11 @@ class LevelAudit:
         stake_cents = stake_credits * started_game.denomination_cents
         for contribution in contributions:
             pool = contribution.pool_id
-            number = self._check_linked_contribution(entry, participation, contribution, stake_cents)
+            contribution_number = self._check_linked_contribution(
+                entry, participation, contribution, stake_cents
+            )
             if participation.ceiling_credits is not None:
-                self._play_by_contribution[pool, number] = started_game.play_id
+                self._play_by_contribution[pool, contribution_number] = started_game.play_id
                 ceiling_cents = participation.ceiling_credits * started_game.denomination_cents
                 self._mystery_terms[pool] = stake_cents * participation.increment, ceiling_cents
 
@@ -383,14 +396,16 @@ class LevelAudit:
                     entry, "record: expected no progressive levels, because the wager plays for no level"
                 )
             return ()
-        differing_levels = {each.level for each in participations} ^ recorded_levels
-        if differing_levels:
+        expected_levels = {participation.level for participation in participations}
+        if expected_levels != recorded_levels:
             self._report_finding(
                 entry,
-                f"record.pools: expected {sorted(each.level for each in participations)}, for which the wager plays; "
+                f"record.pools: expected {sorted(expected_levels)}, for which the wager plays; "
                 f"found {sorted(recorded_levels)}",
             )
-        return tuple(each for each in participations if each.level in recorded_levels)
+        return tuple(
+            participation for participation in participations if participation.level in recorded_levels
+        )
 
     def _check_pool_terms(
         self,
@@ -428,25 +443,28 @@ class LevelAudit:
         wager_cents: int,
     ) -> int:
         """Check a contribution to a linked level and its running number; return the number."""
-        pool, number = contribution.pool_id, contribution.contribution_number
+        pool, contribution_number = contribution.pool_id, contribution.contribution_number
         expected_number = self._contribution_numbers.get(pool, 0) + 1
-        if number is None or number != expected_number:
+        if contribution_number is None or contribution_number != expected_number:
             self._report_finding(
                 entry,
                 f"record.fed: sequence of the contribution to {pool}: expected {expected_number}, "
-                f"found {number}",
+                f"found {contribution_number}",
             )
-        self._contribution_numbers[pool] = number = expected_number if number is None else number
+        self._contribution_numbers[pool] = contribution_number = (
+            expected_number if contribution_number is None else contribution_number
+        )
         if (
             contribution.amount != wager_cents * participation.increment
             or contribution.wager_cents != wager_cents
         ):
             self._report_finding(
                 entry,
-                f"record.fed: contribution {number} to {pool}: expected {wager_cents * participation.increment} of "
-                f"{wager_cents} cents, found {contribution.amount} of {contribution.wager_cents}",
+                f"record.fed: contribution {contribution_number} to {pool}: expected "
+                f"{wager_cents * participation.increment} of {wager_cents} cents, found {contribution.amount} of "
+                f"{contribution.wager_cents}",
             )
-        return number
+        return contribution_number
 
     def _check_mystery_prize(self, entry: StoredEntry, record: MysteryPrizeWon) -> None:
         """Check a mystery prize that a controller reported as won.
@@ -458,47 +476,50 @@ class LevelAudit:
         a hit of that game.
         """
         pool, claim, amount_cents = record.pool_id, record.claim_id, record.amount_cents
-        play_id, late = str(record.play_id), record.late_decision
+        play_id, late_decision = str(record.play_id), record.late_decision
         if self._play_by_contribution.get((pool, record.contribution_number)) != play_id:
-            winner = self._play_by_contribution.get(
+            winning_play_id = self._play_by_contribution.get(
                 (pool, record.contribution_number), "no play of this machine"
             )
             self._report_finding(
                 entry,
-                f"record.play_id: contribution {record.contribution_number} to {pool} was made by {winner}, "
+                f"record.play_id: contribution {record.contribution_number} to {pool} was made by {winning_play_id}, "
                 f"found {play_id}",
             )
         if claim in self._awarded_cents:
             self._report_finding(entry, f"record.claim: claim {claim} was already won before this entry")
-        is_returned_unproved = late == "void" and record.is_proved is False
+        is_returned_unproved = late_decision == "void" and record.is_proved is False
         if claim not in self._claims_with_ruling and not is_returned_unproved:
             self._check_mystery_secret(entry, pool, record, amount_cents)
         play = self._open_plays.get(play_id)
-        if late == "hand":
+        if late_decision == "hand":
             line = self._late_register_lines.pop(f"{claim}.hit", None)
-            registered = (
+            registered_hit = (
                 None if line is None else (line.play_id, line.pool_id, line.amount_cents, line.payment_method)
             )
-            if registered != (play_id, pool, amount_cents, "hand"):
+            if registered_hit != (play_id, pool, amount_cents, "hand"):
                 self._report_finding(
                     entry,
                     f"the register of wins: expected {(play_id, pool, amount_cents, 'hand')}, "
-                    f"found {registered or 'nothing'}",
+                    f"found {registered_hit or 'nothing'}",
                 )
-        expected_moves = (
-            [(f"{_OPERATOR_ACCOUNT_PREFIX}{pool}", _HANDPAY_ACCOUNT, amount_cents)] if late == "hand" else []
+        expected_flows = (
+            [(f"{_OPERATOR_ACCOUNT_PREFIX}{pool}", _HANDPAY_ACCOUNT, amount_cents)]
+            if late_decision == "hand"
+            else []
         )
-        if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_moves:
-            recorded_moves = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
+        if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_flows:
+            recorded_flows = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
             self._report_finding(
-                entry, f"transfers: expected {expected_moves or 'none'}, found {recorded_moves or 'none'}"
+                entry, f"transfers: expected {expected_flows or 'none'}, found {recorded_flows or 'none'}"
             )
-        if (play is None) != bool(late) and claim not in self._claims_with_ruling:
+        if (play is None) != bool(late_decision) and claim not in self._claims_with_ruling:
             self._report_finding(
                 entry,
-                f"record.late is {late!r}, but {play_id} was {'over' if play is None else 'open'} when it won {pool}",
+                f"record.late is {late_decision!r}, but {play_id} was {'over' if play is None else 'open'} when it won "
+                f"{pool}",
             )
-        if play is not None and not late:
+        if play is not None and not late_decision:
             self._awarded_cents[claim] = amount_cents
             play.hits.append((pool, claim))
 
@@ -544,39 +565,39 @@ class LevelAudit:
         entry: StoredEntry,
         play: _Play,
         outcome: Outcome | None,
-        recorded: tuple[LevelHitRecord, ...],
-        changes: "_ExpectedLevelTransfers",
-        won_mysteries: Iterable[tuple[str, str]] = (),
+        hit_records: tuple[LevelHitRecord, ...],
+        level_changes: "_ExpectedLevelTransfers",
+        won_mystery_levels: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """Check the ``recorded`` progressive hits of one step of a game, and lock their amounts.
+        """Check the recorded progressive hits of one step of a game, and lock their amounts.
 
-        ``outcome`` is the outcome of the step; ``won_mysteries`` are the mystery levels that it won, as (level,
+        ``outcome`` is the outcome of the step; ``won_mystery_levels`` are the mystery levels that it won, as (level,
         pool). Mystery hits must come first, then those of the outcome. A finding is reported if the record lists
         other hits.
         """
-        progressives = () if outcome is None else outcome.progressives
+        level_hits = () if outcome is None else outcome.progressives
         outcome_hits = (
-            (progressive.level, progressive.share)
-            if isinstance(progressive, PartialLevelHit)
-            else (progressive, None)
-            for progressive in progressives
+            (level_hit.level, level_hit.share)
+            if isinstance(level_hit, PartialLevelHit)
+            else (level_hit, None)
+            for level_hit in level_hits
         )
         expected = [
-            *((level, pool, None) for level, pool in won_mysteries),
+            *((level, pool, None) for level, pool in won_mystery_levels),
             *((level, play.pool_id_by_level[level], share) for level, share in outcome_hits),
         ]
-        if [(hit.level_name, hit.pool_id, hit.won_share) for hit in recorded] != expected:
-            recorded_hits = [(hit.level_name, hit.pool_id, hit.won_share) for hit in recorded]
+        if [(hit.level_name, hit.pool_id, hit.won_share) for hit in hit_records] != expected:
+            recorded_hits = [(hit.level_name, hit.pool_id, hit.won_share) for hit in hit_records]
             self._report_finding(
                 entry, f"record hits: expected {expected}, which the draws give; found {recorded_hits}"
             )
             return
-        for (_, pool, share), hit in zip(expected, recorded, strict=True):
+        for (_, pool, share), hit in zip(expected, hit_records, strict=True):
             if pool not in self.levels:
                 play.hits.append((pool, _find_claim_or_amount(hit)))
                 continue
             amount_cents, reset_level = self.levels[pool].pay_hit(share or WHOLE_LEVEL_SHARE)
-            changes.apply_level_change(pool, reset_level)
+            level_changes.apply_level_change(pool, reset_level)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:
                 self._report_finding(
@@ -598,12 +619,17 @@ class LevelAudit:
         play = self._open_plays.pop(end_record.play_id, None)
         hits = [] if play is None else play.hits
         if isinstance(end_record, GameVoid):
-            changes = _ExpectedLevelTransfers(self.levels)
-            for pool, amount in hits:
-                if isinstance(amount, int) and pool in self.levels:
-                    changes.apply_level_change(pool, self.levels[pool].return_award(amount))
-            self._check_level_changes(entry, changes)
-            hit_cents = [self._awarded_cents.get(a) if isinstance(a, str) else a for _, a in hits]
+            level_changes = _ExpectedLevelTransfers(self.levels)
+            for pool, claim_or_amount in hits:
+                if isinstance(claim_or_amount, int) and pool in self.levels:
+                    level_changes.apply_level_change(pool, self.levels[pool].return_award(claim_or_amount))
+            self._check_level_changes(entry, level_changes)
+            hit_cents = [
+                self._awarded_cents.get(claim_or_amount)
+                if isinstance(claim_or_amount, str)
+                else claim_or_amount
+                for _, claim_or_amount in hits
+            ]
             known_cents = [cents for cents in hit_cents if cents is not None]
             recorded = end_record.recorded_outcome
             if known_cents == hit_cents and recorded.progressive_win_cents != sum(known_cents):
@@ -613,14 +639,22 @@ class LevelAudit:
                     f"found {recorded.progressive_win_cents}",
                 )
             return
-        hit_worths = [(pool, self._awarded_cents.get(a) if isinstance(a, str) else a) for pool, a in hits]
+        hit_worths = [
+            (
+                pool,
+                self._awarded_cents.get(claim_or_amount)
+                if isinstance(claim_or_amount, str)
+                else claim_or_amount,
+            )
+            for pool, claim_or_amount in hits
+        ]
         self._check_register(entry, end_record.play_id, "" if play is None else play.game_id, hit_worths)
         payments = [
             (t.source.removeprefix(_OPERATOR_ACCOUNT_PREFIX), t.amount_cents)
             for t in entry.transfers
             if t.source.startswith(_OPERATOR_ACCOUNT_PREFIX)
         ]
-        if [hit_worth for hit_worth in hit_worths if hit_worth[1] != 0] != payments:
+        if [(pool, cents) for pool, cents in hit_worths if cents != 0] != payments:
             self._report_finding(
                 entry, f"transfers: the levels hit are worth {hit_worths}, but {payments} was paid"
             )
@@ -648,49 +682,52 @@ class LevelAudit:
             )
 
     def _check_register(
-        self, end: StoredEntry, play_id: str, game_id: str, hit_worths: list[tuple[str, int | None]]
+        self, end_entry: StoredEntry, play_id: str, game_id: str, hit_worths: list[tuple[str, int | None]]
     ) -> None:
         """Check that the register of progressive wins lists each hit of a game with its amount and payment method.
 
-        ``end`` is the entry that ends the game; ``hit_worths`` are its hits, as (pool, minor units; None if not known).
+        ``end_entry`` is the entry that ends the game; ``hit_worths`` are its hits, as (pool, minor units; None if not
+        known).
         """
-        payment_method = "hand" if end.phase is Phase.RESERVE else "credit"
-        registered = self._register_lines.pop(play_id, [])
-        numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
-        if [entry.id for entry, _ in registered] != numbers:
+        payment_method = "hand" if end_entry.phase is Phase.RESERVE else "credit"
+        register_lines = self._register_lines.pop(play_id, [])
+        expected_ids = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
+        recorded_ids = [entry.id for entry, _ in register_lines]
+        if recorded_ids != expected_ids:
             self._report_finding(
-                end,
-                f"the register of wins: expected the lines {numbers}, found {[entry.id for entry, _ in registered]}",
+                end_entry, f"the register of wins: expected the lines {expected_ids}, found {recorded_ids}"
             )
-        for (entry, hit), (pool, cents) in zip(registered, hit_worths, strict=False):
-            recorded = hit.pool_id, hit.amount_cents, hit.payment_method, hit.game_id
-            if recorded != (pool, cents, payment_method, game_id or hit.game_id):
+        for (entry, hit), (pool, cents) in zip(register_lines, hit_worths, strict=False):
+            recorded_line = hit.pool_id, hit.amount_cents, hit.payment_method, hit.game_id
+            if recorded_line != (pool, cents, payment_method, game_id or hit.game_id):
                 self._report_finding(
                     entry,
                     f"record: expected pool, cents, way and game "
-                    f"{(pool, cents, payment_method, game_id or hit.game_id)}, found {recorded}",
+                    f"{(pool, cents, payment_method, game_id or hit.game_id)}, found {recorded_line}",
                 )
 
     # ------------------------------------------------------------------ what must be the same
-    def _check_level_changes(self, entry: StoredEntry, changes: "_ExpectedLevelTransfers") -> None:
-        """Check that the entry makes exactly the transfers of ``changes`` and stores the new level amounts."""
-        self._compare_pool_transfers(entry, tuple(changes.transfers))
-        self._check_stored_levels(entry, changes.changed_pools)
+    def _check_level_changes(self, entry: StoredEntry, level_changes: "_ExpectedLevelTransfers") -> None:
+        """Check that the entry makes exactly the transfers of ``level_changes`` and stores the new level amounts."""
+        self._compare_pool_transfers(entry, tuple(level_changes.transfers))
+        self._check_stored_levels(entry, level_changes.changed_pools)
 
-    def _compare_pool_transfers(self, entry: StoredEntry, expected: tuple[Transfer, ...]) -> None:
-        """Report a finding unless the entry's transfers from accounts of pools are exactly those in ``expected``."""
-        recorded = [t for t in entry.transfers if t.source.startswith("pool:")]
-        if _sum_flows(recorded) != _sum_flows(expected):
-            moves = [
-                f"{source} -> {target} {cents}" for (source, target), cents in _sum_flows(expected).items()
+    def _compare_pool_transfers(self, entry: StoredEntry, expected_transfers: tuple[Transfer, ...]) -> None:
+        """Report a finding unless the entry's transfers from pool accounts are exactly ``expected_transfers``."""
+        recorded_transfers = [t for t in entry.transfers if t.source.startswith("pool:")]
+        if _sum_flows(recorded_transfers) != _sum_flows(expected_transfers):
+            expected_texts = [
+                f"{source} -> {target} {cents}"
+                for (source, target), cents in _sum_flows(expected_transfers).items()
             ]
-            recorded_moves = [
-                f"{source} -> {target} {cents}" for (source, target), cents in _sum_flows(recorded).items()
+            recorded_texts = [
+                f"{source} -> {target} {cents}"
+                for (source, target), cents in _sum_flows(recorded_transfers).items()
             ]
             self._report_finding(
                 entry,
-                f"transfers of the levels: expected {', '.join(moves) or 'none'},"
-                f" found {', '.join(recorded_moves) or 'none'}",
+                f"transfers of the levels: expected {', '.join(expected_texts) or 'none'},"
+                f" found {', '.join(recorded_texts) or 'none'}",
             )
 
     def _check_stored_levels(self, entry: StoredEntry, pools: Iterable[str]) -> None:
@@ -730,22 +767,22 @@ def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
 
     Raises ValueError if the hit has neither.
     """
-    worth = hit.amount_cents if hit.claim_id is None else hit.claim_id
-    if worth is None:
+    claim_or_amount = hit.amount_cents if hit.claim_id is None else hit.claim_id
+    if claim_or_amount is None:
         raise ValueError(f"hit of {hit.pool_id}: expected an amount or a claim, found neither")
-    return worth
+    return claim_or_amount
 
 
-def _take_mystery_draw(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
+def _take_mystery_draw(pool: str, hit_chance: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
     """Remove the draw of the mystery level of ``pool`` from the front of ``draws``; return whether it hits the level.
 
-    If ``odds`` is None or certain, no draw was recorded and none is removed. Raises ValueError if the first draw is
-    not that of this level.
+    If ``hit_chance`` is None or certain, no draw was recorded and none is removed. Raises ValueError if the first draw
+    is not that of this level.
     """
-    if odds is None:
+    if hit_chance is None:
         return False
-    favourable, bound = odds
-    if favourable >= bound:
+    favourable_count, bound = hit_chance
+    if favourable_count >= bound:
         return True
     recorded_bound, value, purpose = draws.pop(0) if draws else (0, 0, "")
     if (recorded_bound, purpose) != (bound, f"{MYSTERY_DRAW_PURPOSE}{pool}") or not 0 <= value < bound:
@@ -753,7 +790,7 @@ def _take_mystery_draw(pool: str, odds: tuple[int, int] | None, draws: list[Draw
             f"record.mystery: expected a draw below {bound} for level {pool}, "
             f"found {value} below {recorded_bound} for {purpose!r}"
         )
-    return value < favourable
+    return value < favourable_count
 
 
 def _sum_flows(transfers: Iterable[Transfer]) -> Counter[tuple[str, str]]:

@@ -29,17 +29,17 @@ def format_log_lines(rows: Iterable[Mapping[str, Any]], width_max: int) -> Itera
     """
     width_max = max(width_max, _WIDTH_MIN)
     for row in rows:
-        moment = str(row["time"]).partition("+")[0].replace("T", " ")
-        yield from _wrap_text(f"{row['entry']:>8}  {moment}  {make_printable(row['kind'])}", width_max)
-        if about := " · ".join(_describe_event(row)):
-            yield from _wrap_text(f"{_INDENT}{about}", width_max)
+        time_text = str(row["time"]).partition("+")[0].replace("T", " ")
+        yield from _wrap_text(f"{row['entry']:>8}  {time_text}  {make_printable(row['kind'])}", width_max)
+        if event_text := " · ".join(_describe_event(row)):
+            yield from _wrap_text(f"{_INDENT}{event_text}", width_max)
         fields = {key: value for key, value in row.items() if key not in _FIELDS_NOT_IN_DETAILS and value}
-        details = fields.pop("story", {})
-        facts = {**fields, **details} if isinstance(details, Mapping) else {**fields, "story": details}
-        shown_facts = {key: value for key, value in facts.items() if value not in (None, "")}
-        if shown_facts:
+        story = fields.pop("story", {})
+        details_by_name = {**fields, **story} if isinstance(story, Mapping) else {**fields, "story": story}
+        shown_details = {key: value for key, value in details_by_name.items() if value not in (None, "")}
+        if shown_details:
             text = "; ".join(
-                f"{make_printable(key)} {_format_value(value)}" for key, value in shown_facts.items()
+                f"{make_printable(key)} {_format_value(value)}" for key, value in shown_details.items()
             )
             yield from _wrap_text(f"{_INDENT}{text}", width_max)
 
@@ -51,10 +51,10 @@ def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
     """
     if row.get("effect") not in {None, "", "log"}:
         yield str(row["effect"]).replace("_", " ")
-    clear = row.get("clear")
-    if clear not in {None, "", "nothing"}:
-        clear_text = str(clear).replace("_", " ")
-        yield "ends by itself" if clear == "itself" else f"to be cleared by {clear_text}"
+    clearing_role = row.get("clear")
+    if clearing_role not in {None, "", "nothing"}:
+        clear_text = str(clearing_role).replace("_", " ")
+        yield "ends by itself" if clearing_role == "itself" else f"to be cleared by {clear_text}"
     if row.get("person"):
         yield f"person {make_printable(row['person'])}"
 

@@ -130,7 +130,7 @@ class _GameTerms:
 
     game: Game
     wager: Wager
-    unit_cents: int
+    denomination_cents: int
     """The denomination in minor units."""
     stake_cents: int
     dims: bytes
@@ -184,14 +184,14 @@ class _PlainGame:
     staked_cents: int
     table: _TableState
     """The current table state: the one at the start of the game, then, after the outcome, the final one."""
-    table_before: bytes
+    table_json_before: bytes
     """The JSON of the table state at the start of the game."""
     raise_count: int = 0
     """The number of the player's choices that added to the stake."""
     win_cents: int = 0
     push_cents: int = 0
     """The returned stakes in minor units, which are not part of the win."""
-    stored_table: bytes = b""
+    stored_table_json: bytes = b""
     """The JSON that the game's end stores under the table's storage key; empty if it stores none."""
 
     @property
@@ -268,7 +268,7 @@ class PlainRun:
         """
         table = self.table_states.get(game.terms.game.digest)
         return (
-            (table is None or table.state_after == game.table_before)
+            (table is None or table.state_after == game.table_json_before)
             and self.head_hex == game.previous_hex
             and self.last_sequence + 1 == game.first_sequence
             and self.journal_tag == game.journal_tag
@@ -278,7 +278,7 @@ class PlainRun:
     def add_game(self, game: _PlainGame) -> None:
         """Add a checked plain game, which must be the first of this sequence or directly follow its last game."""
         terms = game.terms
-        key = game.terms.dimensions_key
+        dimensions_key = game.terms.dimensions_key
         win_cents = game.win_cents
         push_cents = game.push_cents
         self.entry_count = game.sequence - self.first_sequence + 1
@@ -288,25 +288,26 @@ class PlainRun:
         self.last_win_cents, self.last_start_time = win_cents + push_cents, game.start_time
         self.smallest_stake_cents = min(self.smallest_stake_cents, terms.stake_cents)
         self.game_ids.add(terms.game.id)
-        self.tables_played.add((terms.game.digest, terms.unit_cents))
-        table = self.table_states.setdefault(terms.game.digest, RunTableState(game.table_before, b""))
-        table.state_after, table.stored_json = game.table.json, game.stored_table or table.stored_json
-        self._add_flow((CASHABLE_ACCOUNT, "house:wager", key), game.staked_cents, 1 + game.raise_count)
+        self.tables_played.add((terms.game.digest, terms.denomination_cents))
+        table = self.table_states.setdefault(terms.game.digest, RunTableState(game.table_json_before, b""))
+        table.state_after, table.stored_json = game.table.json, game.stored_table_json or table.stored_json
+        self._add_flow(
+            (CASHABLE_ACCOUNT, "house:wager", dimensions_key), game.staked_cents, 1 + game.raise_count
+        )
         self.last_money_entry_kind = (GAME_CHOICE if game.raise_count else GAME_START).kind
         if push_cents:
-            self._add_flow(("house:push", CASHABLE_ACCOUNT, key), push_cents, 1)
+            self._add_flow(("house:push", CASHABLE_ACCOUNT, dimensions_key), push_cents, 1)
             self.last_money_entry_kind = GAME_PUSH.kind
         if win_cents:
-            self._add_flow(("house:win", CASHABLE_ACCOUNT, key), win_cents, 1)
+            self._add_flow(("house:win", CASHABLE_ACCOUNT, dimensions_key), win_cents, 1)
             self.last_money_entry_kind = GAME_END.kind
         for counter in ("games_played", _find_result_counter_name(game)):
-            self.counts[counter, key] = self.counts.get((counter, key), 0) + 1
+            self.counts[counter, dimensions_key] = self.counts.get((counter, dimensions_key), 0) + 1
 
     def _add_flow(self, cell: MeterCellKey, cents: int, transfer_count: int) -> None:
         """Add ``transfer_count`` transfers with a total of ``cents`` to the sums of the sequence for a meter cell."""
-        flow = self.flows.setdefault(cell, [0, 0])
-        flow[0] += cents
-        flow[1] += transfer_count
+        earlier_cents, earlier_count = self.flows.get(cell, (0, 0))
+        self.flows[cell] = [earlier_cents + cents, earlier_count + transfer_count]
 
 
 _KINDS_OF_OPEN_GAME: Final = tuple(
@@ -427,7 +428,7 @@ class PlainGameFinder:
             head_hex=hashlib.sha256(body).hexdigest(),
             staked_cents=terms.stake_cents,
             table=table,
-            table_before=table.json,
+            table_json_before=table.json,
         )
 
     def _find_table(self, terms: _GameTerms, table_json: bytes) -> _TableState | None:
@@ -445,7 +446,9 @@ class PlainGameFinder:
             if encode_canonical_json(state) != table_json or table.game.rules.list_standing_bets():
                 return None
         wager = table.game.build_wager(terms.wager.credits, **terms.wager.options)
-        is_accepted = wager == terms.wager and has_prescribed_amounts(table.game, wager, terms.unit_cents)
+        is_accepted = wager == terms.wager and has_prescribed_amounts(
+            table.game, wager, terms.denomination_cents
+        )
         return table if is_accepted else None
 
     def _accept_outcome(self, game: _PlainGame, outcome: Outcome | None) -> bool:
@@ -456,40 +459,40 @@ class PlainGameFinder:
         terms = game.terms
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
             return False
-        game.push_cents = outcome.push_credits * terms.unit_cents
-        game.win_cents = outcome.win_credits * terms.unit_cents - game.push_cents
+        game.push_cents = outcome.push_credits * terms.denomination_cents
+        game.win_cents = outcome.win_credits * terms.denomination_cents - game.push_cents
         settled_credits = sum([settlement.staked_credits for settlement in outcome.settlements])
         if (
             not 0 <= game.win_cents <= AMOUNT_CENTS_MAX
             or game.staked_cents > game.credit_before_cents
-            or (terms.has_spots and settled_credits * terms.unit_cents != game.staked_cents)
+            or (terms.has_spots and settled_credits * terms.denomination_cents != game.staked_cents)
         ):
             return False
         if outcome.table is None:
             game.table = _TableState(INITIAL_TABLE_STATE_JSON, terms.game)
-            game.stored_table = (
-                b"" if game.table_before == INITIAL_TABLE_STATE_JSON else INITIAL_TABLE_STATE_JSON
+            game.stored_table_json = (
+                b"" if game.table_json_before == INITIAL_TABLE_STATE_JSON else INITIAL_TABLE_STATE_JSON
             )
             return True
         game.table = _TableState(
             encode_canonical_json(outcome.table), terms.game.with_table_state(outcome.table)
         )
-        game.stored_table = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
-            *(terms.unit_cents, terms.game_name, game.table.json),
+        game.stored_table_json = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
+            *(terms.denomination_cents, terms.game_name, game.table.json),
         )
         self._tables[terms.game.digest] = game.table
         return not game.table.game.rules.list_standing_bets()
 
-    def _find_terms(self, *parts: bytes) -> _GameTerms | None:
+    def _find_terms(self, *entry_parts: bytes) -> _GameTerms | None:
         """Return the cached terms (definition, wager, denomination) of a game, or None if it is not plain.
 
-        ``parts`` are the parts of the game's first entry that state these terms.
+        ``entry_parts`` are the parts of the game's first entry that state these terms.
         """
-        if parts not in self._terms_by_parts:
+        if entry_parts not in self._terms_by_parts:
             if len(self._terms_by_parts) >= _CACHED_TERMS_MAX:
                 self._terms_by_parts.clear()
-            self._terms_by_parts[parts] = self._build_terms(*parts)
-        return self._terms_by_parts[parts]
+            self._terms_by_parts[entry_parts] = self._build_terms(*entry_parts)
+        return self._terms_by_parts[entry_parts]
 
     def _build_terms(
         self,
@@ -497,23 +500,23 @@ class PlainGameFinder:
         game_name: bytes,
         wager_json: bytes,
         bet_credits_text: bytes,
-        unit_cents_text: bytes,
+        denomination_cents_text: bytes,
     ) -> _GameTerms | None:
         """Return the terms (definition, wager, denomination) that these parts of a game's first entry state.
 
         Return None if a game on these terms is not plain.
         """
-        name = parse_json(game_name)
-        unit_cents = int(unit_cents_text)
+        parsed_game_name = parse_json(game_name)
+        denomination_cents = int(denomination_cents_text)
         wager = Wager.from_json(parse_json(wager_json))
-        definition = self._games.find(name["id"], name["digest"])
+        definition = self._games.find(parsed_game_name["id"], parsed_game_name["digest"])
         if definition is None:
             return None
         game = definition.with_table_state(None)
         expected_dims: dict[str, str | int] = {
             "game": game.id,
             "paytable": f"{game.id}@{game.version}",
-            "denomination_cents": unit_cents,
+            "denomination_cents": denomination_cents,
             "wager_level": wager.credits,
         }
         is_plain = (
@@ -523,18 +526,20 @@ class PlainGameFinder:
             and encode_canonical_json(wager.to_json()) == wager_json
             and wager.credits == int(bet_credits_text) > 0
             and wager.seat is None
-            and unit_cents in game.denominations_cents
-            and wager.credits * unit_cents <= AMOUNT_CENTS_MAX
+            and denomination_cents in game.denominations_cents
+            and wager.credits * denomination_cents <= AMOUNT_CENTS_MAX
             and encode_canonical_json(game.build_wager(wager.credits, **wager.options).to_json())
             == wager_json
-            and has_prescribed_amounts(game, wager, unit_cents)
+            and has_prescribed_amounts(game, wager, denomination_cents)
             and not game.list_levels(wager)
             and find_table_keys(game.rules, 1) == _NO_STORED_TABLE_KEYS
         )
-        stake_cents = wager.credits * unit_cents
-        key = build_dimensions_key(expected_dims)
+        stake_cents = wager.credits * denomination_cents
+        dimensions_key = build_dimensions_key(expected_dims)
         has_spots = bool(game.rules.list_spots())
-        terms = _GameTerms(game, wager, unit_cents, stake_cents, dims, key, game_name, has_spots)
+        terms = _GameTerms(
+            game, wager, denomination_cents, stake_cents, dims, dimensions_key, game_name, has_spots
+        )
         return terms if is_plain else None
 
 
@@ -563,23 +568,23 @@ def _accept_choice_entry(game: _PlainGame, body: bytes, choice_number: int) -> b
     match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), game.conversation.decision
     if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
         return False
-    value, terms = parse_json(match["choice"]), game.terms
-    added_credits = decision.get_added_credits(value)
+    option, terms = parse_json(match["choice"]), game.terms
+    added_credits = decision.get_added_credits(option)
     expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
-        expected = (terms.dims, b"%d" % added_credits, b"%d" % (added_credits * terms.unit_cents))
+        expected = (terms.dims, b"%d" % added_credits, b"%d" % (added_credits * terms.denomination_cents))
     if (
         match.group("dims", "added_credits", "added_cents") != expected
         or match["play_id"] != game.play_id
         or (int(match["choice_number"]), int(match["sequence"])) != (choice_number, game.sequence + 1)
         or match["previous"].decode() != game.head_hex
-        or encode_canonical_json(value) != match["choice"]
+        or encode_canonical_json(option) != match["choice"]
         or not is_time(match["time"].decode())
-        or not _play_recorded_step(game.conversation, Choice(value), match["draws"], match["outcome"])
+        or not _play_recorded_step(game.conversation, Choice(option), match["draws"], match["outcome"])
     ):
         return False
     game.sequence, game.head_hex = game.sequence + 1, hashlib.sha256(body).hexdigest()
-    game.staked_cents += added_credits * terms.unit_cents
+    game.staked_cents += added_credits * terms.denomination_cents
     game.raise_count += added_credits > 0
     return True
 
@@ -600,7 +605,7 @@ def _accept_push_entry(game: _PlainGame, body: bytes) -> bool:
 
     If it is, store the entry as the game's last one so far.
     """
-    play, cents, time = game.play_id, game.push_cents, _read_entry_time(body)
+    play_id, cents, time = game.play_id, game.push_cents, _read_entry_time(body)
     if time is None:
         return False
     expected = (
@@ -608,7 +613,7 @@ def _accept_push_entry(game: _PlainGame, body: bytes) -> bool:
         b'"record":{"play_id":"%b","push_cents":%d},"sequence":%d,"time":"%b",'
         b'"transfers":[["house:push","credit:1:cashable",%d]]}'
     ) % (
-        *(game.terms.dims, play, game.head_hex.encode(), play, cents),
+        *(game.terms.dims, play_id, game.head_hex.encode(), play_id, cents),
         *(game.sequence + 1, time, cents),
     )
     return _accept_entry(game, body, expected)
@@ -619,22 +624,27 @@ def _accept_end_entry(game: _PlainGame, body: bytes) -> bool:
 
     If it is, store the entry as the game's last one so far.
     """
-    play, win_cents, push_cents, time = game.play_id, game.win_cents, game.push_cents, _read_entry_time(body)
+    play_id, win_cents, push_cents, time = (
+        game.play_id,
+        game.win_cents,
+        game.push_cents,
+        _read_entry_time(body),
+    )
     if time is None:
         return False
-    push = b'"push_cents":%d,' % push_cents if push_cents else b""
-    transfers = b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents if win_cents else b""
-    table = b""
-    if game.stored_table:
-        table = b',"table:%b":%b' % (game.terms.game.digest.encode(), game.stored_table)
+    push_json = b'"push_cents":%d,' % push_cents if push_cents else b""
+    transfers_json = b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents if win_cents else b""
+    table_json = b""
+    if game.stored_table_json:
+        table_json = b',"table:%b":%b' % (game.terms.game.digest.encode(), game.stored_table_json)
     expected = (
         b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
         b'"record":{"play_id":"%b",%b"win_cents":%d},"sequence":%d,'
         b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}%b},"time":"%b"%b}'
     ) % (
-        *(_find_result_counter_name(game).encode(), game.terms.dims, play, game.head_hex.encode()),
-        *(play, push, win_cents, game.sequence + 1),
-        *(play, win_cents + push_cents, table, time, transfers),
+        *(_find_result_counter_name(game).encode(), game.terms.dims, play_id, game.head_hex.encode()),
+        *(play_id, push_json, win_cents, game.sequence + 1),
+        *(play_id, win_cents + push_cents, table_json, time, transfers_json),
     )
     return _accept_entry(game, body, expected)
 

@@ -12,7 +12,7 @@ from egm.money import entries
 from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord, PrizeRecord, UnclaimedRecord
-from egm.play import prizes_in_kind as merchandise
+from egm.play import prizes_in_kind
 from egm.play.entries import GAME_END, HANDPAY_REPLACED, PRIZES_EXCHANGED
 from egm.record_codec import from_json
 from meters import Phase, StoredEntry, Transfer
@@ -33,34 +33,41 @@ AccountFlow = tuple[str, str, int]
 
 def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[AccountFlow]:
     """Return the transfers as sorted (source, target, minor units) tuples, so that their order does not matter."""
-    return sorted((part.source, part.target, part.amount_cents) for part in transfers)
+    return sorted((transfer.source, transfer.target, transfer.amount_cents) for transfer in transfers)
 
 
 def _select_prize_flows(flows: Iterable[AccountFlow]) -> list[AccountFlow]:
     """Return those transfers that reserve or release prizes in kind."""
-    return [flow for flow in flows if flow[0].startswith(PRIZES_ACCOUNT_PREFIX)]
+    return [
+        (source, target, cents) for source, target, cents in flows if source.startswith(PRIZES_ACCOUNT_PREFIX)
+    ]
 
 
 def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
     """Return whether any transfer moves value out of an account of prizes in kind."""
-    return any(part.source.startswith(PRIZES_ACCOUNT_PREFIX) for part in transfers)
+    return any(transfer.source.startswith(PRIZES_ACCOUNT_PREFIX) for transfer in transfers)
 
 
 def compute_due_prize_reservations(
-    values_cents: Mapping[str, int], won_prize_ids: Iterable[str]
+    value_cents_by_prize: Mapping[str, int], won_prize_ids: Iterable[str]
 ) -> list[AccountFlow]:
     """Return the sorted transfers with which the end of a game must reserve the prizes in kind that it owes.
 
-    ``won_prize_ids`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by prize id.
+    ``won_prize_ids`` are the ids of the prizes; ``value_cents_by_prize`` has the value of each in minor units, by prize
+    id.
     """
-    prizes = [PrizeRecord(id=name, names={}, value_cents=values_cents[name]) for name in won_prize_ids]
-    return _list_sorted_flows(merchandise.build_prize_transfers(prizes))
+    prizes = [
+        PrizeRecord(id=name, names={}, value_cents=value_cents_by_prize[name]) for name in won_prize_ids
+    ]
+    return _list_sorted_flows(prizes_in_kind.build_prize_transfers(prizes))
 
 
-def list_prize_reservations(end: StoredEntry) -> list[AccountFlow]:
+def list_prize_reservations(end_entry: StoredEntry) -> list[AccountFlow]:
     """Return the transfers with which the end of a game reserves prizes in kind."""
     return (
-        _select_prize_flows(_list_sorted_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
+        _select_prize_flows(_list_sorted_flows(end_entry.transfers))
+        if _has_prize_transfer(end_entry.transfers)
+        else []
     )
 
 
@@ -130,18 +137,18 @@ class PrizeAudit:
 
         ``reservation_id`` is the reservation of the prizes.
         """
-        owed_prizes = self._owed_prize_flows.get(reservation_id)
-        if owed_prizes is None or reservation_id in self._exchange_by_reservation:
+        owed_flows = self._owed_prize_flows.get(reservation_id)
+        if owed_flows is None or reservation_id in self._exchange_by_reservation:
             self._report_finding(
                 entry,
                 f"record.handpay: {reservation_id} owes no prize in kind, or its prize was already exchanged",
             )
             return
         expected_flows = sorted(
-            ("house:attendant_jackpot", "out:handpay_jackpot", flow[2])
-            if _select_prize_flows([flow])
-            else flow
-            for flow in owed_prizes
+            ("house:attendant_jackpot", "out:handpay_jackpot", cents)
+            if source.startswith(PRIZES_ACCOUNT_PREFIX)
+            else (source, target, cents)
+            for source, target, cents in owed_flows
         )
         if flows != expected_flows:
             self._report_finding(
@@ -151,33 +158,33 @@ class PrizeAudit:
             )
         self._exchange_by_reservation[reservation_id] = entry.id
 
-    def _close_reservation(self, entry: StoredEntry, ref: str) -> None:
-        """Close the reservation ``ref`` of prizes in kind, and check why it ends.
+    def _close_reservation(self, entry: StoredEntry, reservation_id: str) -> None:
+        """Close the reservation ``reservation_id`` of prizes in kind, and check why it ends.
 
         Either the prizes were handed over, or a hand-pay in money replaced them, or nobody claimed them.
         """
-        flows = self._owed_prize_flows.pop(ref)
-        if entry.phase is Phase.SETTLE and ref in self._exchange_by_reservation:
+        flows = self._owed_prize_flows.pop(reservation_id)
+        if entry.phase is Phase.SETTLE and reservation_id in self._exchange_by_reservation:
+            exchange_id = self._exchange_by_reservation[reservation_id]
             self._report_finding(
-                entry,
-                f"the prize is handed over, although {self._exchange_by_reservation[ref]} pays its value as well",
+                entry, f"the prize is handed over, although {exchange_id} pays its value as well"
             )
-        elif entry.kind == _HANDPAY_REPLACED_KIND and ref not in self._exchange_by_reservation:
+        elif entry.kind == _HANDPAY_REPLACED_KIND and reservation_id not in self._exchange_by_reservation:
             self._report_finding(
-                entry, f"the prize of {ref} is given up, but no hand-pay in money replaces it"
+                entry, f"the prize of {reservation_id} is given up, but no hand-pay in money replaces it"
             )
         elif entry.kind == entries.HANDPAY_UNCLAIMED.kind:
-            self._unclaimed_prize_flows[ref] = _select_prize_flows(flows)
+            self._unclaimed_prize_flows[reservation_id] = _select_prize_flows(flows)
 
     def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[AccountFlow]) -> None:
         """Check that each unclaimed prize in kind moves to the account of unclaimed prizes."""
         unclaimed_flows = self._unclaimed_prize_flows.pop(str(read_details(entry).get("id")), [])
-        returned_prizes = sorted(
+        expected_flows = sorted(
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in unclaimed_flows
         )
-        if _select_prize_flows(flows) != returned_prizes:
+        if _select_prize_flows(flows) != expected_flows:
             self._report_finding(
                 entry,
-                f"transfers do not return the unclaimed prizes: expected {returned_prizes},"
+                f"transfers do not return the unclaimed prizes: expected {expected_flows},"
                 f" found {_select_prize_flows(flows)}",
             )

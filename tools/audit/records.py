@@ -12,13 +12,13 @@ from egm.record_codec import RecordError, from_json, stored_as
 from meters import StoredEntry
 from meters.entry import encode_canonical_json
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 #: Parts of game records whose JSON must be exactly what their class writes, because the class accepts more.
 _FIELDS_COMPARED_AS_JSON: Final = ("wager", "outcome")
 
 
-def read_record(entry: StoredEntry, record_class: type[R]) -> R:
+def read_record(entry: StoredEntry, record_class: type[RecordT]) -> RecordT:
     """Return the record of an entry, decoded as the class ``record_class``.
 
     Raises RecordError, which names the entry's kind and the field.

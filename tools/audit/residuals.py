@@ -32,8 +32,12 @@ def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEnt
         0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == RESIDUAL_DRAW_PURPOSE
     )
     due_cents = prize_cents if value < amount_cents else 0
-    staked_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:residual")
-    won_cents = sum(part.amount_cents for part in entry.transfers if part.source == "house:residual_win")
+    staked_cents = sum(
+        transfer.amount_cents for transfer in entry.transfers if transfer.target == "house:residual"
+    )
+    won_cents = sum(
+        transfer.amount_cents for transfer in entry.transfers if transfer.source == "house:residual_win"
+    )
     if not is_record_valid:
         report_finding(
             entry,

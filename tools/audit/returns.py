@@ -88,7 +88,7 @@ class GameReturn:
     """The lowest exact return, as a share of the stakes, over all decisions of players; None if unknown."""
     highest_return: Fraction | None = None
     """The highest exact return, as a share of the stakes, over all decisions of players; None if unknown."""
-    sigma_cents: float | None = None
+    standard_deviation_cents: float | None = None
     """The standard deviation of the sum of all wins; None if unknown."""
     z_score: float | None = None
     """The deviation of the wins from the exact return, in standard deviations; None if unknown.
@@ -122,7 +122,7 @@ class GameReturn:
             "return": self.won_cents / self.staked_cents,
             "theoretical": None if self.highest_return is None else float(self.highest_return),
             "theoretical_least": None if self.lowest_return is None else float(self.lowest_return),
-            "sigma_cents": self.sigma_cents,
+            "sigma_cents": self.standard_deviation_cents,
             "z": self.z_score,
             "verdict": self.verdict,
             "why": self.unknown_reason,
@@ -139,21 +139,21 @@ def iter_returns(view: JournalView) -> Iterator[GameReturn]:
     for version, sums in sorted(_sum_ended_games(view).items()):
         if not sums.staked_cents:  # only games without a stake, on standing bets of an earlier journal
             continue
-        part = reading.select(
+        version_reading = reading.select(
             paytable=f"{version.game}@{version.version}", denomination_cents=version.denomination_cents
         )
-        facts: dict[str, Any] = {
+        compared_fields: dict[str, Any] = {
             "game_version": version,
             "game_count": sums.game_count,
             "staked_cents": sums.staked_cents,
             "won_cents": sums.won_cents,
-            "coin_in_cents": part.value("coin_in"),
-            "paid_cents": sum(sign * part.value(name) for name, sign in _SIGN_BY_PAYMENT_METER),
+            "coin_in_cents": version_reading.value("coin_in"),
+            "paid_cents": sum(sign * version_reading.value(name) for name, sign in _SIGN_BY_PAYMENT_METER),
         }
         try:
-            yield _compare_return(sums, version, _load_game(view, version), facts)
+            yield _compare_return(sums, version, _load_game(view, version), compared_fields)
         except (PaytableError, AnalysisError, LookupError) as error:
-            yield GameReturn(**facts, unknown_reason=str(error))
+            yield GameReturn(**compared_fields, unknown_reason=str(error))
 
 
 def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
@@ -175,23 +175,27 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
         if entry.kind == GAME_DOUBLE_UP.kind:
             doubled_up_play_ids.add(play_id)
             continue
-        start = started_games.pop(play_id, None)
+        start_record = started_games.pop(play_id, None)
         # a game that started before a clear is in another journal
-        if start is None or entry.kind == GAME_VOID.kind:
+        if start_record is None or entry.kind == GAME_VOID.kind:
             continue
-        game, cents = start["game"], start["denomination_cents"]
+        game, denomination_cents = start_record["game"], start_record["denomination_cents"]
         sums = sums_by_version.setdefault(
-            GameVersion(game["id"], game["version"], game["digest"], cents), _GameSums()
+            GameVersion(game["id"], game["version"], game["digest"], denomination_cents), _GameSums()
         )
-        wager = Wager.from_json(start["wager"])
+        wager = Wager.from_json(start_record["wager"])
         key = (wager.credits, repr(sorted(wager.options.items())))
         sums.game_count += 1
-        sums.staked_cents += wager.credits * cents
+        sums.staked_cents += wager.credits * denomination_cents
         sums.won_cents += (
-            record["win_cents"] + record.get("push_cents", 0) - raised_credits.pop(play_id, 0) * cents
+            record["win_cents"]
+            + record.get("push_cents", 0)
+            - raised_credits.pop(play_id, 0) * denomination_cents
         )
         sums.has_standing_bets = (
-            sums.has_standing_bets or "table" in start or any(n.startswith("table:") for n in entry.state)
+            sums.has_standing_bets
+            or "table" in start_record
+            or any(storage_key.startswith("table:") for storage_key in entry.state)
         )
         sums.has_double_up = sums.has_double_up or play_id in doubled_up_play_ids
         sums.wager_counts[key] += 1
@@ -216,44 +220,63 @@ def _load_game(view: JournalView, version: GameVersion) -> Game:
 
 
 def _compare_return(
-    sums: _GameSums, version: GameVersion, game: Game, facts: Mapping[str, Any]
+    sums: _GameSums, version: GameVersion, game: Game, compared_fields: Mapping[str, Any]
 ) -> GameReturn:
     """Return the actual return of a game version, compared with the mean and variance of all its wagers."""
     if sums.has_standing_bets:
         raise LookupError(
             "bets stand from one game to the next, so the return of a single game is not defined"
         )
-    highest = lowest = variance = Fraction(0)
+    highest_return_credits = lowest_return_credits = variance = Fraction(0)
     for key, wager_count in sums.wager_counts.items():
-        bet = game.rules.analyse_wager(sums.wager_by_key[key])
-        wager_variance = _compute_largest_variance(game, bet) if sums.has_double_up else bet.variance
+        bet_analysis = game.rules.analyse_wager(sums.wager_by_key[key])
+        wager_variance = (
+            _compute_largest_variance(game, bet_analysis) if sums.has_double_up else bet_analysis.variance
+        )
         if wager_variance is None:
-            raise LookupError(f"a wager of {bet.cost_credits} credits has no exact variance")
-        worst = bet.rtp if bet.worst_rtp is None else bet.worst_rtp
-        highest += bet.rtp * bet.cost_credits * wager_count
-        lowest += worst * bet.cost_credits * wager_count
+            raise LookupError(f"a wager of {bet_analysis.cost_credits} credits has no exact variance")
+        worst_rtp = bet_analysis.rtp if bet_analysis.worst_rtp is None else bet_analysis.worst_rtp
+        highest_return_credits += bet_analysis.rtp * bet_analysis.cost_credits * wager_count
+        lowest_return_credits += worst_rtp * bet_analysis.cost_credits * wager_count
         variance += wager_variance * wager_count
-    cents = version.denomination_cents
-    won, staked = Fraction(sums.won_cents, cents), Fraction(sums.staked_cents, cents)
-    deviation = won - highest if won > highest else min(won - lowest, Fraction(0))
-    sigma = math.sqrt(variance)
-    z = float(deviation) / sigma if sigma else math.copysign(math.inf, deviation) if deviation else 0.0
+    denomination_cents = version.denomination_cents
+    won_credits, staked_credits = (
+        Fraction(sums.won_cents, denomination_cents),
+        Fraction(sums.staked_cents, denomination_cents),
+    )
+    deviation = (
+        won_credits - highest_return_credits
+        if won_credits > highest_return_credits
+        else min(won_credits - lowest_return_credits, Fraction(0))
+    )
+    standard_deviation = math.sqrt(variance)
+    z_score = (
+        float(deviation) / standard_deviation
+        if standard_deviation
+        else math.copysign(math.inf, deviation)
+        if deviation
+        else 0.0
+    )
     return GameReturn(
-        **facts,
-        lowest_return=lowest / staked,
-        highest_return=highest / staked,
-        sigma_cents=sigma * cents,
-        z_score=z,
+        **compared_fields,
+        lowest_return=lowest_return_credits / staked_credits,
+        highest_return=highest_return_credits / staked_credits,
+        standard_deviation_cents=standard_deviation * denomination_cents,
+        z_score=z_score,
     )
 
 
-def _compute_largest_variance(game: Game, bet: BetAnalysis) -> Fraction | None:
+def _compute_largest_variance(game: Game, bet_analysis: BetAnalysis) -> Fraction | None:
     """Return the variance of a wager if every win is doubled up as often as the game allows, which is the largest one.
 
     Return None if it is not known.
     """
     for unit_bet in analyse(game, AnalysisDepth.FULL).bets:
-        doubled = unit_bet.double_up
-        if unit_bet.options.items() <= bet.options.items() and doubled and doubled.variance is not None:
-            return doubled.variance * (bet.cost_credits // unit_bet.cost_credits) ** 2
+        double_up = unit_bet.double_up
+        if (
+            unit_bet.options.items() <= bet_analysis.options.items()
+            and double_up
+            and double_up.variance is not None
+        ):
+            return double_up.variance * (bet_analysis.cost_credits // unit_bet.cost_credits) ** 2
     return None

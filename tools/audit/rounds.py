@@ -70,11 +70,11 @@ class _Round:
             seat: position for position, seat in self.seat_by_position.items() if seat is not None
         }
         positions = position_by_seat.items()
-        lower = max((position for seat, position in positions if seat < seat_number), default=0)
-        upper = min(
+        lower_position = max((position for seat, position in positions if seat < seat_number), default=0)
+        upper_position = min(
             (position for seat, position in positions if seat > seat_number), default=POSITIONS_MAX + 1
         )
-        return range(lower + 1, upper)
+        return range(lower_position + 1, upper_position)
 
 
 class RoundAudit:
@@ -130,10 +130,12 @@ class RoundAudit:
         table_bets = frozenset(
             (*game.wager.bets, *game.wager.bets_of_other_seats) if seat is not None else ()
         )
-        tables = self._rounds.setdefault(game.round_id, {})
+        round_by_digest = self._rounds.setdefault(game.round_id, {})
         if not is_carried:
-            self._check_spin(entry, game, may_be_shared=bool(tables) and digest not in tables)
-        round_ = tables.setdefault(digest, _Round(game.round_id, digest, table_bets))
+            self._check_spin(
+                entry, game, may_be_shared=bool(round_by_digest) and digest not in round_by_digest
+            )
+        round_ = round_by_digest.setdefault(digest, _Round(game.round_id, digest, table_bets))
         if round_.table_bets != table_bets:
             self._report_finding(
                 entry,
@@ -141,7 +143,9 @@ class RoundAudit:
                 f"{game.round_id}",
             )
         is_seat_taken = seat is not None and seat in round_.seat_by_position.values()
-        if is_seat_taken or any(position in table.seat_by_position for table in tables.values()):
+        if is_seat_taken or any(
+            position in other_round.seat_by_position for other_round in round_by_digest.values()
+        ):
             self._report_finding(
                 entry,
                 f"position {position} or its seat has already started a game of the round {game.round_id}",
@@ -193,7 +197,10 @@ class RoundAudit:
 
     def is_in_starting_round(self, game: GameRecord) -> bool:
         """Return whether the game belongs to the round that the seats are starting now, one after the other."""
-        return self._starting_round is not None and self._starting_round[1] is self._find_round(game)
+        if self._starting_round is None:
+            return False
+        _, starting_round = self._starting_round
+        return starting_round is self._find_round(game)
 
     @property
     def is_round_starting(self) -> bool:
@@ -235,7 +242,10 @@ class RoundAudit:
         clock or the random number generator may write an entry, and the power may fail after it. Any other
         entry proves that the machine kept running and ended the start of the round.
         """
-        if self._starting_round is None or entry.sequence == self._starting_round[0].sequence:
+        if self._starting_round is None:
+            return
+        start_entry, _ = self._starting_round
+        if entry.sequence == start_entry.sequence:
             return
         if entry.kind not in _KINDS_POSSIBLE_BETWEEN_ANY_ENTRIES:
             self._is_start_followed = True
@@ -272,8 +282,8 @@ class RoundAudit:
         A void play ends its round if the players win each other's stakes, unless another seat has already
         recorded a further step. The data of a limited number of ended rounds stays stored.
         """
-        key = self._round_by_play.pop(play_id, ("", ""))
-        round_ = self._rounds.get(key[0], {}).get(key[1])
+        round_id, digest = self._round_by_play.pop(play_id, ("", ""))
+        round_ = self._rounds.get(round_id, {}).get(digest)
         if round_ is None:
             return
         round_.has_void_play = round_.has_void_play or is_void
@@ -281,7 +291,7 @@ class RoundAudit:
             round_.void_play = round_.void_play or play_id
         round_.open_plays.discard(play_id)
         if not round_.open_plays:
-            self._ended_rounds[key] = None
+            self._ended_rounds[round_id, digest] = None
         if len(self._ended_rounds) > _STORED_ENDED_ROUNDS_MAX:
             round_id, digest = next(iter(self._ended_rounds))
             del self._ended_rounds[round_id, digest], self._rounds[round_id][digest]
@@ -292,34 +302,34 @@ class RoundAudit:
         """Record the number that a physical wheel reported for a round."""
         if round_id == self._spin_round_id:
             self._spin_number = number
-        for table in self._rounds.get(round_id, {}).values():
-            table.number = number
+        for round_ in self._rounds.get(round_id, {}).values():
+            round_.number = number
 
     def find_wheel_number(self, round_id: str) -> int | None:
         """Return the number that a physical wheel reported for a round, or None."""
-        return next((table.number for table in self._rounds.get(round_id, {}).values()), None)
+        return next((round_.number for round_ in self._rounds.get(round_id, {}).values()), None)
 
     def process_game_step(
-        self, entry: StoredEntry, start: GameRecord, step_index: int, choice: GameChoice
+        self, entry: StoredEntry, start_record: GameRecord, step_index: int, choice: GameChoice
     ) -> None:
         """Check that step ``step_index`` of a game equals the same step in the round's other games, and store it.
 
         At a table without seats the games share only their first step, so the later ones are not compared.
         """
-        is_shared = start.wager.seat is not None
-        if choice.round_id != (start.round_id if is_shared else ""):
+        is_shared = start_record.wager.seat is not None
+        if choice.round_id != (start_record.round_id if is_shared else ""):
             self._report_finding(
                 entry,
-                f"record.round_id: expected {start.round_id if is_shared else ''!r}, found {choice.round_id!r}",
+                f"record.round_id: expected {start_record.round_id if is_shared else ''!r}, found {choice.round_id!r}",
             )
         elif is_shared:
-            if self.is_round_void(start):
+            if self.is_round_void(start_record):
                 self._report_finding(
                     entry,
-                    f"a game of the round {start.round_id} was declared void, and another one goes on",
+                    f"a game of the round {start_record.round_id} was declared void, and another one goes on",
                 )
             self._record_step(
-                entry, start, step_index, RecordedStep(choice=choice.choice, draws=choice.draws)
+                entry, start_record, step_index, RecordedStep(choice=choice.choice, draws=choice.draws)
             )
 
     def _find_round(self, game: GameRecord) -> _Round | None:
@@ -373,7 +383,7 @@ class RoundAudit:
     def check_choice_for_other_seat(
         self,
         entry: StoredEntry,
-        start: GameRecord,
+        start_record: GameRecord,
         step_index: int,
         step: RecordedStep | GameChoice,
         decision: Decision,
@@ -385,15 +395,20 @@ class RoundAudit:
         have started.
         """
         if isinstance(step, GameChoice) and step.is_table_answer:
-            self._check_choice_by_machine(entry, start, step, decision)
-        round_ = self._find_round(start)
+            self._check_choice_by_machine(entry, start_record, step, decision)
+        round_ = self._find_round(start_record)
         if decision.kind == DECISION_OF_SEATS:
             self._check_all_staked(entry, round_, step)
             return
-        if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != GAME_CHOICE_KIND:
+        if (
+            start_record.wager.seat in {None, decision.seat}
+            or round_ is None
+            or entry.kind != GAME_CHOICE_KIND
+        ):
             return
         is_first = (
-            step_index < len(round_.first_recorders) and round_.first_recorders[step_index] == start.play_id
+            step_index < len(round_.first_recorders)
+            and round_.first_recorders[step_index] == start_record.play_id
         )
         if is_first and step.choice != decision.default_option:
             self._report_finding(
@@ -403,10 +418,10 @@ class RoundAudit:
             )
 
     def _check_choice_by_machine(
-        self, entry: StoredEntry, start: GameRecord, step: GameChoice, decision: Decision
+        self, entry: StoredEntry, start_record: GameRecord, step: GameChoice, decision: Decision
     ) -> None:
         """Check a choice that the machine made for a player who did not decide: it must be the default option."""
-        if (start.wager.seat or 0) != decision.seat or not start.round_id:
+        if (start_record.wager.seat or 0) != decision.seat or not start_record.round_id:
             self._report_finding(
                 entry, f"record.by_table: seat {decision.seat} decides, but this is a game of another seat"
             )

@@ -42,20 +42,20 @@ from tools.audit.plain_games import INITIAL_TABLE_STATE_JSON, GameSource, PlainR
 from tools.audit.records import read_record
 from tools.audit.rules.pattern import format_storage_key
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 #: Stakes as (credit account, amount in minor units) pairs.
 StakesByAccount: TypeAlias = tuple[tuple[str, int], ...]
 
 
-def list_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> StakesByAccount:
+def list_stakes(entries: Iterable[StoredEntry], start_record: GameRecord) -> StakesByAccount:
     """Return each stake that the entries of a game transfer, as (credit account, amount in minor units).
 
-    For a game that a memory clear carried over, the stakes that the game's record ``start`` states are included.
+    For a game that a memory clear carried over, the stakes that the game's record ``start_record`` states are included.
     """
     stakes: list[tuple[str, int]] = []
     for entry in entries:
         if entry.kind == CARRIED_GAME_KIND:
-            stakes += start.stakes_by_account or ()
+            stakes += start_record.stakes_by_account or ()
         stakes += [(t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT]
     return tuple(stakes)
 
@@ -70,10 +70,10 @@ class EndedGame(NamedTuple):
 
     game: Game
     outcome: Outcome
-    end: StoredEntry
+    end_entry: StoredEntry
     """The entry that ends the game."""
     end_record: GameEndByHand
-    """The record of ``end``; a win that is not paid by hand has no prizes in it."""
+    """The record of ``end_entry``; a win that is not paid by hand has no prizes in it."""
 
 
 class StakeAudit:
@@ -143,7 +143,7 @@ class StakeAudit:
         except RecordError as error:
             self._report_finding(entry, str(error))
 
-    def _read_record(self, entry: StoredEntry, record_class: type[R]) -> R | None:
+    def _read_record(self, entry: StoredEntry, record_class: type[RecordT]) -> RecordT | None:
         """Return the entry's record decoded as the class ``record_class``.
 
         If it is not valid, report a finding and return None.
@@ -185,13 +185,13 @@ class StakeAudit:
                     f"no definition available of game {record.game.id} with digest {record.game.digest[:12]}",
                 )
                 return
-            keys = self._build_table_keys(entry, record.game)
+            table_keys = self._build_table_keys(entry, record.game)
             shared_record = self._shared_tables.get(record.game.digest)
-            shared = None if shared_record is None else shared_record.shared_state
+            shared_state = None if shared_record is None else shared_record.shared_state
             settlements, table_left = game.with_table_state(
-                join_table_state(table.table_state, shared, keys)
+                join_table_state(table.table_state, shared_state, table_keys)
             ).rules.take_down_standing_bets()
-            table_left = extract_player_state(table_left, keys)
+            table_left = extract_player_state(table_left, table_keys)
             returned_cents = sum(settlement.credits for settlement in settlements) * table.denomination_cents
             commission_cents = (
                 sum(settlement.staked_credits for settlement in settlements) * table.denomination_cents
@@ -203,8 +203,8 @@ class StakeAudit:
             table.standing_bets_cents - returned_cents - commission_cents,
             returned_cents,
         )
-        parts = self._split_stakes(entry, table.standing_stakes, amounts_cents)
-        _commission, standing_stakes, returned_stakes = parts or ((), (), ())
+        stake_parts = self._split_stakes(entry, table.standing_stakes, amounts_cents)
+        _commission_stakes, standing_stakes, returned_stakes = stake_parts or ((), (), ())
         if (
             record.amount_cents != returned_cents
             or _list_payments_from(entry, PUSH_ACCOUNT) != returned_stakes
@@ -222,12 +222,12 @@ class StakeAudit:
     # ------------------------------------------------------------------ one game
     def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
         """Check that a game starts from the table state and the denomination that the previous game left."""
-        previous = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
+        previous_table = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME_KIND:
             return
         self._check_no_standing_bets_while_undecided(entry, game)
         expected_table = self._check_shared_table_at_start(
-            entry, game, None if previous is None else previous.table_state
+            entry, game, None if previous_table is None else previous_table.table_state
         )
         if game.table_state != expected_table:
             self._report_finding(
@@ -235,40 +235,40 @@ class StakeAudit:
                 f"record.table: expected {expected_table!r}, left by the game before it; found {game.table_state!r}",
             )
         if (
-            previous is not None
-            and previous.standing_stakes
-            and previous.denomination_cents != game.denomination_cents
+            previous_table is not None
+            and previous_table.standing_stakes
+            and previous_table.denomination_cents != game.denomination_cents
         ):
-            denomination_before = previous.denomination_cents
+            denomination_before = previous_table.denomination_cents
             self._report_finding(
                 entry,
                 f"record.denomination_cents: bets from an earlier game stand at {denomination_before},"
                 f" found {game.denomination_cents}",
             )
 
-    def check_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
+    def check_game_step(self, entry: StoredEntry, start_record: GameRecord, choice: GameChoice) -> None:
         """Check the shared table state that the entry of a game step stores.
 
         If the step decides the game and no other round has started since, the entry must store the table after the
         round; otherwise none.
         """
         self._check_no_standing_bets_while_undecided(entry, choice)
-        keys = self._build_table_keys(entry, start.game)
-        shared_table = self._shared_tables.get(start.game.digest)
+        table_keys = self._build_table_keys(entry, start_record.game)
+        shared_table = self._shared_tables.get(start_record.game.digest)
         expected = None
         if (
-            keys.shared_keys
+            table_keys.shared_keys
             and choice.outcome is not None
             and shared_table is not None
-            and shared_table.round_id == _get_round_id(start)
+            and shared_table.round_id == _get_round_id(start_record)
         ):
             expected = SharedTableState(
                 round_id=shared_table.round_id,
-                shared_keys=keys.shared_keys,
-                standing_bet_keys=keys.standing_bet_keys,
-                shared_state=extract_shared_state(choice.outcome.table, keys),
+                shared_keys=table_keys.shared_keys,
+                standing_bet_keys=table_keys.standing_bet_keys,
+                shared_state=extract_shared_state(choice.outcome.table, table_keys),
             )
-        self._check_shared_table_left(entry, start, expected)
+        self._check_shared_table_left(entry, start_record, expected)
 
     def _check_no_standing_bets_while_undecided(
         self, entry: StoredEntry, step: GameRecord | GameChoice
@@ -287,14 +287,14 @@ class StakeAudit:
         seat's standing bets were placed on a shared state (such as a point) that has changed since. If the game is
         the first of its round, store the shared table state before the round for the checks of the other games.
         """
-        keys, digest = self._build_table_keys(entry, game.game), game.game.digest
+        table_keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         expected, shared_table = None, self._shared_tables.get(digest)
-        if keys.standing_bet_keys and not game.round_id:  # this game is not part of a shared round
+        if table_keys.standing_bet_keys and not game.round_id:  # this game is not part of a shared round
             self._check_shared_table_left(entry, game, None)
             return join_table_state(
-                own_table, None if shared_table is None else shared_table.shared_state, keys
+                own_table, None if shared_table is None else shared_table.shared_state, table_keys
             )
-        if keys.shared_keys:
+        if table_keys.shared_keys:
             if shared_table is None or shared_table.round_id != _get_round_id(game):
                 self._shared_table_before_round[digest] = (
                     None if shared_table is None else shared_table.shared_state
@@ -302,35 +302,35 @@ class StakeAudit:
             table_left = game.table_state if game.outcome is None else game.outcome.table
             expected = SharedTableState(
                 round_id=_get_round_id(game),
-                shared_keys=keys.shared_keys,
-                standing_bet_keys=keys.standing_bet_keys,
-                shared_state=extract_shared_state(table_left, keys),
+                shared_keys=table_keys.shared_keys,
+                standing_bet_keys=table_keys.standing_bet_keys,
+                shared_state=extract_shared_state(table_left, table_keys),
             )
         self._check_shared_table_left(entry, game, expected)
-        if not did_bets_join_last_round(own_table, self._shared_table_before_round.get(digest), keys):
+        if not did_bets_join_last_round(own_table, self._shared_table_before_round.get(digest), table_keys):
             self._report_finding(
                 entry,
                 "record.table: the standing bets of this seat stand on a shared table state that has changed since",
             )
-        return join_table_state(own_table, self._shared_table_before_round.get(digest), keys)
+        return join_table_state(own_table, self._shared_table_before_round.get(digest), table_keys)
 
     def _check_shared_table_left(
-        self, entry: StoredEntry, game: GameRecord, expected: SharedTableState | None
+        self, entry: StoredEntry, game: GameRecord, expected_table: SharedTableState | None
     ) -> None:
-        """Report a finding unless the entry stores exactly ``expected`` as the shared table state.
+        """Report a finding unless the entry stores exactly ``expected_table`` as the shared table state.
 
-        If ``expected`` is None, the entry must store none.
+        If ``expected_table`` is None, the entry must store none.
         """
-        name = f"{TableKey.SHARED_STATE}{game.game.digest}"
-        recorded = entry.state.get(name)
+        storage_key = f"{TableKey.SHARED_STATE}{game.game.digest}"
+        recorded = entry.state.get(storage_key)
         for key in entry.state:
-            if key.startswith(TableKey.SHARED_STATE) and key != name:
+            if key.startswith(TableKey.SHARED_STATE) and key != storage_key:
                 self._report_finding(
                     entry,
-                    f"state.{key}: the entry changes the shared table of another game; expected only {name}",
+                    f"state.{key}: the entry changes the shared table of another game; expected only {storage_key}",
                 )
-        if recorded != (None if expected is None else to_json(expected)):
-            self._report_finding(entry, f"state.{name}: expected {expected}, found {recorded}")
+        if recorded != (None if expected_table is None else to_json(expected_table)):
+            self._report_finding(entry, f"state.{storage_key}: expected {expected_table}, found {recorded}")
 
     def _build_table_keys(self, entry: StoredEntry, game_name: GameName) -> TableStateKeys:
         """Return which parts of a game's table state the positions share, and which hold standing bets."""
@@ -342,70 +342,72 @@ class StakeAudit:
     def check_game_end(
         self,
         entries: tuple[StoredEntry, ...],
-        start: GameRecord,
+        start_record: GameRecord,
         last_step: GameRecord | GameChoice,
         ended_game: EndedGame,
     ) -> None:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
-        game, outcome, end, end_record = ended_game
-        table_key = _build_table_key(start.game.digest, _read_position(end))
-        unit_cents = start.denomination_cents
-        self._check_no_other_table_changed(end, table_key)
+        game, outcome, end_entry, end_record = ended_game
+        table_key = _build_table_key(start_record.game.digest, _read_position(end_entry))
+        denomination_cents = start_record.denomination_cents
+        self._check_no_other_table_changed(end_entry, table_key)
         previous_table = self._tables.get(table_key)
-        returned_cents = outcome.push_credits * unit_cents
-        return_entry = self._stake_return_entries.pop(start.play_id, None)
-        keys = self._build_table_keys(end, start.game)
-        table_left = extract_player_state(outcome.table, keys)
-        table_at_start = extract_player_state(start.table_state, keys)
+        returned_cents = outcome.push_credits * denomination_cents
+        return_entry = self._stake_return_entries.pop(start_record.play_id, None)
+        table_keys = self._build_table_keys(end_entry, start_record.game)
+        table_left = extract_player_state(outcome.table, table_keys)
+        table_at_start = extract_player_state(start_record.table_state, table_keys)
         if previous_table is None and not returned_cents and return_entry is None and table_left is None:
-            if end_record.push_cents or table_key in end.state or last_step.standing_credits:
+            if end_record.push_cents or table_key in end_entry.state or last_step.standing_credits:
                 self._report_finding(
-                    end,
+                    end_entry,
                     "the game returns no stakes and leaves no table, but record.push_cents is "
                     f"{end_record.push_cents}, standing_credits is {last_step.standing_credits} and state has "
-                    f"{'a' if table_key in end.state else 'no'} table",
+                    f"{'a' if table_key in end_entry.state else 'no'} table",
                 )
             return
         table = game.with_table_state(outcome.table)
         standing_credits = sum(bet.credits for bet in table.rules.list_standing_bets())
         if last_step.standing_credits != standing_credits:
             self._report_finding(
-                end,
+                end_entry,
                 f"record.standing_credits: expected {standing_credits}, found {last_step.standing_credits}",
             )
-        standing_bets_cents = standing_credits * unit_cents
+        standing_bets_cents = standing_credits * denomination_cents
         stakes = (
             *(() if previous_table is None else previous_table.standing_stakes),
-            *list_stakes(entries, start),
+            *list_stakes(entries, start_record),
         )
         decided_cents = sum(cents for _, cents in stakes) - standing_bets_cents
-        settled_cents = sum(settlement.staked_credits for settlement in outcome.settlements) * unit_cents
+        settled_cents = (
+            sum(settlement.staked_credits for settlement in outcome.settlements) * denomination_cents
+        )
         if game.rules.list_spots() and settled_cents != decided_cents:
             self._report_finding(
-                end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}"
+                end_entry, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}"
             )
         # in the machine's order: the stakes won or lost, those left on the table, those returned
         amounts_cents = (decided_cents - returned_cents, standing_bets_cents, returned_cents)
-        parts = self._split_stakes(end, stakes, amounts_cents)
-        if parts is None:
+        stake_parts = self._split_stakes(end_entry, stakes, amounts_cents)
+        if stake_parts is None:
             return
-        _won_or_lost, standing_stakes, returned_stakes = parts
-        self._check_returned_stakes(end, start, end_record, return_entry, returned_stakes)
+        _decided_stakes, standing_stakes, returned_stakes = stake_parts
+        self._check_returned_stakes(end_entry, start_record, end_record, return_entry, returned_stakes)
         expected_table = None
         if table_left is not None:
             expected_table = TableRecord(
-                game=start.game,
-                denomination_cents=unit_cents,
+                game=start_record.game,
+                denomination_cents=denomination_cents,
                 table_state=table_left,
                 standing_stakes=standing_stakes,
             )
         if expected_table is not None or table_at_start is not None:
-            self._compare_table(end, table_key, expected_table)
+            self._compare_table(end_entry, table_key, expected_table)
 
     def _check_returned_stakes(
         self,
-        end: StoredEntry,
-        start: GameRecord,
+        end_entry: StoredEntry,
+        start_record: GameRecord,
         end_record: GameEndByHand,
         return_entry: StoredEntry | None,
         returned_stakes: StakesByAccount,
@@ -417,82 +419,88 @@ class StakeAudit:
         returned_cents = sum(cents for _, cents in returned_stakes)
         if end_record.push_cents != returned_cents:
             self._report_finding(
-                end, f"record.push_cents: expected {returned_cents}, found {end_record.push_cents}"
+                end_entry, f"record.push_cents: expected {returned_cents}, found {end_record.push_cents}"
             )
         if return_entry is None:
-            if returned_cents and not start.has_returned_stakes:
+            if returned_cents and not start_record.has_returned_stakes:
                 self._report_finding(
-                    end,
+                    end_entry,
                     f"stakes of {returned_cents} cents should be returned before this entry, but none returned them",
                 )
-        elif _list_payments_from(return_entry, PUSH_ACCOUNT) != returned_stakes or start.has_returned_stakes:
+        elif (
+            _list_payments_from(return_entry, PUSH_ACCOUNT) != returned_stakes
+            or start_record.has_returned_stakes
+        ):
             self._report_finding(
                 return_entry,
-                f"transfers: expected the stakes {() if start.has_returned_stakes else returned_stakes} to be "
+                f"transfers: expected the stakes {() if start_record.has_returned_stakes else returned_stakes} to be "
                 f"returned, found {_list_payments_from(return_entry, PUSH_ACCOUNT)}",
             )
 
     def check_void(
         self,
         entries: tuple[StoredEntry, ...],
-        start: GameRecord,
+        start_record: GameRecord,
         conversation: SteppedGame | None,
-        end: StoredEntry,
+        end_entry: StoredEntry,
         void_record: GameVoid,
     ) -> None:
-        """Check the stakes of a void game; ``end`` is the entry that declares it void.
+        """Check the stakes of a void game; ``end_entry`` is the entry that declares it void.
 
         Bets that were already decided must be paid. Of the undecided stakes, either all or none must be
         refunded, and none if the player disrupted the game.
         """
-        table_key = _build_table_key(start.game.digest, _read_position(end))
-        self._check_no_other_table_changed(end, table_key)
-        if table_key in end.state:  # the table stays as it was before the game
-            self._compare_table(end, table_key, self._tables.get(table_key))
-        unit_cents, stakes = start.denomination_cents, list_stakes(entries, start)
-        self._stake_return_entries.pop(start.play_id, None)
+        table_key = _build_table_key(start_record.game.digest, _read_position(end_entry))
+        self._check_no_other_table_changed(end_entry, table_key)
+        if table_key in end_entry.state:  # the table stays as it was before the game
+            self._compare_table(end_entry, table_key, self._tables.get(table_key))
+        denomination_cents, stakes = start_record.denomination_cents, list_stakes(entries, start_record)
+        self._stake_return_entries.pop(start_record.play_id, None)
         decided_bets = list_decided_bets(conversation)
         if list(map(_drop_pay_row_mark, void_record.settlements)) != [
             _drop_pay_row_mark(settlement.to_json()) for settlement in decided_bets
         ]:
             self._report_finding(
-                end,
+                end_entry,
                 f"record.settled: expected {[settlement.to_json() for settlement in decided_bets]}, which the "
                 f"recorded draws decide; found {list(void_record.settlements)}",
             )
         else:  # use the recorded settlements: their pay-row marks decide which of them are returned stakes
             recorded_settlements: Any = void_record.settlements
             decided_bets = tuple(map(Settlement.from_json, recorded_settlements))
-        decided_cents = sum(settlement.staked_credits for settlement in decided_bets) * unit_cents
+        decided_cents = sum(settlement.staked_credits for settlement in decided_bets) * denomination_cents
         returned_cents = (
             sum(settlement.credits for settlement in decided_bets if settlement.is_stake_returned)
-            * unit_cents
+            * denomination_cents
         )
         staked_cents = sum(cents for _, cents in stakes)
         # in the machine's order: the stakes won or lost, those that a bet returned, those of undecided bets
         amounts_cents = (decided_cents - returned_cents, returned_cents, staked_cents - decided_cents)
-        parts = self._split_stakes(end, stakes, amounts_cents)
-        if parts is None:
+        stake_parts = self._split_stakes(end_entry, stakes, amounts_cents)
+        if stake_parts is None:
             return
-        _won_or_lost, returned_stakes, undecided_stakes = parts
-        recorded_refund = _list_payments_from(end, "house:refund_defect")
-        recorded_return = _list_payments_from(end, PUSH_ACCOUNT)
+        _decided_stakes, returned_stakes, undecided_stakes = stake_parts
+        recorded_refund = _list_payments_from(end_entry, "house:refund_defect")
+        recorded_return = _list_payments_from(end_entry, PUSH_ACCOUNT)
         if recorded_refund and void_record.ruling == Ruling.DISRUPTED:
             self._report_finding(
-                end,
+                end_entry,
                 f"transfers: expected no refund, because the player disrupted the game; found {recorded_refund}",
             )
         if recorded_refund not in ((), undecided_stakes) or recorded_return != returned_stakes:
             self._report_finding(
-                end,
+                end_entry,
                 f"transfers: expected {returned_stakes} from {PUSH_ACCOUNT} and {undecided_stakes} or nothing as a "
                 f"refund, found {recorded_return} and {recorded_refund}",
             )
-        won_cents = sum(cents for _, cents in _list_payments_from(end, "house:win"))
-        due_cents = sum(settlement.credits for settlement in decided_bets) * unit_cents - returned_cents
+        won_cents = sum(cents for _, cents in _list_payments_from(end_entry, "house:win"))
+        due_cents = (
+            sum(settlement.credits for settlement in decided_bets) * denomination_cents - returned_cents
+        )
         if won_cents != due_cents:
             self._report_finding(
-                end, f"transfers: the decided bets won {due_cents} cents, but {won_cents} cents are paid"
+                end_entry,
+                f"transfers: the decided bets won {due_cents} cents, but {won_cents} cents are paid",
             )
 
     # ------------------------------------------------------------------ parts of several checks
@@ -563,15 +571,15 @@ def _encode_table(record: TableRecord | None) -> bytes | None:
 
 
 def _build_table_record(
-    previous: TableRecord, table_left: JSON, standing_stakes: StakesByAccount
+    previous_table: TableRecord, table_left: JSON, standing_stakes: StakesByAccount
 ) -> TableRecord:
     """Return the record of a table with a new state and new standing bets.
 
-    Game and denomination are those of ``previous``.
+    Game and denomination are those of ``previous_table``.
     """
     return TableRecord(
-        game=previous.game,
-        denomination_cents=previous.denomination_cents,
+        game=previous_table.game,
+        denomination_cents=previous_table.denomination_cents,
         table_state=table_left,
         standing_stakes=standing_stakes,
     )

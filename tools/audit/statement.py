@@ -82,9 +82,9 @@ def iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Stor
             gaming_day = GamingDay.from_power_up(entry.record)
         undated_entries.append(entry)
         if gaming_day is not None:
-            yield from ((each, gaming_day) for each in undated_entries)
+            yield from ((undated_entry, gaming_day) for undated_entry in undated_entries)
             undated_entries.clear()
-    yield from ((each, GamingDay()) for each in undated_entries)
+    yield from ((undated_entry, GamingDay()) for undated_entry in undated_entries)
 
 
 def _add_period_movement(
@@ -99,8 +99,8 @@ def _add_period_movement(
     If ``period`` is "", nothing is added.
     """
     reading = read_meters(ledger)
-    values = reading.values if position is None else reading.select(position=str(position)).values
-    meters_now = {name: values[name] for name in STATEMENT_METERS}
+    value_by_meter = reading.values if position is None else reading.select(position=str(position)).values
+    meters_now = {name: value_by_meter[name] for name in STATEMENT_METERS}
     for name in STATEMENT_METERS if period else ():
         difference = meters_now[name] - meters_before[name]
         periods[period][name] += difference

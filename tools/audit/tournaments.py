@@ -234,10 +234,11 @@ class TournamentAudit:
         tournament = self._tournament
         if tournament is None:
             return
-        terms = tournament.rules.entries
-        if record.fee_cents != terms.fee_cents:
+        entry_terms = tournament.rules.entries
+        if record.fee_cents != entry_terms.fee_cents:
             self._report_finding(
-                entry, f"record.fee_cents: expected {terms.fee_cents} by the rules, found {record.fee_cents}"
+                entry,
+                f"record.fee_cents: expected {entry_terms.fee_cents} by the rules, found {record.fee_cents}",
             )
         if record.entry_number in tournament.participants:
             self._report_finding(
@@ -251,17 +252,17 @@ class TournamentAudit:
         participants = [
             tournament.participants[number] for number in tournament.sold_entries - tournament.void_entries
         ]
-        if participants.count(record.participant_number) > terms.per_participant:
+        if participants.count(record.participant_number) > entry_terms.per_participant:
             self._report_finding(
                 entry,
                 f"record.participant_number: {record.participant_number} has "
                 f"{participants.count(record.participant_number)} entries, "
-                f"but the rules allow {terms.per_participant}",
+                f"but the rules allow {entry_terms.per_participant}",
             )
-        if len({*participants}) > terms.participants_max:
+        if len({*participants}) > entry_terms.participants_max:
             self._report_finding(
                 entry,
-                f"{len({*participants})} participants have entries, but the rules allow {terms.participants_max}",
+                f"{len({*participants})} participants have entries, but the rules allow {entry_terms.participants_max}",
             )
 
     def _note_irregular_entry_number(
@@ -280,14 +281,14 @@ class TournamentAudit:
                 f"record.entry: entry {entry_number} was sold after entry {last_number}: not in the order of sale",
             )
         elif entry_number > last_number + 1 and len(tournament.rules.machines) == 1:
-            numbers = (
+            numbers_text = (
                 f"entry {last_number + 1}"
                 if entry_number == last_number + 2
                 else f"entries {last_number + 1} to {entry_number - 1}"
             )
             self._add_notice(
                 entry,
-                f"record.entry: this journal records no sale of {numbers} before entry {entry_number}: "
+                f"record.entry: this journal records no sale of {numbers_text} before entry {entry_number}: "
                 "ask for the fees of these numbers",
             )
 
@@ -356,17 +357,19 @@ class TournamentAudit:
                 f"record.round: expected 1 to {len(rules.rounds)} by the rules, found {record.round_number}",
             )
             return
-        terms = rules.rounds[record.round_number - 1]
-        if record.starting_points != terms.points:
+        round_terms = rules.rounds[record.round_number - 1]
+        if record.starting_points != round_terms.points:
             self._report_finding(
-                entry, f"record.points: expected {terms.points} by the rules, found {record.starting_points}"
+                entry,
+                f"record.points: expected {round_terms.points} by the rules, found {record.starting_points}",
             )
         known_participant = tournament.participants.setdefault(record.entry_number, record.participant_number)
         if known_participant != record.participant_number or record.entry_number in tournament.void_entries:
-            validity = "void" if record.entry_number in tournament.void_entries else "valid"
+            validity_text = "void" if record.entry_number in tournament.void_entries else "valid"
             self._report_finding(
                 entry,
-                f"record.entry_number: entry {record.entry_number} is {validity} and belongs to {known_participant},"
+                f"record.entry_number: entry {record.entry_number} is {validity_text} and belongs to "
+                f"{known_participant},"
                 f" found {record.participant_number}",
             )
         if any(
@@ -389,8 +392,8 @@ class TournamentAudit:
             participant=record.participant_number,
             round_number=record.round_number,
             bet_points=rules.machines[0].bet,
-            games_max=terms.games or 0,
-            round_minutes=terms.minutes or 0,
+            games_max=round_terms.games or 0,
+            round_minutes=round_terms.minutes or 0,
         )
         self._compare_played_round(entry, played_round)
         self._check_selection(entry, tournament)
@@ -445,7 +448,7 @@ class TournamentAudit:
         played_round = self._played_rounds.get(position)
         if played_round is None:
             return
-        derived = (
+        derived_result = (
             played_round.entry_number,
             played_round.participant,
             played_round.round_number,
@@ -453,7 +456,7 @@ class TournamentAudit:
             played_round.best_points,
             played_round.games_played,
         )
-        recorded = (
+        recorded_result = (
             record.entry_number,
             record.participant_number,
             record.round_number,
@@ -461,10 +464,11 @@ class TournamentAudit:
             record.best_game_points,
             record.games_played,
         )
-        if recorded != derived:
+        if recorded_result != derived_result:
             self._report_finding(
                 entry,
-                f"record: entry, participant, round, points, best_game and games: expected {derived}, found {recorded}",
+                f"record: entry, participant, round, points, best_game and games: expected {derived_result}, found "
+                f"{recorded_result}",
             )
         is_complete = record.status == "complete"
         if (is_complete and (record.persons or record.reason)) or (
@@ -585,11 +589,13 @@ class TournamentAudit:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             play.can_be_replayed = False
             return
-        cost_points = 0 if decision is None or choice is None else decision.get_added_credits(choice.choice)
-        if choice is not None and choice.staked_credits != cost_points:
+        expected_points = (
+            0 if decision is None or choice is None else decision.get_added_credits(choice.choice)
+        )
+        if choice is not None and choice.staked_credits != expected_points:
             self._report_finding(
                 entry,
-                f"record.staked_credits: the choice costs {cost_points} points, found {choice.staked_credits}",
+                f"record.staked_credits: the choice costs {expected_points} points, found {choice.staked_credits}",
             )
         if conversation.outcome != game.outcome:
             self._report_finding(entry, "record.outcome differs from the one its recorded draws give")
@@ -608,18 +614,18 @@ class TournamentAudit:
                 entry, f"the entry ends play {record.play_id}, which still waits for a decision"
             )
             return
-        due_points = (outcome.win_credits - outcome.push_credits, outcome.push_credits)
-        if (record.won_points, record.push_points) != due_points:
+        won_points = outcome.win_credits - outcome.push_credits
+        if (record.won_points, record.push_points) != (won_points, outcome.push_credits):
             self._report_finding(
                 entry,
-                f"record.won_points and record.push_points: expected {due_points}, "
+                f"record.won_points and record.push_points: expected {won_points, outcome.push_credits}, "
                 f"found {record.won_points, record.push_points}",
             )
         round_after = replace(
             played_round,
             games_played=played_round.games_played + 1,
-            won_points=played_round.won_points + due_points[0],
-            best_points=max(played_round.best_points, due_points[0]),
+            won_points=played_round.won_points + won_points,
+            best_points=max(played_round.best_points, won_points),
             table_state=outcome.table,
             last_game=LastGame(
                 play_id=record.play_id, win_cents=outcome.win_credits * play.game.denomination_cents

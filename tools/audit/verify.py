@@ -119,16 +119,16 @@ class AuditReport:
 
     def add_notice_if_due(self, entry: StoredEntry) -> None:
         """Add a notice if the entry is about the machine's memory, clock or a new staff list; ignore any other."""
-        if reason := format_notice(entry):
-            self.add_notice(entry, reason)
+        if notice_text := format_notice(entry):
+            self.add_notice(entry, notice_text)
 
-    def add_notice(self, entry: StoredEntry, why: str) -> None:
+    def add_notice(self, entry: StoredEntry, reason: str) -> None:
         """Count a notice about the entry, and store it.
 
         If too many are stored, the oldest is dropped.
         """
         self.notice_count += 1
-        self.notices.append(AuditFinding(entry.sequence, entry.id, why))
+        self.notices.append(AuditFinding(entry.sequence, entry.id, reason))
         del self.notices[:-FINDINGS_MAX]
 
     def to_json(self) -> dict[str, Any]:
@@ -225,51 +225,54 @@ class Auditor:
                 self._check_batch(batch, runs)
         except JournalError as error:
             self.report.add_finding(AuditFinding(self._ledger.sequence + 1, "", str(error)))
-        end = self._ledger.sequence, self._ledger.head_hex
+        last_sequence, last_hash = self._ledger.sequence, self._ledger.head_hex
         try:
             self._games.close()
             self.entry_rules.close(self._ledger)
             self._ledger.run_full_audit()
             for finding_text in self._levels.iter_balance_errors(self._ledger.balance_cents):
-                self.report.add_finding(AuditFinding(end[0], "", finding_text))
+                self.report.add_finding(AuditFinding(last_sequence, "", finding_text))
         except SelfAuditFailed as error:
             self.report.add_finding(
-                AuditFinding(end[0], "", f"the balances of the whole journal do not agree: {error}")
+                AuditFinding(last_sequence, "", f"the balances of the whole journal do not agree: {error}")
             )
         except Exception as error:  # noqa: BLE001 (the file is untrusted input)
             self.report.add_finding(
-                AuditFinding(end[0], "", f"the balances of the whole journal cannot be checked: {error!r}")
+                AuditFinding(
+                    last_sequence, "", f"the balances of the whole journal cannot be checked: {error!r}"
+                )
             )
         if missing_entries := self._clears.missing_entries_error():
-            self.report.add_finding(AuditFinding(end[0], "", missing_entries))
-        if expected_head is not None and end != expected_head:
-            wrong_end = (
-                f"the journal ends at entry {end[0]} ({end[1]}); "
-                f"expected its end at entry {expected_head[0]} ({expected_head[1]})"
+            self.report.add_finding(AuditFinding(last_sequence, "", missing_entries))
+        if expected_head is not None and (last_sequence, last_hash) != expected_head:
+            expected_sequence, expected_hash = expected_head
+            end_error = (
+                f"the journal ends at entry {last_sequence} ({last_hash}); "
+                f"expected its end at entry {expected_sequence} ({expected_hash})"
             )
-            self.report.add_finding(AuditFinding(end[0], "", wrong_end))
+            self.report.add_finding(AuditFinding(last_sequence, "", end_error))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
             source = self._heads[sequence][0].source
             self.report.add_finding(
                 AuditFinding(
-                    end[0],
+                    last_sequence,
                     "",
-                    f"the journal ends at entry {end[0]}, but {source} reached entry {sequence}",
+                    f"the journal ends at entry {last_sequence}, but {source} reached entry {sequence}",
                 )
             )
         try:
             self._complete_report(time.perf_counter() - start_seconds)
         except Exception as error:  # noqa: BLE001 (as above)
-            self.report.add_finding(AuditFinding(end[0], "", f"the meters cannot be read: {error!r}"))
+            self.report.add_finding(AuditFinding(last_sequence, "", f"the meters cannot be read: {error!r}"))
         return self.report
 
-    def _complete_report(self, seconds: float) -> None:
+    def _complete_report(self, duration_seconds: float) -> None:
         """Add to the report the machine's credit, meters and counts at the end of the journal.
 
-        ``seconds`` is the duration of the audit.
+        ``duration_seconds`` is the duration of the audit.
         """
         report = self.report
-        report.duration_seconds = seconds
+        report.duration_seconds = duration_seconds
         report.head_hash = self._ledger.head_hex
         report.machine_id = self.entry_rules.facts.serial
         report.level_count = len(self._levels.levels)
@@ -350,8 +353,8 @@ class Auditor:
         try:
             self._check_entry(entry)
         except Exception as error:  # noqa: BLE001 (as above)
-            reason = str(error) if isinstance(error, RecordError) else repr(error)
-            self.report_finding(entry, f"the entry cannot be checked: {reason}")
+            error_text = str(error) if isinstance(error, RecordError) else repr(error)
+            self.report_finding(entry, f"the entry cannot be checked: {error_text}")
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
     def _check_entry(self, entry: StoredEntry) -> None:
@@ -445,43 +448,43 @@ class Auditor:
         To save memory, ids that contain their own sequence number, and ids of ended games, are not stored; those of
         void games are.
         """
-        tx_id, kind = entry.transaction.id, entry.transaction.kind
-        if tx_id in self._ids:
-            self.report_finding(entry, f"id {tx_id} was used by an earlier entry")
+        entry_id, kind = entry.transaction.id, entry.transaction.kind
+        if entry_id in self._ids:
+            self.report_finding(entry, f"id {entry_id} was used by an earlier entry")
         elif (
             kind == PLAY_START_KIND
-            and tx_id == f"play-{entry.sequence}-{self.entry_rules.facts.journal_tag}.start"
+            and entry_id == f"play-{entry.sequence}-{self.entry_rules.facts.journal_tag}.start"
         ):
-            self._ids_of_plays[tx_id] = set()
+            self._ids_of_plays[entry_id] = set()
             return
-        elif kind == GAME_END.kind and tx_id.endswith(".end"):
-            used_ids = self._ids_of_plays.get(start := f"{tx_id[:-4]}.start")
-            if used_ids is not None and tx_id not in used_ids:
+        elif kind == GAME_END.kind and entry_id.endswith(".end"):
+            used_ids = self._ids_of_plays.get(start := f"{entry_id[:-4]}.start")
+            if used_ids is not None and entry_id not in used_ids:
                 del self._ids_of_plays[start]
                 return
-        play = parse_play_start(tx_id)
-        if play is not None and tx_id in self._ids_of_plays.get(play[1], ()):
-            self.report_finding(entry, f"id {tx_id} was used by an earlier entry")
-        if play is not None and play[1] in self._ids_of_plays:
-            self._ids_of_plays[play[1]].add(tx_id)
-            if tx_id.endswith(".end"):
-                del self._ids_of_plays[play[1]]  # GameAudit reports any later entry of the game
-        elif parse_own_entry_sequence(tx_id) == entry.sequence:
+        _, start_id = parse_play_start(entry_id) or (0, "")
+        if entry_id in self._ids_of_plays.get(start_id, ()):
+            self.report_finding(entry, f"id {entry_id} was used by an earlier entry")
+        if start_id in self._ids_of_plays:
+            self._ids_of_plays[start_id].add(entry_id)
+            if entry_id.endswith(".end"):
+                del self._ids_of_plays[start_id]  # GameAudit reports any later entry of the game
+        elif parse_own_entry_sequence(entry_id) == entry.sequence:
             if kind == PLAY_START_KIND:
-                self._ids_of_plays[tx_id] = set()
+                self._ids_of_plays[entry_id] = set()
         else:
-            self._ids.add(tx_id)
-            self._last_play_taken = max(self._last_play_taken, self._find_play_number(tx_id))
+            self._ids.add(entry_id)
+            self._last_play_taken = max(self._last_play_taken, self._find_play_number(entry_id))
 
-    def _find_play_number(self, tx_id: str) -> int:
+    def _find_play_number(self, entry_id: str) -> int:
         """Return the number of the play to which an entry id belongs; 0 if it belongs to none.
 
         The number of a play is the sequence number of its first entry.
         """
-        if not tx_id.startswith("play-"):
+        if not entry_id.startswith("play-"):
             return 0
         journal_tag = self.entry_rules.facts.journal_tag
-        return parse_root_sequence(tx_id, journal_tag) or 0 if journal_tag else sys.maxsize
+        return parse_root_sequence(entry_id, journal_tag) or 0 if journal_tag else sys.maxsize
 
     def _check_chain(self, entry: StoredEntry) -> None:
         """Check the entry's sequence number, and that it contains the hash of the previous entry.
@@ -496,10 +499,10 @@ class Auditor:
             except JournalDamaged as error:
                 self.report_finding(entry, str(error))
         if entry.sequence != expected:
-            disorder = (
+            chain_error = (
                 f"expected entry {expected}, found {entry.sequence}: entries are missing, repeated or moved"
             )
-            self.report.add_finding(AuditFinding(expected, entry.id, disorder))
+            self.report.add_finding(AuditFinding(expected, entry.id, chain_error))
         elif entry.previous_hex != self._ledger.head_hex:
             self.report_finding(
                 entry,
@@ -507,14 +510,15 @@ class Auditor:
                 f"{entry.previous_hex}: one of the two was altered",
             )
 
-    def _check_heads(self, entry: StoredEntry, heads: Iterable["_KnownHead"]) -> None:
-        """Report a finding if the entry's hash differs from one of ``heads``, its hashes known from outside."""
+    def _check_heads(self, entry: StoredEntry, known_heads: Iterable["_KnownHead"]) -> None:
+        """Report a finding if the entry's hash differs from one of ``known_heads``, its hashes known from outside."""
         self._seen_heads.add(entry.sequence)
-        for head in heads:
-            if not entry.hash_hex.startswith(head.hash_prefix):
+        for known_head in known_heads:
+            if not entry.hash_hex.startswith(known_head.hash_prefix):
                 self.report_finding(
                     entry,
-                    f"the hash of this entry is {entry.hash_hex}, but {head.source} has {head.hash_prefix} here",
+                    f"the hash of this entry is {entry.hash_hex}, but {known_head.source} has "
+                    f"{known_head.hash_prefix} here",
                 )
             else:
                 self.report.matching_heads += 1
@@ -549,21 +553,21 @@ class Auditor:
     def _apply_to_ledger(self, entry: StoredEntry) -> None:
         """Add the entry to the ledger, or report why the ledger rejects it."""
         try:
-            plan = self._ledger.compute_effect(entry.transaction)
+            effect = self._ledger.compute_effect(entry.transaction)
         except JournalError as error:
             self.report_finding(entry, f"the entry's transfers cannot be posted: {error}")
             # Continue with the next entry of the chain, so that later entries get no findings because of this one.
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
             return
-        self._ledger.apply_effect(plan, entry)
+        self._ledger.apply_effect(effect, entry)
 
-    def report_finding(self, entry: StoredEntry, why: str) -> None:
+    def report_finding(self, entry: StoredEntry, reason: str) -> None:
         """Add a finding about ``entry``."""
-        self.report.add_finding(AuditFinding(entry.sequence, entry.id, why))
+        self.report.add_finding(AuditFinding(entry.sequence, entry.id, reason))
 
-    def add_notice(self, entry: StoredEntry, why: str) -> None:
+    def add_notice(self, entry: StoredEntry, reason: str) -> None:
         """Add a notice about ``entry``."""
-        self.report.add_notice(entry, why)
+        self.report.add_notice(entry, reason)
 
 
 def _describe_total_differences(name: str, derived: Any, signed: Any) -> str:

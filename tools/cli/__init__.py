@@ -14,8 +14,8 @@ if not sys.flags.isolated and (
     or (sys.argv[0] == "-m" and "tools.cli" in sys.orig_argv)
 ):
     #: The option of the first interpreter not to write compiled modules, passed on.
-    unwritten = ["-B"] if sys.dont_write_bytecode else []
-    os.execv(sys.executable, [sys.executable, "-I", *unwritten, "-m", "tools.cli", *sys.argv[1:]])  # noqa: S606
+    interpreter_options = ["-B"] if sys.dont_write_bytecode else []
+    os.execv(sys.executable, [sys.executable, "-I", *interpreter_options, "-m", "tools.cli", *sys.argv[1:]])  # noqa: S606
 
 import importlib
 import re
@@ -41,13 +41,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 class CommandGroup(click.Group):
     """A command group that lists its commands in a table and imports each on first use.
 
-    ``table`` maps each command's name to its module in ``package`` and its one-line help. A missing Python
-    package, or a file or folder that the system refuses, is reported in one line.
+    ``module_and_help_by_command`` maps each command's name to its module in ``package`` and its one-line help. A
+    missing Python package, or a file or folder that the system refuses, is reported in one line.
     """
 
-    def __init__(self, *, table: Mapping[str, tuple[str, str]], package: str, **attributes: Any) -> None:
+    def __init__(
+        self, *, module_and_help_by_command: Mapping[str, tuple[str, str]], package: str, **attributes: Any
+    ) -> None:
         super().__init__(**attributes)
-        self._table, self._package = table, package
+        self._module_and_help_by_command, self._package = module_and_help_by_command, package
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command. Raises ClickException for a missing Python package or a file error."""
@@ -66,9 +68,9 @@ class CommandGroup(click.Group):
                 raise
             raise click.ClickException(make_lines_printable(_format_os_error(error))) from None
         except click.ClickException as error:
-            message, system = error.message, error.__context__
-            if isinstance(system, OSError) and message == str(system):
-                message = _format_os_error(system)
+            message, cause = error.message, error.__context__
+            if isinstance(cause, OSError) and message == str(cause):
+                message = _format_os_error(cause)
             error.message = make_lines_printable(message)  # type: ignore[misc] # it may state what a file contains
             raise
 
@@ -82,18 +84,22 @@ class CommandGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
-            raise click.NoSuchCommand(error.command_name, possibilities=self._table, ctx=ctx) from None
+            raise click.NoSuchCommand(
+                error.command_name, possibilities=self._module_and_help_by_command, ctx=ctx
+            ) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         """Return the names of the group's commands, sorted."""
-        return sorted(self._table)
+        return sorted(self._module_and_help_by_command)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import and return the command with that name, or return None if the group has none."""
-        if cmd_name not in self._table:
+        if cmd_name not in self._module_and_help_by_command:
             return None
         with pause_garbage_collector():
-            module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
+            module = importlib.import_module(
+                f"{self._package}.{self._module_and_help_by_command[cmd_name][0]}"
+            )
         command: click.Command = module.command
         for subcommand in getattr(command, "commands", {}).values():
             # click would cut it at 45 characters, or after an abbreviation such as "art."
@@ -103,7 +109,12 @@ class CommandGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the help's list of commands from the table, without importing any command."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self._table[name][1]) for name in sorted(self._table)])
+            formatter.write_dl(
+                [
+                    (name, self._module_and_help_by_command[name][1])
+                    for name in sorted(self._module_and_help_by_command)
+                ]
+            )
 
 
 def find_first_sentence(help_text: str) -> str:
@@ -140,7 +151,7 @@ _EXTRA_BY_PACKAGE = {
 
 @click.group(
     cls=CommandGroup,
-    table=MODULE_AND_HELP_BY_COMMAND,
+    module_and_help_by_command=MODULE_AND_HELP_BY_COMMAND,
     package="tools.cli.commands",
     context_settings={"help_option_names": ["-h", "--help"]},
 )

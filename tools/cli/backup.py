@@ -27,13 +27,13 @@ from paytables.source import read_contents
 
 #: The format number of the backups written now.
 BACKUP_FORMAT: Final = 1
-CABINET, STAFF = "cabinet.toml", "people.json"
+CABINET_FILE_NAME, STAFF_FILE_NAME = "cabinet.toml", "people.json"
 #: The parts of a progressive link that are stored in files, by their keys in the cabinet file.
 LINK_FILE_KEYS: Final = ("authority", "certificate", "key")
 #: One more than the largest sequence number of a journal entry.
 _SEQUENCE_NUMBER_LIMIT: Final = 1 << 63
 #: The names of all files that a backup may contain.
-BACKUP_FILE_NAMES: Final = frozenset({CABINET, STAFF, *LINK_FILE_KEYS})
+BACKUP_FILE_NAMES: Final = frozenset({CABINET_FILE_NAME, STAFF_FILE_NAME, *LINK_FILE_KEYS})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,21 +76,24 @@ class Backup:
 
         Raises OperatorError, JournalError or OSError if a file cannot be read.
         """
-        file = load_cabinet(cabinet_file)
-        paths = {
-            CABINET: cabinet_file,
-            STAFF: _find_recorded_staff_file(state_folder, file.memory.second_copy),
+        cabinet = load_cabinet(cabinet_file)
+        path_by_name = {
+            CABINET_FILE_NAME: cabinet_file,
+            STAFF_FILE_NAME: _find_recorded_staff_file(state_folder, cabinet.memory.second_copy),
         }
-        link = file.progressive_link
+        link_table = cabinet.progressive_link
         # a key made by the machine never leaves it
-        if link is not None and link.key != LinkCertificateFolder.for_state_folder(state_folder).key_path:
-            paths |= {name: getattr(link, name) for name in LINK_FILE_KEYS}
-        files = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
-        with open_view(state_folder, second_folder=file.memory.second_copy) as view:
-            machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
+        if (
+            link_table is not None
+            and link_table.key != LinkCertificateFolder.for_state_folder(state_folder).key_path
+        ):
+            path_by_name |= {name: getattr(link_table, name) for name in LINK_FILE_KEYS}
+        files = {name: path.read_bytes() for name, path in path_by_name.items() if path.exists()}
+        with open_view(state_folder, second_folder=cabinet.memory.second_copy) as view:
+            machine_serial = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
             sequence, head = view.sequence, view.head_hash
         return cls(
-            machine, created_at, sequence, head, load_machine_key(state_folder).public_key.hex(), files
+            machine_serial, created_at, sequence, head, load_machine_key(state_folder).public_key.hex(), files
         )
 
     def _build_content(self) -> dict[str, object]:
@@ -161,9 +164,9 @@ class Backup:
             raise OperatorError(
                 f"{path}: the machine's signature does not match its content, so the backup was changed"
             )
-        if strange := sorted(files.keys() - BACKUP_FILE_NAMES):
+        if unknown_names := sorted(files.keys() - BACKUP_FILE_NAMES):
             raise OperatorError(
-                f"{path}: contains {', '.join(strange)}, which is never restored from a backup"
+                f"{path}: contains {', '.join(unknown_names)}, which is never restored from a backup"
             )
         return backup
 

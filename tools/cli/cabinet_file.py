@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.app.first_start.draft import DEVICE_NAME_BY_KIND, list_game_levels
 from egm.config.cabinet_file import GameTable
-from egm.config.keys import format_toml
+from egm.config.key_documentation import format_toml
 from egm.config.schema import TableDocumentation, iter_cabinet_file_tables
 from egm.devices.catalogue import PROTOCOLS
 from egm.play.installed_games import admit_games
@@ -46,37 +46,43 @@ class CabinetRequest:
     """The devices, each as (protocol, port)."""
 
 
-def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
+def format_cabinet_file(request: CabinetRequest, folder: Path) -> str:
     """Return the text of a cabinet file; game and profile files are named relative to ``folder``.
 
     If no games are requested, it offers the library games that the jurisdiction admits, with stand-alone
     progressive levels. Raises :class:`DefinitionError` for a game that is not valid.
     """
     tables_by_header = {table.header: table for table in iter_cabinet_file_tables()}
-    games = [load_game(parse_path_or_id(name)) for name in requested.games] or [
-        *_iter_admitted_games(requested.profile)
+    games = [load_game(parse_path_or_id(name)) for name in request.games] or [
+        *_iter_admitted_games(request.profile)
     ]
-    names = [_format_game_name(folder, name) for name in requested.games] or [game.id for game in games]
-    lines = [f"# A cabinet file for {requested.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
-    lines += _format_table(tables_by_header["[machine]"], "[machine]", _build_machine_table_values(requested))
-    for name in names:
+    game_names = [_format_game_name(folder, name) for name in request.games] or [game.id for game in games]
+    lines = [f"# A cabinet file for {request.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
+    lines += _format_table(tables_by_header["[machine]"], "[machine]", _build_machine_table_values(request))
+    for name in game_names:
         lines += _format_table(
-            tables_by_header["[[games]]"], "[[games]]", {"game": name}, first=name == names[0]
+            tables_by_header["[[games]]"], "[[games]]", {"game": name}, is_first=name == game_names[0]
         )
     levels = [level_table for game in games for level_table in list_game_levels(game)]
     for level_table in levels:
         values = {"game": level_table.game, "level": level_table.level}
         lines += _format_table(
-            tables_by_header[_LEVEL_TABLE_HEADER], _LEVEL_TABLE_HEADER, values, first=level_table is levels[0]
+            tables_by_header[_LEVEL_TABLE_HEADER],
+            _LEVEL_TABLE_HEADER,
+            values,
+            is_first=level_table is levels[0],
         )
-    counts: dict[str, int] = {}
-    for protocol, port in requested.devices:
+    device_count_by_name: dict[str, int] = {}
+    for protocol, port in request.devices:
         name = DEVICE_NAME_BY_KIND[PROTOCOLS[protocol].device_kind]
-        counts[name] = counts.get(name, 0) + 1
-        header = f"[devices.{name}{counts[name] if counts[name] > 1 else ''}]"
+        device_count_by_name[name] = device_count_by_name.get(name, 0) + 1
+        header = f"[devices.{name}{device_count_by_name[name] if device_count_by_name[name] > 1 else ''}]"
         values = {"protocol": protocol} | ({} if port == "bench" else {"port": port})
         lines += _format_table(
-            tables_by_header["[devices.NAME]"], header, values, first=sum(counts.values()) == 1
+            tables_by_header["[devices.NAME]"],
+            header,
+            values,
+            is_first=sum(device_count_by_name.values()) == 1,
         )
     for table in tables_by_header.values():
         if table.header in _TABLES_ALWAYS_WRITTEN:
@@ -99,43 +105,43 @@ def _format_game_name(folder: Path, name: str) -> str:
     return relative_path if is_path(relative_path) else f"./{relative_path}"
 
 
-def _build_machine_table_values(requested: CabinetRequest) -> dict[str, str | None]:
+def _build_machine_table_values(request: CabinetRequest) -> dict[str, str | None]:
     """Return the values of the keys in the cabinet file's ``[machine]`` table.
 
     None means that the file gets an example for this key.
     """
     values: dict[str, str | None] = {
-        "serial": requested.serial,
-        "operator_number": requested.operator_number,
-        "profile": requested.profile.id,
-        "site": requested.site,
+        "serial": request.serial,
+        "operator_number": request.operator_number,
+        "profile": request.profile.id,
+        "site": request.site,
     }
-    mandatory_fields = MANDATORY_FIELDS_BY_CLASS[load_template(requested.profile.id).ticket]
+    mandatory_fields = MANDATORY_FIELDS_BY_CLASS[load_template(request.profile.id).ticket]
     values |= {key: None for key in ("licence_holder", "address") if key in mandatory_fields}
-    if requested.licence_holder is not None:
-        values["licence_holder"] = requested.licence_holder
-    if requested.time_zone is not None:
-        values["time_zone"] = requested.time_zone
+    if request.licence_holder is not None:
+        values["licence_holder"] = request.licence_holder
+    if request.time_zone is not None:
+        values["time_zone"] = request.time_zone
     return values
 
 
 def _format_table(
-    table: TableDocumentation, header: str, values: Mapping[str, str | None], *, first: bool = True
+    table: TableDocumentation, header: str, values: Mapping[str, str | None], *, is_first: bool = True
 ) -> Iterator[str]:
     """Yield the lines of a table of the cabinet file; examples and default values are marked as such.
 
-    The ``first`` table of its kind also lists every other key, as a comment.
+    The first table of its kind (``is_first``) also lists every other key, as a comment.
     """
-    if first:
+    if is_first:
         yield from _format_comment(table.meaning)
     yield header
     for key in table.keys:
         if key.name in values:
-            yield from _format_comment(key.meaning) if first else ()
+            yield from _format_comment(key.meaning) if is_first else ()
             value = format_toml(values[key.name]) if values[key.name] else key.example
             is_example = key.must_be_given_by_owner and value == key.example
             yield f"{key.name} = {value}{'  # example' if is_example else ''}"
-        elif first:
+        elif is_first:
             yield from _format_comment(f"{key.meaning} ({key.kind})")
             has_default = key.default not in {None, "none"}
             if key.example and has_default and key.default not in _EMPTY_DEFAULTS:
@@ -165,10 +171,11 @@ def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
     ):
         game = load_game(name)
         is_table_game = name in list_table_games()
-        is_listed = game.title["en"] in titles or (is_table_game and game.family in families)
-        if is_listed or game.rules.seats_min > 1:
+        is_duplicate = game.title["en"] in titles or (is_table_game and game.family in families)
+        if is_duplicate or game.rules.seats_min > 1:
             continue
-        if admit_games((GameTable(game=name),), profile, list_game_levels(game))[0]:
+        admitted_games, _ = admit_games((GameTable(game=name),), profile, list_game_levels(game))
+        if admitted_games:
             titles.add(game.title["en"])
             families.add(game.family)
             yield game

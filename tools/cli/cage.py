@@ -24,7 +24,7 @@ from meters import JournalError, JournalView, open_view
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.terminal import echo
 
-T = TypeVar("T")
+_ResultT = TypeVar("_ResultT")
 
 
 @contextmanager
@@ -49,9 +49,9 @@ def open_cage(
     ):
         if store.repair_text:
             echo(f"note: {store.repair_text}", err=True)
-        if differs := find_older_ledger_error(store, view):
+        if error_text := find_older_ledger_error(store, view):
             raise OperatorError(
-                f"{differs}; nothing is paid or changed until two people have resolved it: egm ticket restore"
+                f"{error_text}; nothing is paid or changed until two people have resolved it: egm ticket restore"
             )
         yield TicketCage(
             store,
@@ -79,25 +79,25 @@ def _is_locked_ticket_credited(view: JournalView, record: TicketRecord) -> bool:
 
 
 def query_all_journals(
-    folder: Path, second_folder: Path | None, query: Callable[[JournalView], T]
-) -> tuple[list[T], tuple[str, ...]]:
+    folder: Path, second_folder: Path | None, query: Callable[[JournalView], _ResultT]
+) -> tuple[list[_ResultT], tuple[str, ...]]:
     """Call ``query`` with each journal of this machine; return the results, and an error text per unreadable journal.
 
     The last result is that of the current journal, which is verified with the machine's key; the results
     before it are those of the journals that memory clears have replaced, oldest first. Raises JournalError if
     the present journal is damaged or was altered.
     """
-    answers, unread = [], []
-    for cleared in sorted(folder.glob("cleared/*/journal.sqlite")):
+    results, error_texts = [], []
+    for journal_file in sorted(folder.glob("cleared/*/journal.sqlite")):
         try:
-            with open_view(cleared.parent) as view:
-                answers.append(query(view))
+            with open_view(journal_file.parent) as view:
+                results.append(query(view))
         except JournalError as error:
-            unread.append(f"{cleared.parent}: {error}")
+            error_texts.append(f"{journal_file.parent}: {error}")
     with open_view(
         folder, key=read_machine_key(folder, second_folder), second_folder=second_folder, check_pages=True
     ) as view:
-        return [*answers, query(view)], tuple(unread)
+        return [*results, query(view)], tuple(error_texts)
 
 
 def read_all_accepted_redemptions(folder: Path, second_folder: Path | None = None) -> dict[str, str]:
@@ -106,9 +106,13 @@ def read_all_accepted_redemptions(folder: Path, second_folder: Path | None = Non
     See :func:`~egm.tickets.proof.list_accepted_redemptions`. For each damaged journal that a memory clear has
     replaced, a note is printed. Raises JournalError if the present journal is damaged.
     """
-    answers, unread = query_all_journals(
+    redemptions_by_journal, error_texts = query_all_journals(
         folder, second_folder, lambda view: list_accepted_redemptions((view,))
     )
-    for reason in unread:
-        echo(f"note: {reason}: the tickets redeemed in that journal are not known", err=True)
-    return {commitment: by for answer in answers for commitment, by in answer.items()}
+    for error_text in error_texts:
+        echo(f"note: {error_text}: the tickets redeemed in that journal are not known", err=True)
+    return {
+        commitment: redemption_id
+        for redemptions in redemptions_by_journal
+        for commitment, redemption_id in redemptions.items()
+    }

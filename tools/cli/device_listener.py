@@ -36,11 +36,11 @@ class _MoneyAcceptor(Protocol):
 class _EscrowDevice(Protocol):
     """The interface of a driver for a device that holds a bill or ticket in escrow until it is stacked or returned."""
 
-    def stack(self, escrow: int) -> None:
+    def stack(self, escrow_number: int) -> None:
         """Move the bill or ticket in escrow to the cash box."""
         ...
 
-    def return_paper(self, escrow: int) -> None:
+    def return_paper(self, escrow_number: int) -> None:
         """Return the bill or ticket in escrow to the person."""
         ...
 
@@ -52,41 +52,41 @@ class DeviceListener:
         self,
         protocol: str,
         port: Path,
-        report: Callable[[DeviceEvent], None],
+        report_event: Callable[[DeviceEvent], None],
         *,
-        accept: frozenset[int] = frozenset(),
-        keep: bool = False,
-        tap: Callable[[bytes, bool], None] | None = None,
+        accepted_cents: frozenset[int] = frozenset(),
+        keeps_paper: bool = False,
+        on_bytes: Callable[[bytes, bool], None] | None = None,
     ) -> None:
-        """Create a session with a device on a port; ``report`` is called with every event of the device.
+        """Create a session with a device on a port; ``report_event`` is called with every event of the device.
 
-        ``accept`` has the denominations to accept, in minor units. With ``keep``, bills are stacked rather
-        than returned. ``tap`` is called with every block of bytes on the line, and True if it was sent.
+        ``accepted_cents`` has the denominations to accept, in minor units. With ``keeps_paper``, bills are stacked
+        rather than returned. ``on_bytes`` is called with every block of bytes on the line, and True if it was sent.
         """
         self._protocol = protocol
         self._port = port
-        self._report = report
-        self._accept = accept
-        self._keep = keep
-        self._tap = tap
+        self._report_event = report_event
+        self._accepted_cents = accepted_cents
+        self._keeps_paper = keeps_paper
+        self._on_bytes = on_bytes
 
     async def run(self, seconds: float | None = None) -> None:
         """Operate the device for ``seconds``, or until cancelled if it is None. Raises :class:`ListenError`."""
         line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line_settings)
-        if self._tap is not None:
-            line.on_bytes = self._tap
+        if self._on_bytes is not None:
+            line.on_bytes = self._on_bytes
         driver = self._driver = create_driver_without_machine(
             self._protocol, self._port.name, line, self._process_event
         )
-        if self._accept:
+        if self._accepted_cents:
             if not isinstance(driver, _MoneyAcceptor):
                 raise ListenError(f"{self._protocol} accepts no money")
-            unknown_cents = self._accept - driver.values_cents
+            unknown_cents = self._accepted_cents - driver.values_cents
             if unknown_cents:
                 raise ListenError(
                     f"{self._protocol}: no note or coin of {sorted(unknown_cents)} cents is known"
                 )
-            driver.enable(self._accept)
+            driver.enable(self._accepted_cents)
         try:
             async with asyncio.timeout(seconds):
                 await driver.run()
@@ -95,7 +95,7 @@ class DeviceListener:
 
     def _process_event(self, event: DeviceEvent) -> None:
         """Report a device's event; stack the bill or ticket in escrow or return it, as the user requested."""
-        self._report(event)
+        self._report_event(event)
         if isinstance(event, PaperInEscrow) and isinstance(self._driver, _EscrowDevice):
-            move_paper = self._driver.stack if self._keep else self._driver.return_paper
-            move_paper(event.escrow)
+            move_paper = self._driver.stack if self._keeps_paper else self._driver.return_paper
+            move_paper(event.escrow_number)

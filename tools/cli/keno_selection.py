@@ -14,7 +14,7 @@ def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
     Slashes separate groups of numbers. After ``@`` comes the stake on each combination of groups, by its
     count of spots: here 1 on the combination of 3 spots, and 2 on that of 5.
     """
-    marks, has_stakes, stakes_text = text.partition("@")
+    marks, at_sign, stakes_text = text.partition("@")
     try:
         groups: list[Json] = [
             _parse_number(part[1:])
@@ -22,13 +22,13 @@ def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
             else [_parse_number(number) for number in part.split(",")]
             for part in marks.split("/")
         ]
-        pairs = [pair.split(":") for pair in stakes_text.split(",")] if has_stakes else []
-        spots_and_stakes = [(_parse_number(spots), _parse_number(stake)) for spots, stake in pairs]
+        stake_pairs = [pair.split(":") for pair in stakes_text.split(",")] if at_sign else []
+        spots_and_stakes = [(_parse_number(spots), _parse_number(stake)) for spots, stake in stake_pairs]
     except ValueError:
         raise click.BadParameter(
             f"{text!r} is not a selection of numbers: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick of 8)"
         ) from None
-    spot_count = sum(g if isinstance(g, int) else len(g) for g in groups)
+    spot_count = sum(group if isinstance(group, int) else len(group) for group in groups)
     stake_by_spots = {str(spots): stake for spots, stake in spots_and_stakes}
     if len(stake_by_spots) < len(spots_and_stakes):
         raise click.BadParameter(f"{text!r}: a number of spots has two stakes")

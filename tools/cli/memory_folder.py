@@ -7,13 +7,13 @@ import click
 from egm.config.cabinet_file import find_default_state_folder
 
 
-def find_memory_folder(state: Path | None, second_folder: Path | None = None) -> Path:
-    """Return the state folder ``state``; for None, the default one.
+def find_memory_folder(state_folder: Path | None, second_folder: Path | None = None) -> Path:
+    """Return ``state_folder``; for None, the default state folder.
 
     Raises ClickException if the folder does not exist; it may be missing if ``second_folder``, the folder of the
     memory's second copy, exists.
     """
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     if not folder.is_dir() and (second_folder is None or not second_folder.is_dir()):
         problem = "is not a folder" if folder.exists() else "does not exist"
         raise click.ClickException(

@@ -27,14 +27,14 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
         game = load_game(parse_path_or_id(name))
     except DefinitionError as error:
         raise OperatorError(format_definition_error(error)) from None
-    slot = game.id if game.source is None or not name.endswith(".toml") else str(game.source.path)
-    path = folder.root / _CABINET_FILE_NAME
-    path.write_text(_format_cabinet_file(game, slot), encoding="utf-8")
-    file = load_cabinet(path)
-    _, refused_games = admit_games(file.games, load_profile(file.machine.profile), file.progressives)
+    game_reference = game.id if game.source is None or not name.endswith(".toml") else str(game.source.path)
+    cabinet_path = folder.root / _CABINET_FILE_NAME
+    cabinet_path.write_text(_format_cabinet_file(game, game_reference), encoding="utf-8")
+    cabinet = load_cabinet(cabinet_path)
+    _, refused_games = admit_games(cabinet.games, load_profile(cabinet.machine.profile), cabinet.progressives)
     if refused_games:
         raise OperatorError(f"the machine would not offer {name}: {refused_games[0].reason}")
-    return path
+    return cabinet_path
 
 
 def _format_cabinet_file(game: Game, game_name: str) -> str:

@@ -32,10 +32,10 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
     """
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
-    if game.rules.levy_rate is not None:
+    if game.rules.commission_rate is not None:
         echo(
             "levy, the certified figure of a game of players against each other: "
-            f"{format_percent(game.rules.levy_rate)}"
+            f"{format_percent(game.rules.commission_rate)}"
         )
     for bet in analysis.bets:
         tables = [table for table in _build_bet_tables(bet, game.denominations_cents) if table]
@@ -45,8 +45,8 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
         ]
         heading = f"\nBet {bet.bet}: {format_count(bet.cost_credits, 'credit')}"
         show("text", *tables, *bands, text_before=heading, text_after="\n".join(notes))
-    for data in build_feature_sheets(game, analysis):
-        show("text", *_build_feature_tables(data), text_before=f"\n{data['sheet']}")
+    for feature_data in build_feature_sheets(game, analysis):
+        show("text", *_build_feature_tables(feature_data), text_before=f"\n{feature_data['sheet']}")
     for bet in analysis.bets:
         for award in build_award_sheet(bet, limits)["told_to_the_player"]:
             odds = format_one_in(Fraction(award["per_game"]["exact"]))
@@ -102,14 +102,14 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
 
 def _build_feature_tables(feature_data: dict[str, Any]) -> tuple[Table, ...]:
     """Return the tables of a feature's PAR sheet: single figures, and a further table if the feature has rows."""
-    head = (build_facts_table((label, format_cell(value)) for label, value in feature_data["facts"]),)
+    facts_tables = (build_facts_table((label, format_cell(value)) for label, value in feature_data["facts"]),)
     if not feature_data["rows"]:
-        return head
-    first, *other_columns = feature_data["columns"]
+        return facts_tables
+    first_title, *other_columns = feature_data["columns"]
     rows = ([*map(format_cell, row)] for row in feature_data["rows"])
     return (
-        *head,
-        Table((first, *_build_right_aligned_columns(*other_columns)), rows, identifying_column_count=1),
+        *facts_tables,
+        Table((first_title, *_build_right_aligned_columns(*other_columns)), rows, identifying_column_count=1),
     )
 
 
@@ -117,21 +117,23 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
     """Return the table of a bet's prizes: credits, number of winning cases, odds and share of the return."""
     rows = (
         (
-            p.stage_or_spot,
-            p.name,
-            f"{p.credits:,}",
-            *([_format_mean(p, bet.cost_credits)] if bet.prizes_with_multipliers else []),
-            "" if p.hits is None or p.hits > 10**15 else f"{p.hits:,}",
-            format_one_in(p.rate),
-            format_percent(p.rtp),
+            prize.stage_or_spot,
+            prize.name,
+            f"{prize.credits:,}",
+            *([_format_mean(prize, bet.cost_credits)] if bet.prizes_with_multipliers else []),
+            ""
+            if prize.winning_case_count is None or prize.winning_case_count > 10**15
+            else f"{prize.winning_case_count:,}",
+            format_one_in(prize.rate),
+            format_percent(prize.rtp),
         )
-        for p in bet.prizes
+        for prize in bet.prizes
     )
-    mean = ("mean credits",) if bet.prizes_with_multipliers else ()
+    mean_titles = ("mean credits",) if bet.prizes_with_multipliers else ()
     columns: Columns = (
         "stage",
         "prize",
-        *_build_right_aligned_columns("credits", *mean, "hits", "odds", "return"),
+        *_build_right_aligned_columns("credits", *mean_titles, "hits", "odds", "return"),
     )
     return Table(columns, rows, identifying_column_count=2)
 
@@ -146,14 +148,14 @@ def _build_feature_table(bet: BetAnalysis) -> Table:
     """Return the table of a bet's features: odds, number of runs, mean credits and share of the return."""
     rows = (
         (
-            f.feature,
-            format_one_in(f.rate),
-            f"{float(f.mean_runs):.4f}",
-            "no limit" if f.max_runs is None else str(f.max_runs),
-            f"{float(f.mean_credits):.4f}",
-            format_percent(f.rtp),
+            feature.feature,
+            format_one_in(feature.rate),
+            f"{float(feature.mean_runs):.4f}",
+            "no limit" if feature.max_runs is None else str(feature.max_runs),
+            f"{float(feature.mean_credits):.4f}",
+            format_percent(feature.rtp),
         )
-        for f in bet.features
+        for feature in bet.features
     )
     return Table(
         (
@@ -168,22 +170,26 @@ def _build_feature_table(bet: BetAnalysis) -> Table:
 def _build_progressive_table(bet: BetAnalysis) -> Table:
     """Return the table of a bet's progressive levels: odds, reset, increment, and break-even meter."""
     rows = []
-    for p in bet.progressives:
-        even = "-" if p.break_even_credits is None else f"{float(p.break_even_credits):,.1f}"
-        reset = f"{p.reset_credits:,}"
+    for level_figures in bet.progressives:
+        break_even_text = (
+            "-"
+            if level_figures.break_even_credits is None
+            else f"{float(level_figures.break_even_credits):,.1f}"
+        )
+        reset_text = f"{level_figures.reset_credits:,}"
         rows.append(
             (
-                p.level,
-                format_one_in(p.rate),
-                reset,
-                format_percent(p.rtp_at_reset),
-                format_percent(p.increment),
-                even,
+                level_figures.level,
+                format_one_in(level_figures.rate),
+                reset_text,
+                format_percent(level_figures.rtp_at_reset),
+                format_percent(level_figures.increment),
+                break_even_text,
             )
         )
         rows += [
             (f"{format_percent(share)} of it", format_one_in(rate), "", "", "", "")
-            for share, rate in p.partial_hit_rates.items()
+            for share, rate in level_figures.partial_hit_rates.items()
         ]
     return Table(
         (
@@ -200,12 +206,15 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
     value_columns = _build_right_aligned_columns(*(f"apart, at {cents}" for cents in denominations_cents))
     rows = (
         (
-            m.prize,
-            format_one_in(m.rate),
-            f"{m.value_cents:,}",
-            *(format_percent(m.compute_rtp_at(cents, bet.cost_credits), 6) for cents in denominations_cents),
+            merchandise.prize,
+            format_one_in(merchandise.rate),
+            f"{merchandise.value_cents:,}",
+            *(
+                format_percent(merchandise.compute_rtp_at(cents, bet.cost_credits), 6)
+                for cents in denominations_cents
+            ),
         )
-        for m in bet.merchandise
+        for merchandise in bet.merchandise
     )
     return Table(
         ("prize in kind", *_build_right_aligned_columns("odds", "value, minor units"), *value_columns),
@@ -242,7 +251,12 @@ def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
     """Return a table of confidence intervals of a bet's return, with one row for each number of games."""
     columns = _build_right_aligned_columns("games", *(row["quantile"] for row in bet["volatility"]))
     rows = []
-    for i, first in enumerate(bet["volatility"][0]["bands"]):
-        ends = [row["bands"][i]["band"] for row in bet["volatility"]]
-        rows.append((f"{first['games']:,}", *(f"{100 * low:.2f} - {100 * high:.2f} %" for low, high in ends)))
+    for index, first_band in enumerate(bet["volatility"][0]["bands"]):
+        intervals = [row["bands"][index]["band"] for row in bet["volatility"]]
+        rows.append(
+            (
+                f"{first_band['games']:,}",
+                *(f"{100 * low:.2f} - {100 * high:.2f} %" for low, high in intervals),
+            )
+        )
     return (Table(columns, rows, identifying_column_count=1),)

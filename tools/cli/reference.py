@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from tools.cli import main as egm
+from tools.cli import main
 from tools.lab.markdown import format_table
 
 #: The character that keeps click from wrapping a paragraph of a help text.
@@ -15,8 +15,8 @@ _NO_WRAP_MARK: Final = "\b"
 
 def format_command_reference() -> str:
     """Return the reference of every ``egm`` command: help, usage and options."""
-    with click.Context(egm, info_name="egm") as context:
-        return "\n\n".join(_iter_reference_blocks(context, egm))
+    with click.Context(main, info_name="egm") as context:
+        return "\n\n".join(_iter_reference_blocks(context, main))
 
 
 def _iter_reference_blocks(context: click.Context, command: click.Command) -> Iterator[str]:

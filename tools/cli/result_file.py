@@ -36,14 +36,14 @@ def open_result_file(file: Path) -> Iterator[BinaryIO]:
     After an error ``file`` is unchanged. Raises ClickException if ``file`` may not be replaced, and OSError.
     """
     target = resolve_links(file)
-    partial = target.with_name(target.name + ".partial")
-    partial.unlink(missing_ok=True)
+    partial_file = target.with_name(target.name + ".partial")
+    partial_file.unlink(missing_ok=True)
     try:
-        with partial.open("xb") as output:
+        with partial_file.open("xb") as output:
             yield output
-        partial.replace(target)
+        partial_file.replace(target)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        partial_file.unlink(missing_ok=True)
         raise
 
 

@@ -23,7 +23,7 @@ from meters.copies import SECOND_FOLDER
 from meters.storage import Storage
 from meters.transaction import JSON
 
-R = TypeVar("R")
+_RecordT = TypeVar("_RecordT")
 
 
 def carry_over_roster(
@@ -42,8 +42,8 @@ def carry_over_roster(
     if not roster.changes:
         return
     roster.write_to(StateFolder(folder).staff)
-    last = roster.changes[-1]
-    recorded = RecordedRoster(last.number, roster.digest).to_json()
+    last_change = roster.changes[-1]
+    recorded_roster = RecordedRoster(last_change.number, roster.digest).to_json()
     with Journal.open(
         folder, now=now, second_folder=second_folder, machine_id=machine_id, storage=storage
     ) as journal:
@@ -51,21 +51,22 @@ def carry_over_roster(
             _build_transaction(
                 ROSTER_CARRIED_OVER,
                 RosterCarried(
-                    change_number=last.number,
+                    change_number=last_change.number,
                     digest=roster.digest,
                     role_by_staff_number={
-                        number: person.role for number, person in roster.person_by_staff_number.items()
+                        staff_number: person.role
+                        for staff_number, person in roster.person_by_staff_number.items()
                     },
                     disabled_staff_numbers=tuple(
                         sorted(
-                            number
-                            for number, person in roster.person_by_staff_number.items()
+                            staff_number
+                            for staff_number, person in roster.person_by_staff_number.items()
                             if person.is_disabled
                         )
                     ),
                 ),
-                entry_id=f"staff-{last.number}-{roster.digest[:16]}",
-                state={ROSTER_STATE_KEY: recorded},
+                entry_id=f"staff-{last_change.number}-{roster.digest[:16]}",
+                state={ROSTER_STATE_KEY: recorded_roster},
             )
         )
 
@@ -75,14 +76,14 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
 
     Remaining roster files are renamed and kept. Raises JournalError, also if the machine is running.
     """
-    path = StateFolder(folder).staff
+    roster_path = StateFolder(folder).staff
     with Journal.open(folder, now=SystemClock().now, second_folder=second_folder) as journal:
-        number = journal.sequence + 1
+        entry_number = journal.sequence + 1
         # Before the entry: after it, any roster file would be trusted as that of the first enrolment.
-        for copy in (path, (second_folder or folder / SECOND_FOLDER) / path.name):
+        for roster_file in (roster_path, (second_folder or folder / SECOND_FOLDER) / roster_path.name):
             with contextlib.suppress(FileNotFoundError):
-                copy.rename(copy.with_name(f"{copy.name}.before-{number}"))
-                sync_folder(copy.parent)
+                roster_file.rename(roster_file.with_name(f"{roster_file.name}.before-{entry_number}"))
+                sync_folder(roster_file.parent)
         fault = ActiveFault(
             since=SystemClock().now().isoformat(),
             stops_play=True,
@@ -93,7 +94,7 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
             _build_transaction(
                 ROSTER_RENEWED,
                 RosterRenewed(person=details["person"], witness=details["witness"], reason=details["reason"]),
-                entry_id=f"staff-renewed-{number}",
+                entry_id=f"staff-renewed-{entry_number}",
                 state={
                     ROSTER_STATE_KEY: RecordedRoster().to_json(),
                     f"{KernelKey.FAULT}{STAFF_ROSTER_FAULT}": to_json(fault),
@@ -103,7 +104,7 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
 
 
 def _build_transaction(
-    entry: EntryDeclaration[R], record: R, *, entry_id: str, state: Mapping[str, JSON]
+    entry: EntryDeclaration[_RecordT], record: _RecordT, *, entry_id: str, state: Mapping[str, JSON]
 ) -> Transaction:
     """Return the transaction that writes one entry to the journal of a stopped machine.
 

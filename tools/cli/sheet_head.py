@@ -30,7 +30,7 @@ class SheetHead:
 
     machine: str = ""
     """The machine's id."""
-    rules: str = ""
+    profile_id: str = ""
     """The id of the profile of the jurisdiction in force."""
     sequence: int = 0
     """The number of the last journal entry."""
@@ -42,12 +42,12 @@ class SheetHead:
     @classmethod
     def from_view(cls, view: JournalView) -> "SheetHead":
         """Return the heading for a machine's current memory, from its first entry, last power-up and last entry."""
-        head = cls()
-        last = view.entries(since=max(0, view.sequence - 1))
-        powered = view.entries((POWER_UP.kind,), newest_first=True, limit=1)
-        for entry in (view.genesis, *powered, *last):
-            head.update_with_entry(entry)
-        return head
+        sheet_head = cls()
+        last_entries = view.entries(since=max(0, view.sequence - 1))
+        power_up_entries = view.entries((POWER_UP.kind,), newest_first=True, limit=1)
+        for entry in (view.genesis, *power_up_entries, *last_entries):
+            sheet_head.update_with_entry(entry)
+        return sheet_head
 
     def update_with_entry(self, entry: StoredEntry) -> None:
         """Update the heading with the next journal entry; a power-up entry states the jurisdiction and gaming day."""
@@ -56,7 +56,7 @@ class SheetHead:
         if entry.kind == MACHINE_GENESIS.kind:
             self.machine = str(read_details(entry).get("machine_id", ""))
         elif entry.kind == POWER_UP.kind:
-            self.rules = str(read_details(entry).get("profile", ""))
+            self.profile_id = str(read_details(entry).get("profile", ""))
             self.gaming_day = GamingDay.from_power_up(entry.record)
 
     def watch_entries(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
@@ -68,13 +68,13 @@ class SheetHead:
     @property
     def currency(self) -> str:
         """Return the currency of the jurisdiction's rules in force, or "" if these rules are unknown here."""
-        return find_currency(self.rules)
+        return find_currency(self.profile_id)
 
     def format_line(self) -> str:
         """Return the heading as one line: machine, rules, currency, last entry and its time."""
         parts = (
             f"machine {self.machine}" if self.machine else "",
-            f"rules {self.rules}" if self.rules else "",
+            f"rules {self.profile_id}" if self.profile_id else "",
             f"amounts in minor units of {self.currency}" if self.currency else "amounts in minor units",
             f"entry {self.sequence}",
             f"{self.last_time:%Y-%m-%d %H:%M:%S} UTC" if self.last_time else "",

@@ -25,8 +25,10 @@ LANGUAGE_OPTION: Final = click.option(
 )
 #: Dots per inch.
 _DOTS_PER_INCH: Final = 150
-#: Width and height of A4, in dots.
-_PAGE_SIZE_DOTS: Final = (1240, 1754)
+#: Width of A4, in dots.
+_PAGE_WIDTH_DOTS: Final = 1240
+#: Height of A4, in dots.
+_PAGE_HEIGHT_DOTS: Final = 1754
 #: Margin of a page, in dots.
 _MARGIN_DOTS: Final = 100
 #: Height of a line, in dots.
@@ -47,10 +49,10 @@ def format_page_text(page_text: PageText, texts: Texts, currency: str) -> str:
 
 def format_rows(table: PageTable, texts: Texts, currency: str) -> list[list[str]]:
     """Return the cells of a service-page table as text; the first row has the column titles, if there are any."""
-    lines = [table.columns] if table.columns else []
+    title_rows = [table.columns] if table.columns else []
     return [
-        [format_page_text(cell, texts, currency) for cell in line]
-        for line in (*lines, *(r.cells for r in table.rows))
+        [format_page_text(cell, texts, currency) for cell in cells]
+        for cells in (*title_rows, *(row.cells for row in table.rows))
     ]
 
 
@@ -95,12 +97,12 @@ class _PdfPages:
     def __init__(self, title: str) -> None:
         self._title = title
         self._pages: list[Image.Image] = []
-        self._y = 0
+        self._y_dots = 0
         self._add_page()
 
     def _add_page(self) -> None:
         """Start a new page."""
-        page = Image.new("1", _PAGE_SIZE_DOTS, _WHITE)
+        page = Image.new("1", (_PAGE_WIDTH_DOTS, _PAGE_HEIGHT_DOTS), _WHITE)
         self._pages.append(page)
         draw = ImageDraw.Draw(page)
         draw.text(
@@ -111,42 +113,42 @@ class _PdfPages:
             anchor="ls",
         )
         draw.text(
-            (_PAGE_SIZE_DOTS[0] - _MARGIN_DOTS, _MARGIN_DOTS),
+            (_PAGE_WIDTH_DOTS - _MARGIN_DOTS, _MARGIN_DOTS),
             str(len(self._pages)),
             fill=_BLACK,
             font=_load_font("Regular", _TEXT_SIZE_DOTS),
             anchor="rs",
         )
         draw.line(
-            (_MARGIN_DOTS, _MARGIN_DOTS + 14, _PAGE_SIZE_DOTS[0] - _MARGIN_DOTS, _MARGIN_DOTS + 14),
+            (_MARGIN_DOTS, _MARGIN_DOTS + 14, _PAGE_WIDTH_DOTS - _MARGIN_DOTS, _MARGIN_DOTS + 14),
             fill=_BLACK,
             width=2,
         )
-        self._y = _MARGIN_DOTS + 2 * _LINE_HEIGHT_DOTS
+        self._y_dots = _MARGIN_DOTS + 2 * _LINE_HEIGHT_DOTS
 
     def add_gap(self) -> None:
         """Leave an empty space of half a line."""
-        self._y += _LINE_HEIGHT_DOTS // 2
+        self._y_dots += _LINE_HEIGHT_DOTS // 2
 
     def add_row(self, cells: list[str], *, bold: bool = False) -> None:
         """Add one row with its cells in columns of equal width; each cell is wrapped within its column."""
         font = _load_font("Bold" if bold else "Regular", _TEXT_SIZE_DOTS)
-        room = (_PAGE_SIZE_DOTS[0] - 2 * _MARGIN_DOTS) // len(cells)
-        wrapped = [list(_wrap_text(cell, font, room - 16)) for cell in cells]
-        for line in range(max(map(len, wrapped))):
-            if self._y > _PAGE_SIZE_DOTS[1] - _MARGIN_DOTS:
+        column_width_dots = (_PAGE_WIDTH_DOTS - 2 * _MARGIN_DOTS) // len(cells)
+        cell_lines_by_column = [list(_wrap_text(cell, font, column_width_dots - 16)) for cell in cells]
+        for line_number in range(max(map(len, cell_lines_by_column))):
+            if self._y_dots > _PAGE_HEIGHT_DOTS - _MARGIN_DOTS:
                 self._add_page()
             draw = ImageDraw.Draw(self._pages[-1])
-            for column, cell in enumerate(wrapped):
-                if line < len(cell):
+            for column, cell_lines in enumerate(cell_lines_by_column):
+                if line_number < len(cell_lines):
                     draw.text(
-                        (_MARGIN_DOTS + column * room, self._y),
-                        cell[line],
+                        (_MARGIN_DOTS + column * column_width_dots, self._y_dots),
+                        cell_lines[line_number],
                         fill=_BLACK,
                         font=font,
                         anchor="ls",
                     )
-            self._y += _LINE_HEIGHT_DOTS
+            self._y_dots += _LINE_HEIGHT_DOTS
 
     def to_pdf(self) -> bytes:
         """Return all pages as the bytes of one PDF file."""
@@ -176,11 +178,11 @@ def _wrap_text(text: str, font: ImageFont.FreeTypeFont, width_max_dots: int) -> 
                 yield line
                 line = ""
             else:
-                fits = max(
-                    n
-                    for n in range(1, len(remainder) + 1)
-                    if n == 1 or font.getlength(remainder[:n]) <= width_max_dots
+                fitting_length = max(
+                    length
+                    for length in range(1, len(remainder) + 1)
+                    if length == 1 or font.getlength(remainder[:length]) <= width_max_dots
                 )
-                yield remainder[:fits]
-                remainder = remainder[fits:]
+                yield remainder[:fitting_length]
+                remainder = remainder[fitting_length:]
     yield line

@@ -18,15 +18,18 @@ def load_roster(folder: Path, second_folder: Path | None = None) -> Roster:
     Raises ClickException if it cannot be read, is missing, or is not the one that the journal records. So no PIN
     can be bypassed by deleting the file.
     """
-    path = StateFolder(folder).staff
-    spare = (second_folder or folder / SECOND_FOLDER) / path.name
+    roster_path = StateFolder(folder).staff
+    second_copy = (second_folder or folder / SECOND_FOLDER) / roster_path.name
     try:
-        return load_recorded_roster(path, spare, read_recorded_roster(folder, second_folder))[0]
+        roster, _ = load_recorded_roster(
+            roster_path, second_copy, read_recorded_roster(folder, second_folder)
+        )
     except OperatorError as error:
         raise click.ClickException(
             f"{error}\nRestore the roster file. If there is no copy: stop the machine, and let "
             "two people start a new roster with `egm people renew`"
         ) from error
+    return roster
 
 
 def authenticate(roster: Roster, staff_number: str, prompt: str = "PIN") -> Person:
@@ -42,14 +45,14 @@ def authenticate(roster: Roster, staff_number: str, prompt: str = "PIN") -> Pers
     if roster.path is None:
         raise click.ClickException("there is no roster: nobody is enrolled on this machine")
     try:
-        with edit_wrong_pins(roster.path.parent, must_wait=True) as wrong_pins:
-            if is_locked_at_terminals(wrong_pins, staff_number):
+        with edit_wrong_pins(roster.path.parent, must_wait=True) as wrong_pin_attempts:
+            if is_locked_at_terminals(wrong_pin_attempts, staff_number):
                 raise click.ClickException(
                     f"{staff_number} is locked after {WRONG_PINS_MAX} wrong PINs; try again later"
                 )
             person = roster.authenticate(staff_number, pin)
             if person is None:
-                wrong_pins.append(
+                wrong_pin_attempts.append(
                     WrongPin.create_now(staff_number, SystemClock().now().isoformat(timespec="seconds"))
                 )
                 raise click.ClickException("number or PIN is wrong")

@@ -30,7 +30,7 @@ Style = dict[str, Any]
 
 #: The columns of a table; a text is the title of a plain column.
 Columns = Sequence["Column | str"]
-_F = TypeVar("_F", bound=Callable[..., Any])
+_CommandT = TypeVar("_CommandT", bound=Callable[..., Any])
 #: What separates columns on a terminal.
 _COLUMN_GAP: Final = "  "
 #: The width of an output without a line limit.
@@ -141,22 +141,25 @@ class Table:
     def to_text(self, width_max: int = _WIDTH_WITHOUT_LIMIT) -> str:
         """Return the table as text at most ``width_max`` characters wide; a longer word is not cut."""
         cells = [
-            [make_lines_printable(c.format_value(v)) for c, v in zip(self._columns, row, strict=True)]
+            [
+                make_lines_printable(column.format_value(value))
+                for column, value in zip(self._columns, row, strict=True)
+            ]
             for row in self._rows
         ]
-        heads = [make_lines_printable(column.title) for column in self._columns] if self.shows_titles else []
-        title = [make_lines_printable(self.title)] if self.title else []
+        titles = [make_lines_printable(column.title) for column in self._columns] if self.shows_titles else []
+        title_lines = [make_lines_printable(self.title)] if self.title else []
         if not cells:
-            return "\n".join((*title, self.empty_text))
-        widths = _fit_widths(self._columns, heads, cells, width_max)
+            return "\n".join((*title_lines, self.empty_text))
+        widths = _fit_widths(self._columns, titles, cells, width_max)
         if widths is None:
-            parts = [part.to_text(width_max) for part in self._split_to_width(heads, cells, width_max)]
+            parts = [part.to_text(width_max) for part in self._split_to_width(titles, cells, width_max)]
             return "\n".join(
-                (*title, "\n\n".join(parts or (self._format_block(row, width_max) for row in cells)))
+                (*title_lines, "\n\n".join(parts or (self._format_block(row, width_max) for row in cells)))
             )
-        lines = list(title)
-        if heads:
-            lines += self._format_row(heads, widths, [None] * len(heads), bold=True)
+        lines = list(title_lines)
+        if titles:
+            lines += self._format_row(titles, widths, [None] * len(titles), bold=True)
             lines.append(_COLUMN_GAP.join("─" * width for width in widths))
         for row, values in zip(cells, self._rows, strict=True):
             styles = [column.choose_style(value) for column, value in zip(self._columns, values, strict=True)]
@@ -164,7 +167,7 @@ class Table:
         return "\n".join(lines)
 
     def _split_to_width(
-        self, heads: Sequence[str], cells: Sequence[Sequence[str]], width_max: int
+        self, titles: Sequence[str], cells: Sequence[Sequence[str]], width_max: int
     ) -> list["Table"]:
         """Split the table by columns into tables that fit into ``width_max`` characters.
 
@@ -172,46 +175,56 @@ class Table:
         that is impossible.
         """
 
-        def can_columns_fit(columns: Sequence[int]) -> bool:
+        def can_columns_fit(column_indexes: Sequence[int]) -> bool:
             """Return whether a table of these columns alone fits into the width."""
-            titles = [heads[i] for i in columns] if heads else ()
-            rows = [[row[i] for i in columns] for row in cells]
-            return _fit_widths([self._columns[i] for i in columns], titles, rows, width_max) is not None
+            chosen_titles = [titles[column_index] for column_index in column_indexes] if titles else ()
+            rows = [[row[column_index] for column_index in column_indexes] for row in cells]
+            return (
+                _fit_widths(
+                    [self._columns[column_index] for column_index in column_indexes],
+                    chosen_titles,
+                    rows,
+                    width_max,
+                )
+                is not None
+            )
 
-        identifying_columns = list(range(self.identifying_column_count))
-        parts: list[list[int]] = []
-        for column in range(self.identifying_column_count, len(self._columns)):
-            if parts and can_columns_fit([*parts[-1], column]):
-                parts[-1].append(column)
-            elif identifying_columns and can_columns_fit([*identifying_columns, column]):
-                parts.append([*identifying_columns, column])
+        identifying_indexes = list(range(self.identifying_column_count))
+        index_groups: list[list[int]] = []
+        for column_index in range(self.identifying_column_count, len(self._columns)):
+            if index_groups and can_columns_fit([*index_groups[-1], column_index]):
+                index_groups[-1].append(column_index)
+            elif identifying_indexes and can_columns_fit([*identifying_indexes, column_index]):
+                index_groups.append([*identifying_indexes, column_index])
             else:
                 return []
         return [
             Table(
-                [self._columns[i] for i in part],
-                ([row[i] for i in part] for row in self._rows),
+                [self._columns[column_index] for column_index in index_group],
+                ([row[column_index] for column_index in index_group] for row in self._rows),
                 shows_titles=self.shows_titles,
             )
-            for part in parts
+            for index_group in index_groups
         ]
 
     def _format_row(
         self, cells: Sequence[str], widths: Sequence[int], styles: Sequence[Style | None], **row_style: Any
     ) -> Iterator[str]:
         """Yield the lines of a row, with each cell wrapped to its column's width and in its style."""
-        wrapped = [_wrap_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
-        for i in range(max(map(len, wrapped))):
+        cell_lines_by_column = [_wrap_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
+        for line_number in range(max(map(len, cell_lines_by_column))):
             parts = []
-            for column, cell, width, style in zip(self._columns, wrapped, widths, styles, strict=True):
-                part = cell[i] if i < len(cell) else ""
-                space = " " * (width - cell_len(part))
-                styled = (
+            for column, cell_lines, width, style in zip(
+                self._columns, cell_lines_by_column, widths, styles, strict=True
+            ):
+                part = cell_lines[line_number] if line_number < len(cell_lines) else ""
+                padding = " " * (width - cell_len(part))
+                styled_text = (
                     click.style(part, **{**(style or {}), **row_style})
                     if part and (style or row_style)
                     else part
                 )
-                parts.append(space + styled if column.is_right_aligned else styled + space)
+                parts.append(padding + styled_text if column.is_right_aligned else styled_text + padding)
             yield _COLUMN_GAP.join(parts).rstrip()
 
     def _format_block(self, row: Sequence[str], width_max: int) -> str:
@@ -240,16 +253,16 @@ def _wrap_cell(cell: str, width_max: int) -> list[str]:
 
 
 def _fit_widths(
-    columns: Sequence[Column], heads: Sequence[str], rows: Sequence[Sequence[str]], width_max: int
+    columns: Sequence[Column], titles: Sequence[str], rows: Sequence[Sequence[str]], width_max: int
 ) -> list[int] | None:
     """Return the column widths with which all columns fit into ``width_max``, or None if they cannot.
 
     The widest column is reduced first. No column becomes narrower than its longest word or figure.
     """
     widths, minimum_widths = [], []
-    for i, column in enumerate(columns):
-        cell_lines = [line for row in rows for line in row[i].split("\n")]
-        title = heads[i] if heads else ""
+    for index, column in enumerate(columns):
+        cell_lines = [line for row in rows for line in row[index].split("\n")]
+        title = titles[index] if titles else ""
         parts = [
             *title.split(),
             *(
@@ -264,11 +277,11 @@ def _fit_widths(
         )
     excess = sum(widths) + len(_COLUMN_GAP) * (len(widths) - 1) - width_max
     while excess > 0:
-        reducible_columns = [i for i, width in enumerate(widths) if width > minimum_widths[i]]
-        if not reducible_columns:
+        reducible_indexes = [index for index, width in enumerate(widths) if width > minimum_widths[index]]
+        if not reducible_indexes:
             return None
-        widest = max(reducible_columns, key=lambda i: widths[i])
-        widths[widest] -= 1
+        widest_index = max(reducible_indexes, key=lambda index: widths[index])
+        widths[widest_index] -= 1
         excess -= 1
     return widths
 
@@ -280,7 +293,7 @@ def find_terminal_width() -> int:
     return _WIDTH_WITHOUT_LIMIT
 
 
-def add_format_options(command: _F) -> _F:
+def add_format_options(command: _CommandT) -> _CommandT:
     """Add ``--json`` and ``--csv`` to a command, which gets the chosen one as its argument ``output_format``."""
     command = click.option("--csv", "output_format", flag_value="csv", type=str, help="For spreadsheets.")(
         command
@@ -336,7 +349,7 @@ def show_progress(activity: str, total: int | None = None) -> Iterator[Callable[
     """
     console = Terminal(stderr=True)
     if not console.is_terminal:
-        yield lambda done: None  # noqa: ARG005 (signature of the progress function)
+        yield lambda done_count: None  # noqa: ARG005 (signature of the progress function)
         return
     from rich.progress import (  # noqa: PLC0415 (a tenth of the time of a short command)
         BarColumn,
@@ -346,8 +359,8 @@ def show_progress(activity: str, total: int | None = None) -> Iterator[Callable[
         TimeElapsedColumn,
     )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    progress_columns = columns if total is not None else (columns[0], columns[1], columns[3])
-    with Progress(*progress_columns, console=console, transient=True) as bar:
-        task = bar.add_task(make_printable(activity), total=total)
-        yield lambda done: bar.update(task, completed=done)
+    count_columns = () if total is None else (MofNCompleteColumn(),)
+    columns = (TextColumn("{task.description}"), BarColumn(), *count_columns, TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task_id = progress.add_task(make_printable(activity), total=total)
+        yield lambda done_count: progress.update(task_id, completed=done_count)

@@ -10,7 +10,7 @@ from tools.dev.commands import COMMANDS
 
 @click.group(
     cls=CommandGroup,
-    table=COMMANDS,
+    module_and_help_by_command=COMMANDS,
     package="tools.dev.commands",
     context_settings={"help_option_names": ["-h", "--help"]},
 )

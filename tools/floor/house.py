@@ -69,8 +69,8 @@ def read_machine(source: str, entries: Iterable[StoredEntry]) -> RegisteredMachi
         elif entry.kind == POWER_UP.kind:
             gaming_day = GamingDay.from_power_up(record)
         elif entry.kind == _BASE_WITHDRAWN_KIND:
-            since = gaming_day.find_date(entry.time_utc).isoformat()
-            machine.base_status = f"out of service since {since}; lock and key: {record['cashier']}"
+            withdrawal_date = gaming_day.find_date(entry.time_utc).isoformat()
+            machine.base_status = f"out of service since {withdrawal_date}; lock and key: {record['cashier']}"
         elif entry.kind == _BASE_RETURNED_KIND:
             machine.base_status = _BASE_IN_PLACE_STATUS
     return machine

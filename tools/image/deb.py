@@ -74,16 +74,16 @@ def set_plain_umask() -> Iterator[None]:
 
 
 @set_plain_umask()
-def build(out: Path, *, compression: str = "xz") -> Path:
-    """Build the package into the folder ``out``; return its file. Raises OperatorError if a step fails.
+def build(output_folder: Path, *, compression: str = "xz") -> Path:
+    """Build the package into the folder ``output_folder``; return its file. Raises OperatorError if a step fails.
 
     ``compression`` is dpkg-deb's; ``none`` saves minutes for a package that is only used on this computer.
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or read_command_output("git", "log", "-1", "--format=%ct")
     architecture = read_command_output("dpkg", "--print-architecture")
     package_version = format_version(epoch)
-    package = out / f"{_PACKAGE_NAME}_{package_version}_{architecture}.deb"
-    unfinished = package.with_suffix(".part")
+    package = output_folder / f"{_PACKAGE_NAME}_{package_version}_{architecture}.deb"
+    unfinished_package = package.with_suffix(".part")
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "root"
         _build_environment(root / _INSTALL_FOLDER, Path(scratch), epoch)
@@ -108,17 +108,17 @@ def build(out: Path, *, compression: str = "xz") -> Path:
         (control / "conffiles").write_text(f"/etc/{_PACKAGE_NAME}/cabinet.toml\n", encoding="utf-8")
         for script in ("postinst", "prerm", "postrm"):
             _copy_file(_PACKAGE_FILES_FOLDER / script, control / script)
-        out.mkdir(parents=True, exist_ok=True)
+        output_folder.mkdir(parents=True, exist_ok=True)
         run(
             "dpkg-deb",
             "--root-owner-group",
             f"-Z{compression}",
             "--build",
             str(root),
-            str(unfinished),
+            str(unfinished_package),
             epoch=epoch,
         )
-    unfinished.replace(package)  # a build that is interrupted leaves no package that looks whole
+    unfinished_package.replace(package)  # a build that is interrupted leaves no package that looks whole
     return package
 
 
@@ -169,10 +169,17 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
     Modules are not compiled.
     """
     packages.mkdir(parents=True)
-    into = ("install", "--no-compile", "--no-deps", "--only-binary=:all:", "--python-version", python)
+    install_options = (
+        "install",
+        "--no-compile",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--python-version",
+        python,
+    )
     requirement_options = ("--require-hashes", "-r", str(_SOURCE_ROOT / "requirements.txt"))
-    run(*_PIP_COMMAND, *into, "--target", str(packages), *requirement_options, epoch=epoch)
-    run(*_PIP_COMMAND, *into, "--target", str(packages), "--no-index", str(wheel), epoch=epoch)
+    run(*_PIP_COMMAND, *install_options, "--target", str(packages), *requirement_options, epoch=epoch)
+    run(*_PIP_COMMAND, *install_options, "--target", str(packages), "--no-index", str(wheel), epoch=epoch)
     shutil.rmtree(packages / "bin", ignore_errors=True)
     # Both contain build paths: the folder of a wheel, and the Python of the scripts removed above.
     for url_file in packages.glob("*.dist-info/direct_url.json"):
@@ -219,10 +226,10 @@ def run(
 
     Raises OperatorError if the command is not installed or fails, in that case with the last lines of its output.
     """
-    plain = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT stores local times
+    fixed_variables = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT stores local times
     environment = {
         **os.environ,
-        **plain,
+        **fixed_variables,
         **({"SOURCE_DATE_EPOCH": epoch} if epoch else {}),
         **(variables or {}),
     }
@@ -247,8 +254,8 @@ def run(
 
 def install_missing_packages(packages: Sequence[str]) -> None:
     """Install the Debian packages that this computer lacks, and print their names. Raises OperatorError."""
-    form = "${Package} ${db:Status-Status}\n"
-    status_lines = run("dpkg-query", "--show", f"--showformat={form}", "*").splitlines()
+    output_format = "${Package} ${db:Status-Status}\n"
+    status_lines = run("dpkg-query", "--show", f"--showformat={output_format}", "*").splitlines()
     installed_packages = {line.split()[0] for line in status_lines if line.endswith(" installed")}
     missing_packages = [name for name in packages if name not in installed_packages]
     if not missing_packages:

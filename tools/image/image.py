@@ -56,13 +56,15 @@ def compute_partition_offsets() -> dict[str, int]:
 
 
 @deb.set_plain_umask()
-def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: bool = False) -> Path:
-    """Build the image, the second medium and the update bundle into ``out``; return the image. Raises OperatorError."""
+def build(
+    output_folder: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: bool = False
+) -> Path:
+    """Build the image, the second medium and the update bundle; return the path of the image. Raises OperatorError."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or deb.read_command_output("git", "log", "-1", "--format=%ct")
     key = read_signing_key(key_file.read_bytes(), str(key_file))
-    out.mkdir(parents=True, exist_ok=True)
-    image, bundle = out / "open-egm.img", out / "open-egm.bundle"
-    with tempfile.TemporaryDirectory(dir=out) as scratch:
+    output_folder.mkdir(parents=True, exist_ok=True)
+    image, bundle = output_folder / "open-egm.img", output_folder / "open-egm.bundle"
+    with tempfile.TemporaryDirectory(dir=output_folder) as scratch:
         work = Path(scratch)
         _build_root(work, overlays, format_public_key(key), epoch, debug=debug)
         parts = {"root": work / "root.img", "esp": work / "esp.img"}
@@ -70,7 +72,7 @@ def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: 
         release_name = version("open-egm") + (" debug" if debug else "")
         slot.write_bundle(slot.sign_release(int(epoch), release_name, parts, key), parts, bundle)
         _build_disk(image, bundle, format_public_key(key), work, epoch)
-        _build_medium(out / "second.img", "egm-state-2", 2, epoch)
+        _build_medium(output_folder / "second.img", "egm-state-2", 2, epoch)
     return image
 
 
@@ -158,13 +160,13 @@ def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
     Return the kernel command line, which contains the root hash.
     """
     length = root.stat().st_size
-    fixed = (f"--hash-offset={length}", f"--uuid={_UUID_TEMPLATE.format(9)}", f"--salt={'00' * 32}")
-    output = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
+    fixed_options = (f"--hash-offset={length}", f"--uuid={_UUID_TEMPLATE.format(9)}", f"--salt={'00' * 32}")
+    output = deb.run("veritysetup", "format", *fixed_options, str(root), str(root), epoch=epoch)
     (root_hash,) = (
         line.split(":")[1].strip() for line in output.splitlines() if line.startswith("Root hash")
     )
-    words = (IMAGE_CONTENT["command_line"], IMAGE_CONTENT["debug_command_line"] if debug else "")
-    return f"{' '.join(filter(None, words))} egm.roothash={root_hash} egm.hashoffset={length}"
+    command_line_parts = (IMAGE_CONTENT["command_line"], IMAGE_CONTENT["debug_command_line"] if debug else "")
+    return f"{' '.join(filter(None, command_line_parts))} egm.roothash={root_hash} egm.hashoffset={length}"
 
 
 def _build_esp(work: Path, command_line: str, epoch: str) -> None:
@@ -215,13 +217,13 @@ def _build_disk(image: Path, bundle: Path, public_key_hex: str, work: Path, epoc
         )
     _build_medium(pieces["egm-state-1"], "egm-state-1", 1, epoch)
     for name, path in pieces.items():
-        where = (
+        position_options = (
             f"of={image}",
             "bs=1M",
             f"seek={compute_partition_offsets()[name] // _MIB}",
             "conv=notrunc,sparse",
         )
-        deb.run("dd", f"if={path}", *where, "status=none")
+        deb.run("dd", f"if={path}", *position_options, "status=none")
 
 
 def _build_medium(path: Path, label: str, medium_number: int, epoch: str) -> None:

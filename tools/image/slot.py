@@ -85,11 +85,11 @@ def sign_release(
 ) -> bytes:
     """Return the signed release line for these partition files."""
     lengths = {name: file_by_partition[name].stat().st_size for name in SLOT_PARTITION_NAMES}
-    measured = {
+    parts = {
         name: {"length": length, "sha256": _compute_digest(file_by_partition[name], length)}
         for name, length in lengths.items()
     }
-    content = {"format": RELEASE_FORMAT, "number": number, "version": version, "parts": measured}
+    content = {"format": RELEASE_FORMAT, "number": number, "version": version, "parts": parts}
     signature = key.sign(_SIGNATURE_PURPOSE + encode_canonical_json(content))
     return encode_canonical_json({"release": content, "signature": signature.hex()}) + b"\n"
 
@@ -236,9 +236,9 @@ def _compute_digest(path: Path, length: int) -> str:
         return compute_stream_digest(stream, length)
 
 
-def write_bundle(release_line: bytes, file_by_partition: Mapping[str, Path], out: Path) -> None:
+def write_bundle(release_line: bytes, file_by_partition: Mapping[str, Path], output_path: Path) -> None:
     """Write an update bundle: the release line, then the root and the EFI partition, in the order of installation."""
-    with out.open("wb") as bundle:
+    with output_path.open("wb") as bundle:
         bundle.write(release_line)
         for name in reversed(SLOT_PARTITION_NAMES):
             with file_by_partition[name].open("rb") as stream:

@@ -81,13 +81,13 @@ def find_slots() -> dict[str, SystemSlot]:
 
 def find_running_slot() -> str:
     """Return the name of the running slot. Raises SlotError if none is running."""
-    mapped = Path("/dev/mapper/root").resolve().name
-    backing_devices = {path.name for path in Path(f"/sys/block/{mapped}/slaves").glob("*")}
+    mapped_device = Path("/dev/mapper/root").resolve().name
+    backing_devices = {path.name for path in Path(f"/sys/block/{mapped_device}/slaves").glob("*")}
     for name, slot in find_slots().items():
         if slot.root.resolve().name in backing_devices:
             return name
     raise SlotError(
-        f"/dev/mapper/{mapped}: it is on no slot, because this computer does not run from an image"
+        f"/dev/mapper/{mapped_device}: it is on no slot, because this computer does not run from an image"
     )
 
 
@@ -211,10 +211,10 @@ def wait_until_lasting(
 
     Return False if this has not happened after ``limit_seconds`` seconds; None means no limit.
     """
-    began = since = time.monotonic()
-    while (now := time.monotonic()) - since < seconds:
+    began = true_since = time.monotonic()
+    while (now := time.monotonic()) - true_since < seconds:
         if not condition():
-            since = now
+            true_since = now
         if limit_seconds is not None and now - began > limit_seconds:
             return False
         time.sleep(_CONDITION_CHECK_S)
@@ -331,8 +331,8 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, update_faults: Calla
     A running machine does not see a medium that is mounted over its folder later. So it is stopped before the
     mount, and started again afterwards.
     """
-    late = {label: path for label, path in media.items() if not _is_mounted(path)}
-    for label, path in late.items():
+    late_media = {label: path for label, path in media.items() if not _is_mounted(path)}
+    for label, path in late_media.items():
         while True:
             while not (labels / label).exists():
                 time.sleep(_MISSING_MEDIUM_CHECK_S)
@@ -344,7 +344,7 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, update_faults: Calla
             # the medium cannot be mounted yet; until it can, the screen shows the fault
             _run_systemctl("start", "open-egm.target")
             time.sleep(_MOUNT_RETRY_S)
-    if late:
+    if late_media:
         subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
         update_faults()
         _run_systemctl("start", "open-egm.target")

@@ -12,7 +12,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from egm.app.features import FEATURES
-from egm.config.documented import read_field_meanings
+from egm.config.documented_fields import read_field_meanings
 from egm.kernel.entries import AnyEntryDeclaration
 from egm.kernel.feature import LANGUAGES, Features
 from egm.record_codec import get_stored_key
@@ -190,7 +190,9 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
     facts = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
     names = [
-        f"{language}: {texts[language].say(key)}" for language in LANGUAGES if texts[language].has_text(key)
+        f"{language}: {texts[language].translate(key)}"
+        for language in LANGUAGES
+        if texts[language].has_text(key)
     ]
     if names:
         facts.append(f"*{' · '.join(names)}*")

@@ -32,7 +32,7 @@ def iter_manual_chapters(audience: str, texts: Texts) -> Iterator[ManualChapterT
         menu: PageTable = chapter.build_table(SERVICE_MENU)
         yield ManualChapterText(
             _format_page_text(texts, chapter.title),
-            texts.say(f"manual.about.{chapter.id}"),
+            texts.translate(f"manual.about.{chapter.id}"),
             tuple(_format_page_text(texts, head) for head in menu.columns),
             tuple(tuple(_format_page_text(texts, cell) or "-" for cell in row.cells) for row in menu.rows),
         )
@@ -41,7 +41,10 @@ def iter_manual_chapters(audience: str, texts: Texts) -> Iterator[ManualChapterT
 def format_manual(audience: str, language: str) -> str:
     """Return the manual for an ``audience`` in a language, as one Markdown page."""
     texts = Texts(language)
-    parts = [f"# {texts.say(f'manual.title.{audience}')}", texts.say(f"manual.audience.{audience}")]
+    parts = [
+        f"# {texts.translate(f'manual.title.{audience}')}",
+        texts.translate(f"manual.audience.{audience}"),
+    ]
     for chapter in iter_manual_chapters(audience, texts):
         parts += [
             f"## {chapter.title}",

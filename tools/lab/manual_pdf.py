@@ -80,7 +80,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     texts = Texts(language)
     chapters = list(iter_manual_chapters(audience, texts))
     sheet = _ManualPages()
-    title = texts.say(f"manual.title.{audience}")
+    title = texts.translate(f"manual.title.{audience}")
     _draw_cover(sheet, texts, audience, version)
     sheet.start_page()  # the page of contents, filled in when the page numbers are known
     contents = sheet.pages[-1]
@@ -94,7 +94,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
         _draw_chapter(sheet, chapter)
     _draw_contents(contents, texts, zip(chapters, first_pages, strict=True))
     for number, page in enumerate(sheet.pages[1:], 2):
-        foot = texts.say("manual.page", number=number, of=len(sheet.pages))
+        foot = texts.translate("manual.page", number=number, of=len(sheet.pages))
         page.append(_PageElement(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
         page.append(_PageElement(_WIDE - _LEFT, _HIGH - 28, foot, colour=_DIM, align="right"))
     return _write_pages(sheet.pages, f"{title} - open-egm {version}")
@@ -149,14 +149,16 @@ def _draw_cover(manual_pages: _ManualPages, texts: Texts, audience: str, version
     """Draw the title of a manual, with the release of the software."""
     y = 250.0
     manual_pages.put(_PageElement(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
-    manual_pages.put(_PageElement(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
+    manual_pages.put(_PageElement(_LEFT, y, texts.translate(f"manual.title.{audience}"), "heavy", 34))
     for line in _wrap_text(
-        texts.say(f"manual.audience.{audience}"), _TEXT_WIDTH_POINTS * 0.8, size_points=13
+        texts.translate(f"manual.audience.{audience}"), _TEXT_WIDTH_POINTS * 0.8, size_points=13
     ):
         y += 26 if y == 250.0 else 18
         manual_pages.put(_PageElement(_LEFT, y + 8, line, size=13))
     manual_pages.put(
-        _PageElement(_LEFT, _HIGH - 70, texts.say("manual.made_of", version=version), size=9, colour=_DIM)
+        _PageElement(
+            _LEFT, _HIGH - 70, texts.translate("manual.made_of", version=version), size=9, colour=_DIM
+        )
     )
 
 
@@ -165,7 +167,7 @@ def _draw_contents(
 ) -> None:
     """Draw the list of chapters with their page numbers."""
     y = _TOP + 14
-    page.append(_PageElement(_LEFT, y, texts.say("manual.contents"), "heavy", 20))
+    page.append(_PageElement(_LEFT, y, texts.translate("manual.contents"), "heavy", 20))
     y += 16
     for chapter, number in chapters:
         y += 22

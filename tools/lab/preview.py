@@ -1,4 +1,4 @@
-"""An animation of a game: real draws from the RNG, and the frames a player sees."""
+"""The preview of a game: an animation of real draws from the RNG, with the frames a player sees."""
 
 import io
 from collections.abc import Iterator
@@ -37,15 +37,15 @@ class PreviewSettings:
     scale: float = 0.42
     frames_per_second: int = 15
     seconds_max: float = 18.0
-    """Maximum length of the animation, in seconds."""
+    """Maximum length of the preview, in seconds."""
     quality: int = 62
     """The quality of the WebP pictures, from 0 to 100."""
 
 
 def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings: PreviewSettings) -> Outcome:
-    """Play games at the largest bet; return the outcome of the first that wins enough for a short film.
+    """Play games at the largest bet; return the outcome of the first that wins enough for a short preview.
 
-    The film may not exceed the length that ``settings`` allows. Raises :class:`PreviewError` if no such game
+    The preview may not exceed the length that ``settings`` allows. Raises :class:`PreviewError` if no such game
     occurs.
     """
     bet = max(game.bet_options)
@@ -60,7 +60,7 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings
         if theme.find_celebration_level(outcome.win_credits, bet) < 2:
             continue
         timeline = build_view_timeline(build_view_after_outcome(idle_view, game_view, outcome), theme)
-        if timeline is not None and timeline.end < settings.seconds_max - 2 * _IDLE_SECONDS:
+        if timeline is not None and timeline.end_seconds < settings.seconds_max - 2 * _IDLE_SECONDS:
             return outcome
     raise PreviewError(f"{game.id}: none of {_GAMES_TRIED_MAX} games was suitable for a preview")
 
@@ -73,7 +73,7 @@ def build_view_after_outcome(view: View, game: GameView, outcome: Outcome) -> Vi
         game,
         "en",
         state="playing",
-        accepts=("language",),
+        accepted_inputs=("language",),
         credit_cents=_compute_credit_after_wager_cents(game),
         denomination_cents=unit_cents,
     )
@@ -108,7 +108,7 @@ def _compute_credit_after_wager_cents(game: GameView) -> int:
 
 
 def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: PreviewSettings) -> Iterator[View]:
-    """Yield the screen view of each animation frame: idle, PLAY pressed, the game, its win, and idle again.
+    """Yield the screen view of each frame of the preview: idle, PLAY pressed, the game, its win, and idle again.
 
     The last frames show the win as credit.
     """
@@ -125,7 +125,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: Previe
     view = build_view_after_outcome(view, game, outcome)
     timeline = build_view_timeline(view, theme)
     assert timeline is not None
-    end = now + timeline.end
+    end = now + timeline.end_seconds
     while now < end:
         yield replace(view, now=now)
         now += step
@@ -146,7 +146,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: Previe
         now += step
 
 
-def write_film(game: Game, draw: DrawSource, path: Path, settings: PreviewSettings) -> int:
+def write_preview(game: Game, draw: DrawSource, path: Path, settings: PreviewSettings) -> int:
     """Play one game and write it as an animated WebP; return the file's size in bytes.
 
     Raises :class:`PreviewError`.

@@ -62,17 +62,17 @@ def _find_written_prefix(text: str, key: KeyPath) -> KeyPath:
     ``cherry = [2, 5]``, the prefix of ``pays.cherry.1`` is ``pays.cherry``. Raises RewriteError if the file
     writes no prefix in this way.
     """
-    for length in range(len(key), 0, -1):
-        if _find_value_span(text, key[:length]) is not None:
-            return key[:length]
+    for part_count in range(len(key), 0, -1):
+        if _find_value_span(text, key[:part_count]) is not None:
+            return key[:part_count]
     raise RewriteError(f"{'.'.join(map(str, key))}: not found in the expected notation: change it by hand")
 
 
 def find_line(text: str, key: KeyPath) -> int | None:
     """Return the line number (from 1) of a key, or of the innermost table around it; None if neither is written."""
-    for length in range(len(key), 0, -1):
-        span = _find_value_span(text, key[:length])
-        offset = span[0] if span is not None else _find_header_offset(text, key[:length])
+    for part_count in range(len(key), 0, -1):
+        span = _find_value_span(text, key[:part_count])
+        offset = span[0] if span is not None else _find_header_offset(text, key[:part_count])
         if offset is not None:
             return text.count("\n", 0, offset) + 1
     return None
@@ -89,21 +89,21 @@ def _iter_tables(text: str) -> Iterator[tuple[int, KeyPath]]:
     offset = 0
     for line in text.splitlines(keepends=True):
         if header := _TABLE_HEADER_PATTERN.match(line):
-            parts: KeyPath = tuple(header[2].replace('"', "").split("."))
+            table_path: KeyPath = tuple(header[2].replace('"', "").split("."))
             if header[1] == "[[":
-                number = counts[header[2]] = counts.get(header[2], -1) + 1
-                parts = (*parts, number)
-            yield offset, parts
+                table_number = counts[header[2]] = counts.get(header[2], -1) + 1
+                table_path = (*table_path, table_number)
+            yield offset, table_path
         offset += len(line)
 
 
 def _find_value_span(text: str, key: KeyPath) -> tuple[int, int] | None:
     """Return the start and end offset of a key's value, or None if no line starts with that key."""
     table_starts = [(0, ()), *_iter_tables(text)]
-    name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
-    for number, (table_offset, table_path) in enumerate(table_starts):
-        end = table_starts[number + 1][0] if number + 1 < len(table_starts) else len(text)
-        if table_path == key[:-1] and (match := name.search(text, table_offset, end)):
+    key_pattern = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
+    for table_number, (table_offset, table_path) in enumerate(table_starts):
+        end = table_starts[table_number + 1][0] if table_number + 1 < len(table_starts) else len(text)
+        if table_path == key[:-1] and (match := key_pattern.search(text, table_offset, end)):
             return match.end(), _find_value_end(text, match.end())
     return None
 
@@ -150,14 +150,14 @@ def _replace_value(text: str, key: KeyPath, value: Any, key_name: str) -> str:
 def _format_toml_value(value: Any) -> str:
     """Return a whole number, a text, a list or a table as TOML text."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{k} = {_format_toml_value(v)}" for k, v in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {_format_toml_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
-        parts = [_format_toml_value(v) for v in value]
-        has_long_text = any(isinstance(v, str) and len(v) > 20 for v in value)
+        item_texts = [_format_toml_value(item) for item in value]
+        has_long_text = any(isinstance(item, str) and len(item) > 20 for item in value)
         return (
-            "[\n" + "".join(f"  {part},\n" for part in parts) + "]"
+            "[\n" + "".join(f"  {item_text},\n" for item_text in item_texts) + "]"
             if has_long_text
-            else f"[{', '.join(parts)}]"
+            else f"[{', '.join(item_texts)}]"
         )
     if isinstance(value, str):
         words = value.split()

@@ -83,12 +83,23 @@ def judge_return(
 
     The interval and the z-score follow from the exact variance of a game's win.
     """
-    error = math.sqrt(float(variance) / tally.games) / cost_credits
-    mean = tally.credits / tally.games / cost_credits
-    difference = mean - float(exact_return)
-    z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
+    standard_error = math.sqrt(float(variance) / tally.games) / cost_credits
+    mean_return = tally.credits / tally.games / cost_credits
+    difference = mean_return - float(exact_return)
+    z_score = (
+        difference / standard_error
+        if standard_error
+        else math.copysign(math.inf, difference)
+        if difference
+        else 0.0
+    )
     return ReturnVerdict(
-        tally.games, mean, mean - INTERVAL_Z_SCORE * error, mean + INTERVAL_Z_SCORE * error, exact_return, z
+        tally.games,
+        mean_return,
+        mean_return - INTERVAL_Z_SCORE * standard_error,
+        mean_return + INTERVAL_Z_SCORE * standard_error,
+        exact_return,
+        z_score,
     )
 
 
@@ -111,10 +122,16 @@ class FrequencyVerdict:
 
 def judge_frequency(event_count: int, games: int, exact_frequency: Fraction) -> FrequencyVerdict:
     """Compare how often an event happened (``event_count`` in ``games``) with its exact probability."""
-    error = math.sqrt(float(exact_frequency * (1 - exact_frequency)) / games)
+    standard_error = math.sqrt(float(exact_frequency * (1 - exact_frequency)) / games)
     difference = event_count / games - float(exact_frequency)
-    z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
-    return FrequencyVerdict(event_count / games, exact_frequency, z)
+    z_score = (
+        difference / standard_error
+        if standard_error
+        else math.copysign(math.inf, difference)
+        if difference
+        else 0.0
+    )
+    return FrequencyVerdict(event_count / games, exact_frequency, z_score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,31 +161,38 @@ def judge_distribution(tally: SimulationTally, distribution: WinDistribution) ->
     exact distribution leaves out count in the last class. A win that a complete distribution does not contain
     makes the z-score infinite.
     """
-    impossible = sum(times for win, times in tally.wins.items() if win not in distribution.counts)
-    if impossible and not distribution.unlisted_probability:
+    impossible_win_count = sum(
+        win_count for win, win_count in tally.wins.items() if win not in distribution.counts
+    )
+    if impossible_win_count and not distribution.unlisted_probability:
         return DistributionVerdict(0, math.inf, math.inf)
-    classes: list[tuple[Fraction, int]] = []
-    chance, times = Fraction(0), 0
+    win_classes: list[tuple[Fraction, int]] = []
+    chance, win_count = Fraction(0), 0
     for win in sorted(distribution.counts):
         chance += Fraction(distribution.counts[win], distribution.total)
-        times += tally.wins[win]
+        win_count += tally.wins[win]
         if chance * tally.games >= CLASS_EXPECTATION_MIN:
-            classes.append((chance, times))
-            chance, times = Fraction(0), 0
-    if not classes:
+            win_classes.append((chance, win_count))
+            chance, win_count = Fraction(0), 0
+    if not win_classes:
         return None
-    remaining = tally.games - sum(n for _, n in classes)
-    last, last_count = classes.pop()
-    remaining_chance = 1 - sum((p for p, _ in classes), Fraction(0))
-    if (remaining_chance - last) * tally.games >= CLASS_EXPECTATION_MIN:
-        classes += [(last, last_count), (remaining_chance - last, remaining)]
+    remaining_count = tally.games - sum(win_count for _, win_count in win_classes)
+    last_chance, last_count = win_classes.pop()
+    remaining_chance = 1 - sum((chance for chance, _ in win_classes), Fraction(0))
+    if (remaining_chance - last_chance) * tally.games >= CLASS_EXPECTATION_MIN:
+        win_classes += [(last_chance, last_count), (remaining_chance - last_chance, remaining_count)]
     else:
-        classes.append((remaining_chance, last_count + remaining))
-    if len(classes) < 2:
+        win_classes.append((remaining_chance, last_count + remaining_count))
+    if len(win_classes) < 2:
         return None
-    expected = [float(p * tally.games) for p, _ in classes]
-    chi_square = math.fsum((n - e) ** 2 / e for (_, n), e in zip(classes, expected, strict=True))
-    return DistributionVerdict(len(classes), chi_square, compute_chi_square_z(chi_square, len(classes) - 1))
+    expected_counts = [float(chance * tally.games) for chance, _ in win_classes]
+    chi_square = math.fsum(
+        (win_count - expected_count) ** 2 / expected_count
+        for (_, win_count), expected_count in zip(win_classes, expected_counts, strict=True)
+    )
+    return DistributionVerdict(
+        len(win_classes), chi_square, compute_chi_square_z(chi_square, len(win_classes) - 1)
+    )
 
 
 def compute_chi_square_z(chi_square: float, degrees_of_freedom: int) -> float:
@@ -198,10 +222,13 @@ def compute_sample_variance(tally: SimulationTally) -> Fraction:
 
 def estimate_return(tally: SimulationTally, cost_credits: int) -> ReturnEstimate:
     """Return the simulated return of a bet that has no exact figure."""
-    mean = tally.credits / tally.games
-    half = INTERVAL_Z_SCORE * math.sqrt(compute_sample_variance(tally) / tally.games)
+    mean_win = tally.credits / tally.games
+    half_width = INTERVAL_Z_SCORE * math.sqrt(compute_sample_variance(tally) / tally.games)
     return ReturnEstimate(
-        tally.games, mean / cost_credits, (mean - half) / cost_credits, (mean + half) / cost_credits
+        tally.games,
+        mean_win / cost_credits,
+        (mean_win - half_width) / cost_credits,
+        (mean_win + half_width) / cost_credits,
     )
 
 
@@ -274,10 +301,10 @@ def play_batch(
     there and ``additional_bets`` are played but do not count. If the round has several seats, the other seats'
     bets are played too, with the advised decisions.
     """
-    total = squares = hits = largest_win = 0
-    wins: Counter[int] = Counter()
-    initial = game_now = game.with_table_state(table_state)
-    standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.list_standing_bets()}
+    win_sum = squared_win_sum = winning_game_count = largest_win = 0
+    game_count_by_win: Counter[int] = Counter()
+    initial_game = game_now = game.with_table_state(table_state)
+    standing_bets = {(bet.seat, bet.spot) for bet in initial_game.rules.list_standing_bets()}
     counted_bets, bet_options, cost = None, options, bet_credits
     if additional_bets or "seat" in options:
         own_seat = options.get("seat", 0)
@@ -286,7 +313,7 @@ def play_batch(
         bet_options = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own_seat)]}
         cost = sum(sum(bets.values()) for bets in seats.values())
     for _ in range(games):
-        game_now = game_now if table_state is None else initial
+        game_now = game_now if table_state is None else initial_game
         win, game_now = _play_round(
             game_now, game_now.build_wager(cost, **bet_options), draw_source, standing_bets, counted_bets
         )
@@ -294,12 +321,14 @@ def play_batch(
             later_win, game_now = _play_round(game_now, game_now.build_wager(0), draw_source, standing_bets)
             win += later_win
         win = win if counted_win_max is None else min(win, counted_win_max)
-        total += win
-        squares += win * win
-        hits += win > 0
+        win_sum += win
+        squared_win_sum += win * win
+        winning_game_count += win > 0
         largest_win = max(largest_win, win)
-        wins[win] += 1
-    return SimulationTally(games, total, squares, hits, largest_win, wins)
+        game_count_by_win[win] += 1
+    return SimulationTally(
+        games, win_sum, squared_win_sum, winning_game_count, largest_win, game_count_by_win
+    )
 
 
 def _simulate_in_worker(

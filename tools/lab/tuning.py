@@ -73,18 +73,20 @@ def list_pay_keys(definition: Mapping[str, Any]) -> list[KeyPath]:
     paths: list[KeyPath] = []
     for name, stage in definition.get("stage", {}).items():
         for n, pay in enumerate(stage.get("pay", [])):
-            table: dict[KeyPath, Any] = {("pays", c): v for c, v in pay.get("pays", {}).items()}
+            pay_by_key: dict[KeyPath, Any] = {
+                ("pays", count): value for count, value in pay.get("pays", {}).items()
+            }
             if "pay" in pay:
-                table["pay",] = pay["pay"]
-            for key, value in table.items():
-                base = ("stage", name, "pay", n, *key)
+                pay_by_key["pay",] = pay["pay"]
+            for key, value in pay_by_key.items():
+                path = ("stage", name, "pay", n, *key)
                 if isinstance(value, list):
-                    paths += [(*base, i) for i, v in enumerate(value) if v]
+                    paths += [(*path, column) for column, value in enumerate(value) if value]
                 elif value:
-                    paths.append(base)
+                    paths.append(path)
     for kind in ("table", "area"):  # of Keno, of wheels
         for n, entry in enumerate(definition.get(kind, [])):
-            paths += [(kind, n, "pays", c) for c, value in entry.get("pays", {}).items() if value]
+            paths += [(kind, n, "pays", count) for count, value in entry.get("pays", {}).items() if value]
     return paths
 
 
@@ -158,36 +160,39 @@ def tune_pays(
     """
     for key in keys:
         _get_pay_at(definition, key)
-    best = dict(definition)
+    best_definition = dict(definition)
     print_progress(f"weighing {format_count(len(keys), 'pay')}")
     for _ in range(6):
-        current_return = compute_rtp(best, bet)
+        current_return = compute_rtp(best_definition, bet)
         if abs(current_return - target_return) <= NEAR_RETURN_DISTANCE:
-            return best
-        slopes = {
-            k: compute_rtp(replace_value(best, k, get_value_at(best, k) + 1), bet) - current_return
-            for k in keys
+            return best_definition
+        return_per_credit = {
+            key: compute_rtp(replace_value(best_definition, key, get_value_at(best_definition, key) + 1), bet)
+            - current_return
+            for key in keys
         }
-        part = sum(slopes[k] * get_value_at(best, k) for k in keys)
-        if part <= 0:
+        tuned_return = sum(return_per_credit[key] * get_value_at(best_definition, key) for key in keys)
+        if tuned_return <= 0:
             raise TuningError("the named pays do not change the return")
-        factor = (target_return - current_return) / part + 1
+        factor = (target_return - current_return) / tuned_return + 1
         if factor <= 0:
             raise TuningError(
                 "no pay there is low enough: the other pays alone return more than "
                 f"{format_percent(target_return, 4)} %"
             )
-        scaled = best
-        for k in keys:
-            scaled = replace_value(scaled, k, round_to_nice_pay(get_value_at(best, k) * factor))
-        if scaled == best:
+        scaled_definition = best_definition
+        for key in keys:
+            scaled_definition = replace_value(
+                scaled_definition, key, round_to_nice_pay(get_value_at(best_definition, key) * factor)
+            )
+        if scaled_definition == best_definition:
             break
-        if abs(compute_rtp(scaled, bet) - target_return) < abs(current_return - target_return):
-            best = scaled
-            print_progress(f"all scaled together: {format_percent(compute_rtp(best, bet), 4)} %")
+        if abs(compute_rtp(scaled_definition, bet) - target_return) < abs(current_return - target_return):
+            best_definition = scaled_definition
+            print_progress(f"all scaled together: {format_percent(compute_rtp(best_definition, bet), 4)} %")
         else:
             break
-    return refine_pays(best, target_return, keys, bet, print_progress)
+    return refine_pays(best_definition, target_return, keys, bet, print_progress)
 
 
 def refine_pays(
@@ -202,20 +207,21 @@ def refine_pays(
     Each round makes the change that comes nearest to ``target_return``, and the search ends when no change comes
     nearer. No pay changes by more than a quarter of its value, or one credit if that is more.
     """
-    best, missing_return = dict(definition), target_return - compute_rtp(definition, bet)
-    limits = {k: max(1, int(get_value_at(definition, k)) // 4) for k in keys}
+    best_definition, missing_return = dict(definition), target_return - compute_rtp(definition, bet)
+    pay_limits = {key: max(1, int(get_value_at(definition, key)) // 4) for key in keys}
     while abs(missing_return) > NEAR_RETURN_DISTANCE:
-        present_return = compute_rtp(best, bet)
-        slopes = {
-            k: compute_rtp(replace_value(best, k, get_value_at(best, k) + 1), bet) - present_return
-            for k in keys
+        present_return = compute_rtp(best_definition, bet)
+        return_per_credit = {
+            key: compute_rtp(replace_value(best_definition, key, get_value_at(best_definition, key) + 1), bet)
+            - present_return
+            for key in keys
         }
         ordered_changes = sorted(
-            _iter_pay_changes(definition, best, limits, slopes, missing_return),
+            _iter_pay_changes(definition, best_definition, pay_limits, return_per_credit, missing_return),
             key=lambda move: (move[0], move[1]),
         )
         for _, _, changes in ordered_changes[: 4 * _CANDIDATES_FOLLOWED]:
-            candidate = best
+            candidate = best_definition
             for key, value in changes:
                 candidate = replace_value(candidate, key, value)
             gap = _compute_return_gap(candidate, target_return, bet)
@@ -224,12 +230,12 @@ def refine_pays(
                 and gap is not None
                 and abs(gap) < abs(missing_return)
             ):
-                best, missing_return = candidate, gap
+                best_definition, missing_return = candidate, gap
                 print_progress(f"pays moved: {float(target_return - gap):.4%}")
                 break
         else:
             break
-    return best
+    return best_definition
 
 
 def _compute_return_gap(
@@ -263,9 +269,11 @@ def _iter_pay_changes(
         key: int(get_value_at(original_definition, key)) + pay_limits[key] - current_pays[key] for key in keys
     }
 
-    def find_nearest_change(key: KeyPath, need: Fraction) -> int:
-        """Return by how many credits to change a pay so that the return changes most nearly by ``need``."""
-        return max(lowest_change[key], min(highest_change[key], round(need / return_per_credit[key])))
+    def find_nearest_change(key: KeyPath, needed_return: Fraction) -> int:
+        """Return by how many credits to change a pay so that the return changes most nearly by ``needed_return``."""
+        return max(
+            lowest_change[key], min(highest_change[key], round(needed_return / return_per_credit[key]))
+        )
 
     for key in keys:
         if change := find_nearest_change(key, missing_return):
@@ -296,8 +304,13 @@ def _has_same_order(
     old_data: Mapping[str, Any], new_data: Mapping[str, Any], keys: Sequence[KeyPath]
 ) -> bool:
     """Return whether the pays at ``keys`` still have the same order by size."""
-    pairs = [(get_value_at(old_data, k), get_value_at(new_data, k)) for k in keys]
-    return all(b <= d for a, b in pairs for c, d in pairs if a < c)
+    pairs = [(get_value_at(old_data, key), get_value_at(new_data, key)) for key in keys]
+    return all(
+        new_first <= new_second
+        for old_first, new_first in pairs
+        for old_second, new_second in pairs
+        if old_first < old_second
+    )
 
 
 def compute_hit_frequency(definition: Mapping[str, Any]) -> Fraction:
@@ -347,10 +360,10 @@ def tune_strips(
     best_definition = dict(definition)
     best_distance = compute_distance(best_definition)
     beam = [best_definition]
-    width = 1
+    beam_width = 1
     rounds_left = _ROUNDS_WITHOUT_PROGRESS_MAX
     tried_strips = {_format_strips(best_definition, stage)}
-    for number in range(1, rounds + 1):
+    for round_number in range(1, rounds + 1):
         if not best_distance:
             break
         new_definitions = _list_untried_definitions(beam, stage, tried_strips)
@@ -365,14 +378,15 @@ def tune_strips(
             break
         nearest_distance = float(ranked[0][0])
         print_progress(
-            f"round {number}: {format_count(len(ranked), 'change')} tried, the nearest is off by {nearest_distance:.4%}"
+            f"round {round_number}: {format_count(len(ranked), 'change')} tried, "
+            f"the nearest is off by {nearest_distance:.4%}"
         )
         if ranked[0][0] < best_distance:
             best_distance, _, best_definition = ranked[0]
-            beam, width, rounds_left = [best_definition], 1, _ROUNDS_WITHOUT_PROGRESS_MAX
+            beam, beam_width, rounds_left = [best_definition], 1, _ROUNDS_WITHOUT_PROGRESS_MAX
         elif rounds_left:
-            width, rounds_left = _CANDIDATES_FOLLOWED, rounds_left - 1
-            beam = [candidate for _, _, candidate in ranked[:width]]
+            beam_width, rounds_left = _CANDIDATES_FOLLOWED, rounds_left - 1
+            beam = [candidate for _, _, candidate in ranked[:beam_width]]
         else:
             break
     return best_definition

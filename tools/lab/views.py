@@ -86,9 +86,9 @@ def build_snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
         "credit_cents": 123450,
         "win_cents": 0,
         "last_display": None,
-        "accepts": _ALL_INPUTS,
+        "accepted_inputs": _ALL_INPUTS,
         "progressives": build_level_views(game),
-        "shut": tuple(spot["id"] for spot in game.presentation.get("spots", ()) if not spot["open"]),
+        "closed_spots": tuple(spot["id"] for spot in game.presentation.get("spots", ()) if not spot["open"]),
     }
     return Snapshot(**(fields | changes))
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from egm.app.first_start.probing import FoundDevice
 from egm.config.cabinet_file import CabinetFile, GameTable
 from egm.config.faults import ConfigFault, read_toml
-from egm.config.keys import format_toml
+from egm.config.key_documentation import format_toml
 from egm.config.levels import ProgressiveLevelTable
 from egm.devices.catalogue import PROTOCOLS
 from egm.people import Roster
@@ -109,38 +109,42 @@ class CabinetFileDraft:
         preset_by_game = {table["game"]: table for table in self.builder_tables.get("games", ())}
         game_names = [name for name in self.chosen_game_names if self.list_game_denominations(name)]
         games = [
-            {**preset_by_game.get(name, {}), "game": name, **self._build_denominations_entry(name)}
+            {**preset_by_game.get(name, {}), "game": name, **self._build_denominations_item(name)}
             for name in game_names
         ]
-        levels = [
+        level_tables = [
             {"game": level_table.game, "level": level_table.level}
             for name in game_names
             for level_table in list_game_levels(self.admitted_games[name])
         ]
-        preset_levels = self.builder_tables.get("progressives", [])
-        preset_keys = {(level["game"], level["level"]) for level in preset_levels}
-        new_levels = [level for level in levels if (level["game"], level["level"]) not in preset_keys]
+        preset_level_tables = self.builder_tables.get("progressives", [])
+        preset_keys = {(level_data["game"], level_data["level"]) for level_data in preset_level_tables}
+        new_level_tables = [
+            level_data
+            for level_data in level_tables
+            if (level_data["game"], level_data["level"]) not in preset_keys
+        ]
         devices = {
             DEVICE_NAME_BY_KIND[PROTOCOLS[device.protocol].device_kind]: device.cabinet_file_table
             for device in self.devices
         }
-        drafted = {
+        drafted_tables = {
             "machine": {
                 **self.builder_tables.get("machine", {}),
                 **self.machine_answers,
                 "profile": self.profile.id,
             },
             "games": games,
-            "progressives": [*preset_levels, *new_levels],
+            "progressives": [*preset_level_tables, *new_level_tables],
             "progressive_link": {
                 **self.builder_tables.get("progressive_link", {}),
                 **self.progressive_link_table,
             },
             "devices": {**self.builder_tables.get("devices", {}), **devices},
         }
-        return {name: value for name, value in {**self.builder_tables, **drafted}.items() if value}
+        return {name: value for name, value in {**self.builder_tables, **drafted_tables}.items() if value}
 
-    def _build_denominations_entry(self, game_name: str) -> dict[str, list[int]]:
+    def _build_denominations_item(self, game_name: str) -> dict[str, list[int]]:
         """Return the ``denominations_cents`` entry of a game's table; empty if all its denominations are chosen."""
         denominations = self.list_game_denominations(game_name)
         return (
@@ -160,8 +164,8 @@ class CabinetFileDraft:
 
 def list_game_levels(game: Game) -> tuple[ProgressiveLevelTable, ...]:
     """Return cabinet file entries for a game's progressive levels, all managed by the machine itself."""
-    levels = dict.fromkeys(participation.level for participation in game.list_every_level())
-    return tuple(ProgressiveLevelTable(game=game.id, level=level) for level in levels)
+    level_names = dict.fromkeys(participation.level for participation in game.list_every_level())
+    return tuple(ProgressiveLevelTable(game=game.id, level=level) for level in level_names)
 
 
 def _iter_toml_lines(tables: Mapping[str, object], table_path: str = "") -> Iterator[str]:
@@ -175,7 +179,8 @@ def _iter_toml_lines(tables: Mapping[str, object], table_path: str = "") -> Iter
     for name, value in tables.items():
         if isinstance(value, Mapping):
             has_plain_values = any(
-                not isinstance(inner, Mapping) and not _list_subtables(inner) for inner in value.values()
+                not isinstance(inner_value, Mapping) and not _list_subtables(inner_value)
+                for inner_value in value.values()
             )
             yield from ("", f"[{table_path}{name}]") if has_plain_values or not value else ()
             yield from _iter_toml_lines(value, f"{table_path}{name}.")

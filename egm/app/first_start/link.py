@@ -51,7 +51,7 @@ class LinkEnrolmentStep(SetupStep):
             PageRow(cells=(build_plain_text(n), build_text(f"first.link.step_{n}"))) for n in (1, 2, 3)
         )
         tables: list[PageTable] = [PageTable(rows=tuple(instruction_rows))]
-        enrolled: CertificateDetails | None = None
+        enrolled_facts: CertificateDetails | None = None
         try:
             key = self.certificate_folder.read_request_key()
             if key is not None:
@@ -59,9 +59,9 @@ class LinkEnrolmentStep(SetupStep):
                 tables.append(
                     build_two_column_table((("link.key", digest),), build_text("service.link.asks"))
                 )
-            enrolled = self._read_enrolment_of_this_machine(draft)
-            if enrolled is not None:
-                tables.append(build_certificate_table(enrolled, "answer"))
+            enrolled_facts = self._read_enrolment_of_this_machine(draft)
+            if enrolled_facts is not None:
+                tables.append(build_certificate_table(enrolled_facts, "answer"))
         except OperatorError as error:
             tables.append(build_error_table(error))
         if self.stick_result is not None:
@@ -70,7 +70,7 @@ class LinkEnrolmentStep(SetupStep):
             PageAction(id="request", label=build_text("service.link.link_request")),
             PageAction(id="answer", label=build_text("service.link.link_answer")),
             PageAction(id="next", label=build_text("first.next"), style="confirm")
-            if enrolled is not None
+            if enrolled_facts is not None
             else PageAction(id="without", label=build_text("first.link.without"), style="confirm"),
         )
         return self._build_page(*tables, actions=actions)
@@ -119,13 +119,13 @@ class LinkEnrolmentStep(SetupStep):
 
         Refuse if no link certificate is in use.
         """
-        enrolled = self._read_enrolment_of_this_machine(draft)
-        if enrolled is None:
+        enrolled_facts = self._read_enrolment_of_this_machine(draft)
+        if enrolled_facts is None:
             return build_refusal_text("not_offered")
         draft.progressive_link_table = self.certificate_folder.build_cabinet_table(
-            *_parse_broker_address(enrolled)
+            *_parse_broker_address(enrolled_facts)
         )
-        draft.link_certificate = enrolled
+        draft.link_certificate = enrolled_facts
         return NextStep.FORWARD
 
     def _skip_enrolment(self, draft: CabinetFileDraft) -> NextStepOrRefusal:

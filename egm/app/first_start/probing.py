@@ -70,15 +70,17 @@ async def probe_serial_ports(
     for port in ports:
         is_bus: bool | None = None
         for protocol in PROTOCOL_PROBING_ORDER:
-            entry = PROTOCOLS[protocol]
-            if entry.device_kind in found_kinds or (is_bus is not None and not (is_bus and entry.is_bus)):
+            protocol_definition = PROTOCOLS[protocol]
+            if protocol_definition.device_kind in found_kinds or (
+                is_bus is not None and not (is_bus and protocol_definition.is_bus)
+            ):
                 continue
             on_progress(port, protocol)
             identity = await _query_identity(port, protocol)
             if identity is not None:
                 found_devices.append(FoundDevice(protocol, port, identity))
-                found_kinds.add(entry.device_kind)
-                is_bus = entry.is_bus
+                found_kinds.add(protocol_definition.device_kind)
+                is_bus = protocol_definition.is_bus
     return found_devices
 
 
@@ -88,7 +90,7 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     The result is "" if a device replies without an identity.
     """
     reply_event = asyncio.Event()
-    line_lost = asyncio.Event()
+    line_lost_event = asyncio.Event()
     identity = ""
 
     def handle_event(event: DeviceEvent) -> None:
@@ -100,20 +102,22 @@ async def _query_identity(port: str, protocol: str) -> str | None:
         elif isinstance(event, LineRestored):
             reply_event.set()
         elif isinstance(event, LineLost):
-            line_lost.set()
+            line_lost_event.set()
 
     line = SerialLine(port, PROTOCOLS[protocol].line_settings)
-    driver = asyncio.ensure_future(create_driver_without_machine(protocol, "probe", line, handle_event).run())
-    waits = [asyncio.ensure_future(condition.wait()) for condition in (reply_event, line_lost)]
+    driver_task = asyncio.ensure_future(
+        create_driver_without_machine(protocol, "probe", line, handle_event).run()
+    )
+    wait_tasks = [asyncio.ensure_future(condition.wait()) for condition in (reply_event, line_lost_event)]
     try:
         await asyncio.wait(
-            (driver, *waits), timeout=PROBE_REPLY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+            (driver_task, *wait_tasks), timeout=PROBE_REPLY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
         )
         if reply_event.is_set() and not identity:  # it may identify itself right after
             await asyncio.sleep(0.3)
     finally:
-        for task in (driver, *waits):
+        for task in (driver_task, *wait_tasks):
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await driver
+            await driver_task
     return identity if reply_event.is_set() else None

@@ -103,10 +103,10 @@ class SignersStep(SetupStep):
         Once signing has begun, return the page that asks the next signer for the staff number or PIN instead.
         """
         if not self.is_asking_for_signers:
-            sign = PageAction(
+            sign_action = PageAction(
                 id="sign", label=build_text("first.sign"), style="confirm", enabled=self.can_be_signed(draft)
             )
-            return self._build_page(*self.build_confirmation_tables(draft), actions=(sign,))
+            return self._build_page(*self.build_confirmation_tables(draft), actions=(sign_action,))
         if self.entered_staff_number is None:
             prompt = Prompt(label=build_text("service.staff_number"), kind="digits", length_max=8)
         else:
@@ -187,7 +187,7 @@ class SignersStep(SetupStep):
             return build_failure_text(error)
         return NextStep.FORWARD
 
-    def build_signature(self, text: str, reason: str) -> CabinetFileSignature:
+    def build_signature(self, file_text: str, reason: str) -> CabinetFileSignature:
         """Return the record of who approves this text of the cabinet file, why and when.
 
         The record has the text's SHA-256 and the persons who entered their PINs. It is not signed with the
@@ -195,7 +195,10 @@ class SignersStep(SetupStep):
         """
         persons = tuple(person.id for person in self.authenticated_signers)
         return CabinetFileSignature(
-            compute_cabinet_file_digest(text), persons, reason, self.get_time().isoformat(timespec="seconds")
+            compute_cabinet_file_digest(file_text),
+            persons,
+            reason,
+            self.get_time().isoformat(timespec="seconds"),
         )
 
 
@@ -237,16 +240,16 @@ class SignCabinetFileStep(SignersStep):
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
         """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
-        machine, people = draft.machine_answers, draft.roster.person_by_staff_number.values()
+        machine_answers, people = draft.machine_answers, draft.roster.person_by_staff_number.values()
         rows = (
-            (build_text("first.machine.serial"), build_plain_text(machine.get("serial", ""))),
+            (build_text("first.machine.serial"), build_plain_text(machine_answers.get("serial", ""))),
             (
                 build_text("first.machine.operator_number"),
-                build_plain_text(machine.get("operator_number", "")),
+                build_plain_text(machine_answers.get("operator_number", "")),
             ),
             (build_text("first.profile.title"), build_local_text(draft.profile.title)),
-            (build_text("first.house.site"), build_plain_text(machine.get("site", ""))),
-            (build_text("first.time_zone.title"), build_plain_text(machine.get("time_zone", ""))),
+            (build_text("first.house.site"), build_plain_text(machine_answers.get("site", ""))),
+            (build_text("first.time_zone.title"), build_plain_text(machine_answers.get("time_zone", ""))),
             (build_text("first.devices.title"), _format_device_kinds(draft)),
             (
                 build_text("first.games.title"),
@@ -347,9 +350,9 @@ class RestoreCabinetFileStep(SignersStep):
 
     def read_roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (signature of a step)
         """Return the roster of staff that the journal of the existing memory records."""
-        spare = self.state_folder.root / SECOND_FOLDER / self.state_folder.staff.name
+        second_roster_file = self.state_folder.root / SECOND_FOLDER / self.state_folder.staff.name
         return load_recorded_roster(
-            self.state_folder.staff, spare, read_recorded_roster(self.state_folder.root)
+            self.state_folder.staff, second_roster_file, read_recorded_roster(self.state_folder.root)
         )[0]
 
     def can_be_signed(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
@@ -391,13 +394,13 @@ def create_restore_step(
     """
     if not JournalLocation(DiskStorage(), state_folder.root, state_folder.root / SECOND_FOLDER).has_journal:
         return None
-    text, identity = "", [("machine.serial", "")]
+    signed_text, facts = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state_folder.root) as view:
-        identity = [("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))]
+        facts = [("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))]
         signature = find_last_signed_cabinet_file(view)
         if signature is not None:
-            text = signature.text
-            identity += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
+            signed_text = signature.text
+            facts += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
     return RestoreCabinetFileStep(
         id="memory",
         wrong_pins_folder=state_folder.root,
@@ -405,6 +408,6 @@ def create_restore_step(
         required_permission=Permission.CONFIGURE,
         state_folder=state_folder,
         cabinet_file_path=cabinet_path,
-        last_signed_text=text,
-        shown_facts=tuple(identity),
+        last_signed_text=signed_text,
+        shown_facts=tuple(facts),
     )

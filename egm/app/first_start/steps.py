@@ -299,12 +299,12 @@ class ProbeDevicesStep(SetupStep):
             for port in ports_without_reply
         )
         retry_action = PageAction(id="again", label=build_text("first.devices.again"))
-        simulated = PageAction(
+        simulated_action = PageAction(
             id="simulated",
             label=build_text("first.devices.simulated"),
             enabled=not self._has_real_devices(draft),
         )
-        return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated, _NEXT_ACTION))
+        return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated_action, _NEXT_ACTION))
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
         """Leave the step, probe again, or choose simulated devices if no real one replied; refuse all while probing."""
@@ -424,13 +424,13 @@ class EnrolStaffStep(SetupStep):
             for person in people
         )
         columns = tuple(build_text(f"first.staff.{name}") for name in ("number", "name", "role"))
-        add = PageAction(id="add", label=build_text("first.staff.add"))
+        add_action = PageAction(id="add", label=build_text("first.staff.add"))
         next_action = _NEXT_ACTION.model_copy(update={"enabled": self._has_enough_signers(draft)})
-        drop = PageAction(id="drop", label=build_text("first.staff.drop"), style="danger")
-        enrolled = PageTable(columns=columns, rows=rows)
-        more_actions = (drop,) if self.earlier_rosters else ()
+        drop_action = PageAction(id="drop", label=build_text("first.staff.drop"), style="danger")
+        enrolled_table = PageTable(columns=columns, rows=rows)
+        more_actions = (drop_action,) if self.earlier_rosters else ()
         return self._build_page(
-            enrolled, *self._list_missing_staff(draft), actions=(add, *more_actions, next_action)
+            enrolled_table, *self._list_missing_staff(draft), actions=(add_action, *more_actions, next_action)
         )
 
     def _list_missing_staff(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
@@ -452,15 +452,15 @@ class EnrolStaffStep(SetupStep):
 
     def _build_field_page(self, entered_values: list[str]) -> ServicePage:
         """Return the service page with the prompt for the next field of a new person, after ``entered_values``."""
-        name = ("number", "name", "role", "pin", "again")[len(entered_values)]
-        kinds = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
+        field_name = ("number", "name", "role", "pin", "again")[len(entered_values)]
+        prompt_kind_by_field = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
         choices = tuple(PageAction(id=role.value, label=build_text(f"manual.role.{role}")) for role in Role)
         prompt = Prompt.model_validate(
             {
-                "label": build_text(f"first.staff.{name}"),
-                "kind": kinds.get(name, "text"),
-                "length_max": {"number": 8, "name": 60}.get(name, 12),
-                "choices": choices if name == "role" else (),
+                "label": build_text(f"first.staff.{field_name}"),
+                "kind": prompt_kind_by_field.get(field_name, "text"),
+                "length_max": {"number": 8, "name": 60}.get(field_name, 12),
+                "choices": choices if field_name == "role" else (),
             }
         )
         shown_values = zip(("number", "name"), entered_values[:2], strict=False)
@@ -480,7 +480,7 @@ class EnrolStaffStep(SetupStep):
         if self.new_person_values is None:
             return self._handle_list_action(draft, action)
         return (
-            self._take_field_value(draft, self.new_person_values, text.strip())
+            self._process_field_value(draft, self.new_person_values, text.strip())
             if action == "enter"
             else build_refusal_text("not_offered")
         )
@@ -499,7 +499,7 @@ class EnrolStaffStep(SetupStep):
             )
         return NextStep.STAY
 
-    def _take_field_value(
+    def _process_field_value(
         self, draft: CabinetFileDraft, entered_values: list[str], text: str
     ) -> NextStepOrRefusal:
         """Check and store the next field of a new person; after the repeated PIN, enrol the person.
@@ -507,17 +507,17 @@ class EnrolStaffStep(SetupStep):
         If the two PINs differ, ask for both again.
         """
         if len(entered_values) < 4:
-            reason = _find_field_error(draft.roster, len(entered_values), text)
-            if reason is None:
+            refusal_text = _find_field_refusal(draft.roster, len(entered_values), text)
+            if refusal_text is None:
                 entered_values.append(text)
-            return reason or NextStep.STAY
-        number, name, role, pin = entered_values
+            return refusal_text or NextStep.STAY
+        staff_number, name, role, pin = entered_values
         if text != pin:
             del entered_values[3:]
             return build_refusal_text("not_the_same")
         self.new_person_values = None
         roster_before = draft.roster
-        person = Person(number, name, Role(role))
+        person = Person(staff_number, name, Role(role))
         try:
             draft.roster = roster_before.enrol_person(
                 person, self.compute_pin_digest(pin), changed_by="", changed_at=self.get_time()
@@ -539,7 +539,7 @@ class EnrolStaffStep(SetupStep):
         return self._count_signers(draft) >= REQUIRED_SIGNER_COUNT
 
 
-def _find_field_error(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (one return for each reason of refusal)
+def _find_field_refusal(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (one return for each reason of refusal)
     """Return why ``text`` is not valid for a field of a new person, or None if it is valid.
 
     ``field_index``: 0 the number, 1 the name, 2 the role, 3 the PIN.
@@ -561,7 +561,7 @@ def _find_field_error(roster: Roster, field_index: int, text: str) -> PageText |
         and not roster.person_by_staff_number
         and not Person("0", "-", Role(text)).has_permission(Permission.ENROL_STAFF)
     ):
-        return PageText(kind="say", value="first.refused.first_one")
+        return PageText(kind="text", value="first.refused.first_one")
     if field_index == 3:
         try:
             check_pin_is_permitted(text)

@@ -170,13 +170,13 @@ def build_steps(
         PickOneStep("profile", list_profiles, select_jurisdiction),
         FieldsStep(
             "house",
-            lambda draft: tuple(FormField(name=item) for item in draft.required_venue_fields),
+            lambda draft: tuple(FormField(name=cents) for cents in draft.required_venue_fields),
             add_machine_values,
         ),
         PickOneStep(
             "time_zone",
             list_time_zones,
-            lambda draft, chosen: add_machine_values(draft, {"time_zone": chosen}),
+            lambda draft, time_zone: add_machine_values(draft, {"time_zone": time_zone}),
         ),
         ProbeDevicesStep(list_ports),
         PickSeveralStep(
@@ -190,9 +190,11 @@ def build_steps(
             "denominations",
             list_denominations,
             lambda draft: [
-                str(item) for item in draft.denominations_cents if item in draft.available_denominations_cents
+                str(cents)
+                for cents in draft.denominations_cents
+                if cents in draft.available_denominations_cents
             ],
-            lambda draft, selected: setattr(draft, "denominations_cents", [int(item) for item in selected]),
+            lambda draft, selected: setattr(draft, "denominations_cents", [int(cents) for cents in selected]),
         ),
         *link_steps,
         EnrolStaffStep(clock.now, compute_pin_digest),
@@ -260,9 +262,9 @@ async def run_first_start(
                 "state": State.SERVICE_MENU.value,
                 "language": language,
                 "languages": LANGUAGES,
-                "accepts": ("language",),
+                "accepted_inputs": ("language",),
                 "currency": draft.currency,
-                "page": wizard.page,
+                "service_page": wizard.page,
             }
         )
 
@@ -278,7 +280,7 @@ async def run_first_start(
     server = ScreenServer(
         state_folder.screen_socket,
         write_new_token(state_folder.screen_token),
-        greeting=lambda: (Hello(), build_snapshot()),
+        build_greeting=lambda: (Hello(), build_snapshot()),
         on_intent=handle_intent,
         on_peer_error=lambda _: None,
     )

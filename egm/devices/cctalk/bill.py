@@ -20,12 +20,20 @@ from egm.devices.bill_driver import (
     parse_ticket_barcode,
 )
 from egm.devices.cctalk import codec
-from egm.devices.cctalk.codec import BillEvent, BillRoute, CctalkEvent, CctalkFrame, EventBuffer, Header
+from egm.devices.cctalk.codec import (
+    BillEvent,
+    BillRoute,
+    CctalkEvent,
+    CctalkFrame,
+    CountryScaling,
+    EventBuffer,
+    Header,
+)
 from egm.devices.cctalk.events import (
     compute_event_position,
     count_items_accepted_since,
+    find_new_events,
     is_event_position_unchanged,
-    list_events_since,
     read_accept_counter,
 )
 from egm.devices.cctalk.exchange import SETTINGS_RENEWAL_SECONDS, CctalkDriver
@@ -83,7 +91,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         line: SerialLine,
         sink: EventSink,
         ledger: EscrowLedger,
-        notes: Mapping[int, int] = codec.BILL_CENTS_BY_TYPE,
+        cents_by_note_code: Mapping[int, int] = codec.BILL_CENTS_BY_TYPE,
         *,
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
@@ -94,43 +102,43 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             cutter=codec.cut_frame,
             protocol=codec.CCTALK_PROTOCOL,
             ledger=ledger,
-            notes=notes,
+            cents_by_note_code=cents_by_note_code,
             currencies=currencies,
         )
-        self._scaling_by_country: dict[str, tuple[int, int] | None] = {}
+        self._scaling_by_country: dict[str, CountryScaling | None] = {}
         self._holds_paper = False  # whether the validator's newest event reports an item in escrow
         self._event_position: int | None = None
         self._applied_settings: dict[Header, bytes] = {}
-        self._identified = False
+        self._is_identified = False
         self._present_faults: dict[FaultCode, str] = {}
         self._restarted_at: float | None = None
-        self._next_hold = 0.0
-        self._renew_at = 0.0
+        self._next_hold_at = 0.0
+        self._renew_settings_at = 0.0
 
     def _reset_device_state(self) -> None:
         """Clear what the validator has reported in the last session; keep the position of its last stored event."""
         self._event_position = self._escrow.exchange_progress
         self._scaling_by_country.clear()
-        self._identified = False
+        self._is_identified = False
         self._restarted_at = None
-        self._renew_at = 0.0
+        self._renew_settings_at = 0.0
 
     # ------------------------------------------------------------ the cycle
     async def _run_cycle(self) -> None:
         """Run one cycle: process the validator's new events, then send the routing order and settings that are due."""
         try:
-            answer = await self._query(Header.READ_BILL_EVENTS)
-            if answer is not None and await self._process_events(codec.decode_event_buffer(answer)):
+            reply = await self._query(Header.READ_BILL_EVENTS)
+            if reply is not None and await self._process_events(codec.decode_event_buffer(reply)):
                 await self._send_routing_order()
                 await self._query_next_value()
                 await self._send_settings()
-                self._identified = self._identified or await self._identify()
+                self._is_identified = self._is_identified or await self._identify()
             self._handle_valid_message()
         except ProtocolError as error:
             self._count_invalid_message(error)
         await self._pause_until_next_poll()
 
-    async def _process_events(self, events: EventBuffer) -> bool:
+    async def _process_events(self, event_buffer: EventBuffer) -> bool:
         """Process the validator's events; return False if its replies were missing or inconsistent.
 
         If the validator has restarted, its settings are sent again and its values are queried again.
@@ -138,50 +146,50 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if (
             self._event_position is None
             or self._escrow.is_stacking_ordered()
-            or not is_event_position_unchanged(self._event_position, events)
+            or not is_event_position_unchanged(self._event_position, event_buffer)
         ):
             reading = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
             if reading is None:
                 return False
-            events, accepted = reading
+            event_buffer, accept_counter = reading
         else:
-            accepted = read_accept_counter(self._event_position)
+            accept_counter = read_accept_counter(self._event_position)
         if self._event_position is None:
-            self._event_position = compute_event_position(events, accepted)
-        news = list_events_since(self._event_position, events)
-        counted_bills = count_items_accepted_since(self._event_position, accepted)
-        if news.has_restarted:
+            self._event_position = compute_event_position(event_buffer, accept_counter)
+        new_events = find_new_events(self._event_position, event_buffer)
+        accepted_bill_count = count_items_accepted_since(self._event_position, accept_counter)
+        if new_events.has_restarted:
             self._applied_settings.clear()
             self._present_faults.clear()
-            self._value_check = ChannelValueCheck(self._notes, self._currencies)
+            self._value_check = ChannelValueCheck(self._cents_by_note_code, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
-        is_path_clear = self._is_settled_after_restart(events)
-        for event in news.new_events:
+        is_path_clear = self._is_settled_after_restart(event_buffer)
+        for event in new_events.events:
             is_path_clear = self._handle_event(event) or is_path_clear
-        if counted_bills and self._escrow.is_stacking_ordered():
-            self._handle_accept_without_event(counted_bills)
+        if accepted_bill_count and self._escrow.is_stacking_ordered():
+            self._handle_accept_without_event(accepted_bill_count)
         self._update_faults(self._present_faults)
         await self._handle_bill_path(
-            events, is_path_clear=is_path_clear, has_new_events=bool(news.new_events)
+            event_buffer, is_path_clear=is_path_clear, has_new_events=bool(new_events.events)
         )
-        self._event_position = compute_event_position(events, accepted)
+        self._event_position = compute_event_position(event_buffer, accept_counter)
         self._escrow.record_exchange_progress(self._event_position)
         return True
 
-    def _handle_accept_without_event(self, counted_bills: int) -> None:
-        """Handle an advance of the accept counter by ``counted_bills`` bills, while a stacking is ordered.
+    def _handle_accept_without_event(self, accepted_bill_count: int) -> None:
+        """Handle an advance of the accept counter by ``accepted_bill_count`` bills, while a stacking is ordered.
 
         One bill is the ordered bill, which is then in the box. More bills cannot have been counted by this validator:
         it may have been exchanged, and the amount is reported as disputed.
         """
-        if counted_bills == 1:
+        if accepted_bill_count == 1:
             self._handle_stacked_item()
         else:
-            text = f"{counted_bills} bills counted where one was ordered: is this another validator?"
+            text = f"{accepted_bill_count} bills counted where one was ordered: is this another validator?"
             self._emit(PaperDisputed(device=self.name, text=text))
 
     async def _handle_bill_path(
-        self, events: EventBuffer, *, is_path_clear: bool, has_new_events: bool
+        self, event_buffer: EventBuffer, *, is_path_clear: bool, has_new_events: bool
     ) -> None:
         """Handle the item in escrow, if the newest event reports one; if there is none, handle a clear bill path.
 
@@ -189,8 +197,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         the last call; if they report an item in escrow while a stacking is ordered, it is another item than the
         ordered one.
         """
-        newest = events.events[0]
-        self._holds_paper = bool(_is_in_escrow(newest) and events.event_counter)
+        newest = event_buffer.events[0]
+        self._holds_paper = bool(_is_in_escrow(newest) and event_buffer.event_counter)
         if not self._holds_paper:
             if is_path_clear:
                 self._handle_clear_path("the validator's events show it empty")
@@ -202,13 +210,13 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
                 await self._read_content(newest), bytes((newest.result_a, newest.result_b))
             )
 
-    def _is_settled_after_restart(self, events: EventBuffer) -> bool:
+    def _is_settled_after_restart(self, event_buffer: EventBuffer) -> bool:
         """Return whether enough time has passed since a restart that no bill can be on its way inside the validator.
 
         By then the validator has stacked or returned a bill found inside. Return False if it has reported an
         event since its restart. If the time of the restart is not known, the time is counted from this call.
         """
-        if events.event_counter:
+        if event_buffer.event_counter:
             return False
         if self._restarted_at is None:
             self._restarted_at = asyncio.get_running_loop().time()
@@ -245,10 +253,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         Return None if the bill type has no value or the bar code is not valid.
         """
         if event.result_a:
-            cents = self._notes.get(event.result_a)
+            cents = self._cents_by_note_code.get(event.result_a)
             return None if cents is None else Banknote(cents)
-        answer = await self._query(Header.READ_BARCODE) or b""
-        return parse_ticket_barcode(answer.rstrip(b"\0 ").decode("ascii", "replace"))
+        reply = await self._query(Header.READ_BARCODE) or b""
+        return parse_ticket_barcode(reply.rstrip(b"\0 ").decode("ascii", "replace"))
 
     # ------------------------------------------------------------ commands to the acceptor
     async def _send_routing_order(self) -> None:
@@ -256,62 +264,64 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
         An order to stack is not sent if the last query is too old, because another item could be in escrow by now.
         """
-        is_ordered = self._escrow.is_stacking_ordered()
+        is_stacking_ordered = self._escrow.is_stacking_ordered()
         command = self._update_escrow_command(self._event_position or 0)
         now = asyncio.get_running_loop().time()
         if command is EscrowCommand.RETURN:
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.RETURN,)))
-        elif command is EscrowCommand.STACK or is_ordered:
+        elif command is EscrowCommand.STACK or is_stacking_ordered:
             if self._measure_time_since_query() > QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX:
                 return  # this process was not scheduled meanwhile; the next cycle queries again
             self._is_stack_command_unsent = False
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.STACK,)))
-        elif command is EscrowCommand.HOLD and now >= self._next_hold:
-            self._next_hold = now + _HOLD_REPEAT_INTERVAL_SECONDS
+        elif command is EscrowCommand.HOLD and now >= self._next_hold_at:
+            self._next_hold_at = now + _HOLD_REPEAT_INTERVAL_SECONDS
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.EXTEND_ESCROW_TIME,)))
 
     async def _send_settings(self) -> None:
         """Send the validator the settings that it does not have yet; from time to time, send all of them again."""
-        mask = sum(1 << kind - 1 for kind in self._note_codes_to_accept)
+        enabled_types_mask = sum(1 << bill_type - 1 for bill_type in self._note_codes_to_accept)
         settings = {
             Header.OPERATING_MODE: _ESCROW_AND_STACKER_MODE,
-            Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
+            Header.INHIBIT_MASK: enabled_types_mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._can_accept_anything,)),
         }
-        if asyncio.get_running_loop().time() >= self._renew_at:  # in case the validator lost them
+        if asyncio.get_running_loop().time() >= self._renew_settings_at:  # in case the validator lost them
             self._applied_settings.clear()
         for header, data in settings.items():
             if self._applied_settings.get(header) == data:
                 continue
-            self._renew_at = asyncio.get_running_loop().time() + SETTINGS_RENEWAL_SECONDS
+            self._renew_settings_at = asyncio.get_running_loop().time() + SETTINGS_RENEWAL_SECONDS
             if not await self._send_command(header, data):
                 return
             self._applied_settings[header] = data
         if self._value_check.are_all_channels_queried:
-            self._report_readiness(accepting=self._can_accept_anything)
+            self._report_readiness(is_accepting=self._can_accept_anything)
 
     async def _query_next_value(self) -> None:
         """Query the value of one more bill type. Only one is queried per cycle, so that no event has to wait."""
-        kind = self._value_check.next_channel_to_query
-        if kind is None or (self._escrow.is_stacking_ordered() and not self._holds_paper):
+        bill_type = self._value_check.next_channel_to_query
+        if bill_type is None or (self._escrow.is_stacking_ordered() and not self._holds_paper):
             return
-        answer = await self._query(Header.BILL_ID, bytes((kind,)))
-        if answer is None:
-            self._store_reported_value(kind, None)
+        reply = await self._query(Header.BILL_ID, bytes((bill_type,)))
+        if reply is None:
+            self._store_reported_value(bill_type, None)
             return
-        country, value = codec.decode_coin_or_bill_name(answer, _BILL_NAME_DIGIT_COUNT)
-        text, currencies = answer.decode("ascii", "replace"), list_currencies_of_country(country)
+        country, value = codec.decode_coin_or_bill_name(reply, _BILL_NAME_DIGIT_COUNT)
+        text, currencies = reply.decode("ascii", "replace"), list_currencies_of_country(country)
         if not value:
-            self._store_reported_value(kind, ReportedValue(text, value, currencies))
+            self._store_reported_value(bill_type, ReportedValue(text, value, currencies))
             return
         if country not in self._scaling_by_country:
-            scaling = await self._query(Header.COUNTRY_SCALING, country.encode("ascii"))
+            scaling_reply = await self._query(Header.COUNTRY_SCALING, country.encode("ascii"))
             self._scaling_by_country[country] = (
-                None if scaling is None else codec.decode_country_scaling(scaling)
+                None if scaling_reply is None else codec.decode_country_scaling(scaling_reply)
             )
-        scaled = self._scaling_by_country[country]
-        cents = None if scaled is None else compute_minor_units(value * scaled[0], -scaled[1])
-        self._store_reported_value(kind, ReportedValue(text, cents, currencies))
+        scaling = self._scaling_by_country[country]
+        cents = (
+            None if scaling is None else compute_minor_units(value * scaling.factor, -scaling.decimal_places)
+        )
+        self._store_reported_value(bill_type, ReportedValue(text, cents, currencies))
 
 
 def _is_in_escrow(event: CctalkEvent) -> bool:

@@ -26,14 +26,14 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         name: str,
         port: SimulatedPort,
         speed: float = 1.0,
-        notes: Mapping[int, int] = codec.BILL_CENTS_BY_TYPE,
+        cents_by_note_code: Mapping[int, int] = codec.BILL_CENTS_BY_TYPE,
     ) -> None:
-        BillTwin.__init__(self, name, port, codec.cut_frame, notes, speed)
-        port.echoes = True
-        self._events = CctalkEventMemory()
-        self._mask = 0
-        self._master = False
-        self._accepted = 0
+        BillTwin.__init__(self, name, port, codec.cut_frame, cents_by_note_code, speed)
+        port.is_echoing = True
+        self._event_memory = CctalkEventMemory()
+        self._enabled_types_mask = 0
+        self._is_master_enabled = False
+        self._accept_counter = 0
         self._schedule_step(_START_UP_SECONDS, self._start_with_paper)
 
     def _build_reply(self, message: CctalkFrame) -> bytes | None:
@@ -41,17 +41,17 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         match message.header:
             case Header.READ_BILL_EVENTS | Header.ACCEPT_COUNT:
                 is_count = message.header == Header.ACCEPT_COUNT
-                return self._accepted.to_bytes(3, "little") if is_count else self._events.encode()
+                return self._accept_counter.to_bytes(3, "little") if is_count else self._event_memory.encode()
             case Header.ROUTE_BILL if len(message.data) == 1:
-                orders = {
+                method_by_order = {
                     BillRoute.STACK: self.stack_escrowed_item,
                     BillRoute.RETURN: self.return_escrowed_item,
                     BillRoute.EXTEND_ESCROW_TIME: self.extend_escrow_time,
                 }
-                is_known_order = message.data[0] in frozenset(orders)
+                is_known_order = message.data[0] in frozenset(method_by_order)
                 return (
                     b""
-                    if is_known_order and orders[BillRoute(message.data[0])]()
+                    if is_known_order and method_by_order[BillRoute(message.data[0])]()
                     else bytes((BillRoute.ESCROW_EMPTY,))
                 )
             case Header.BILL_ID | Header.COUNTRY_SCALING if message.data:
@@ -59,9 +59,9 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
             case Header.READ_BARCODE:
                 return self._paper.barcode.encode("ascii") if self._paper is not None else b""
             case Header.INHIBIT_MASK if len(message.data) == 2:
-                self._mask = int.from_bytes(message.data, "little")
+                self._enabled_types_mask = int.from_bytes(message.data, "little")
             case Header.MASTER_INHIBIT if len(message.data) == 1:
-                self._master = bool(message.data[0] & 1)
+                self._is_master_enabled = bool(message.data[0] & 1)
             case Header.OPERATING_MODE:
                 pass
             case _:
@@ -73,59 +73,65 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         if message.header == Header.COUNTRY_SCALING:
             is_own_country = message.data == self._currency_country_code.encode("ascii")
             return (100).to_bytes(2, "little") + b"\x02" if is_own_country else bytes(3)
-        cents = self._find_note_value(message.data[0])
+        cents = self._find_note_cents(message.data[0])
         return f"{self._currency_country_code}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
 
     def _is_accepting(self) -> bool:
         """Return whether the machine has enabled the validator by its master inhibit."""
-        return self._master
+        return self._is_master_enabled
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
         """Return whether the machine accepts this type of bill; a ticket is always accepted."""
-        return bool(paper.barcode) or bool(self._mask >> (self._codes[paper.cents] - 1) & 1)
+        return bool(paper.barcode) or bool(
+            self._enabled_types_mask >> (self._note_code_by_cents[paper.cents] - 1) & 1
+        )
 
     def _find_bill_type(self) -> int:
         """Return the type number of the bill in the validator; 0 for a ticket, 1 if the validator is empty."""
-        return 1 if self._paper is None else self._codes.get(self._paper.cents, 0)
+        return 1 if self._paper is None else self._note_code_by_cents.get(self._paper.cents, 0)
 
     def _handle_phase_change(self, phase: ItemPhase) -> None:
         """Store the event that the simulated validator reports on entering a phase."""
         match phase:
             case ItemPhase.ESCROW:
-                kind = self._find_bill_type()
-                self._events.add(kind, codec.BILL_IN_ESCROW_RESULT if kind else BillEvent.BARCODE_DETECTED)
+                bill_type = self._find_bill_type()
+                self._event_memory.add(
+                    bill_type, codec.BILL_IN_ESCROW_RESULT if bill_type else BillEvent.BARCODE_DETECTED
+                )
             case ItemPhase.STACKED_UNACKNOWLEDGED:
-                kind = self._find_bill_type()
-                self._accepted += self._paper is not None
-                self._events.add(kind, codec.BILL_STACKED_RESULT if kind else BillEvent.UNKNOWN_BILL_STACKED)
+                bill_type = self._find_bill_type()
+                self._accept_counter += self._paper is not None
+                self._event_memory.add(
+                    bill_type, codec.BILL_STACKED_RESULT if bill_type else BillEvent.UNKNOWN_BILL_STACKED
+                )
                 self.acknowledge_stacked()
             case ItemPhase.REJECTING:
-                self._events.add(0, BillEvent.BILL_REFUSED_AT_VALIDATION)
+                self._event_memory.add(0, BillEvent.BILL_REFUSED_AT_VALIDATION)
             case ItemPhase.CHEATED:
-                self._events.add(0, BillEvent.FRAUD_STRING)
+                self._event_memory.add(0, BillEvent.FRAUD_STRING)
                 self._schedule_step(self.return_seconds, self._give_item_out)
             case _ if phase in _EVENT_BY_FAULT_PHASE:
-                self._events.add(0, _EVENT_BY_FAULT_PHASE[phase])
+                self._event_memory.add(0, _EVENT_BY_FAULT_PHASE[phase])
 
     def _give_item_out(self) -> None:
         """Give the item out to the player, and store the event of its return."""
         if self._phase in {ItemPhase.RETURNING, ItemPhase.CHEATED}:
-            self._events.add(0, BillEvent.BILL_RETURNED_FROM_ESCROW)
+            self._event_memory.add(0, BillEvent.BILL_RETURNED_FROM_ESCROW)
         super()._give_item_out()
 
     def export_memory(self) -> dict[str, object]:
         """Return what the validator retains without power: the memory of every acceptor, and the lifetime counter."""
-        return {**super().export_memory(), "accepted": self._accepted}
+        return {**super().export_memory(), "accepted": self._accept_counter}
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the bill validator's state that :meth:`export_memory` returned."""
-        self._accepted = memory["accepted"]
+        self._accept_counter = memory["accepted"]
         super().restore_memory(memory)
 
     def handle_power_loss(self) -> None:
         """Lose the stored events and the inhibits, as a validator does without power; the item stays where it is."""
-        self._events = CctalkEventMemory()
-        self._mask, self._master = 0, False
+        self._event_memory = CctalkEventMemory()
+        self._enabled_types_mask, self._is_master_enabled = 0, False
 
     def handle_power_return(self) -> None:
         """Start after the return of power: a bill inside is stacked or returned without an order of the machine."""

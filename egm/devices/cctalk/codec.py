@@ -15,7 +15,7 @@ are general knowledge only. The CRC and encrypted variants are not implemented.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.devices.framing import FrameCut, ProtocolError
 
@@ -205,7 +205,10 @@ class EventBuffer:
     def encode(self) -> bytes:
         """Return the events as data of a ccTalk reply."""
         return bytes(
-            (self.event_counter, *(byte for pair in self.events for byte in (pair.result_a, pair.result_b)))
+            (
+                self.event_counter,
+                *(byte for event in self.events for byte in (event.result_a, event.result_b)),
+            )
         )
 
 
@@ -303,14 +306,21 @@ def encode_high_level_reply(*, is_full: bool) -> bytes:
     return bytes((_HIGH_LEVEL_FITTED_BIT | (_HIGH_LEVEL_COVERED_BIT if is_full else 0),))
 
 
-def decode_country_scaling(data: bytes) -> tuple[int, int]:
-    """Decode a reply to COUNTRY_SCALING: the factor of note values, and the decimal places.
+class CountryScaling(NamedTuple):
+    """How the values in the names of a country's notes are converted to its currency.
 
-    Raises ProtocolError.
+    The number in a name times ``factor`` is in units that have ``decimal_places`` decimal places.
     """
+
+    factor: int
+    decimal_places: int
+
+
+def decode_country_scaling(data: bytes) -> CountryScaling:
+    """Decode a reply to COUNTRY_SCALING. Raises ProtocolError."""
     if len(data) != 3:
         raise ProtocolError(CCTALK_PROTOCOL, f"{len(data)} bytes of country scaling, not 3", data)
-    return int.from_bytes(data[:2], "little"), data[2]
+    return CountryScaling(int.from_bytes(data[:2], "little"), data[2])
 
 
 def decode_coin_or_bill_name(data: bytes, digit_count: int) -> tuple[str, int | None]:

@@ -21,8 +21,8 @@ from egm.devices.cctalk.codec import CctalkEvent, CoinError, Header
 from egm.devices.cctalk.events import (
     compute_event_position,
     count_items_accepted_since,
+    find_new_events,
     is_event_position_unchanged,
-    list_events_since,
 )
 from egm.devices.cctalk.exchange import SETTINGS_RENEWAL_SECONDS, CctalkDriver
 from egm.devices.channel_values import (
@@ -81,38 +81,38 @@ class CctalkCoinDriver(CctalkDriver):
         line: SerialLine,
         sink: EventSink,
         ledger: CoinLedger,
-        coins: Mapping[int, int] = codec.COIN_CENTS_BY_SLOT,
+        cents_by_slot: Mapping[int, int] = codec.COIN_CENTS_BY_SLOT,
         *,
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
-        """Create the driver. ``coins`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""
+        """Create the driver. ``cents_by_slot`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""
         super().__init__(name, line, sink, codec.cut_frame, codec.CCTALK_PROTOCOL)
         self._ledger = ledger
-        self._coins = dict(coins)
-        self._denominations: frozenset[int] = frozenset()
-        self._path = codec.SORTER_PATH_HOPPER
-        self._applied_settings: dict[tuple[Header, int], bytes] = {}
-        self._identified = False
+        self._cents_by_slot = dict(cents_by_slot)
+        self._enabled_cents: frozenset[int] = frozenset()
+        self._sorter_path = codec.SORTER_PATH_HOPPER
+        self._applied_settings: dict[tuple[Header, int], bytes] = {}  # data by header and slot (0: all slots)
+        self._is_identified = False
         self._currencies = currencies
-        self._value_check = ChannelValueCheck(self._coins, currencies)
+        self._value_check = ChannelValueCheck(self._cents_by_slot, currencies)
         self._is_ready: bool | None = None
-        self._faults_until: dict[FaultCode, float] = {}
-        self._refused_since_by_slot: dict[int, float] = {}
-        self._turned_at = 0.0
+        self._fault_end_by_code: dict[FaultCode, float] = {}
+        self._disabled_since_by_slot: dict[int, float] = {}
+        self._sorter_set_at = 0.0
         # when the last reading of the events was queried: a new event is later
         self._events_read_at = -math.inf
-        self._renew_at = 0.0
+        self._renew_settings_at = 0.0
 
     # ------------------------------------------------------------ the machine's side
     @property
     def values_cents(self) -> frozenset[int]:
         """Return the values of the coins that the acceptor can report, in minor units."""
-        return frozenset(self._coins.values())
+        return frozenset(self._cents_by_slot.values())
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
         """Accept coins of these values, as far as the acceptor has a slot for them."""
-        self._denominations = denominations_cents
-        self._wake.set()
+        self._enabled_cents = denominations_cents
+        self._wake_event.set()
 
     def disable(self) -> None:
         """Accept no coins: all of them fall through to the tray."""
@@ -121,29 +121,29 @@ class CctalkCoinDriver(CctalkDriver):
     def route_coins(self, *, to_hopper: bool) -> None:
         """Set the diverter for accepted coins: to the hopper, or to the drop box in the cabinet stand."""
         path = codec.SORTER_PATH_HOPPER if to_hopper else codec.SORTER_PATH_DROP_BOX
-        if path != self._path:
+        if path != self._sorter_path:
             # until the acceptor has the new setting, and a while longer
-            self._path, self._turned_at = path, math.inf
-            self._wake.set()
+            self._sorter_path, self._sorter_set_at = path, math.inf
+            self._wake_event.set()
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
         """Clear what is known of the coin acceptor, because its line was opened again."""
-        self._renew_at = 0.0
-        self._identified = False
-        self._value_check = ChannelValueCheck(self._coins, self._currencies)
+        self._renew_settings_at = 0.0
+        self._is_identified = False
+        self._value_check = ChannelValueCheck(self._cents_by_slot, self._currencies)
         self._is_ready = None
-        self._refused_since_by_slot.clear()
+        self._disabled_since_by_slot.clear()
 
     async def _run_cycle(self) -> None:
         """Run one cycle: read the coin events, query coin values, apply settings, identify the acceptor."""
         try:
-            answer = await self._query(Header.READ_CREDITS)
-            if answer is not None and await self._record_events(codec.decode_event_buffer(answer)):
+            reply = await self._query(Header.READ_CREDITS)
+            if reply is not None and await self._credit_new_coins(codec.decode_event_buffer(reply)):
                 await self._query_next_value()
                 if self._value_check.are_all_channels_queried:
                     await self._send_settings()
-                self._identified = self._identified or await self._identify()
+                self._is_identified = self._is_identified or await self._identify()
             self._handle_valid_message()
         except ProtocolError as error:
             self._count_invalid_message(error)
@@ -155,118 +155,129 @@ class CctalkCoinDriver(CctalkDriver):
         slot = self._value_check.next_channel_to_query
         if slot is None:
             return
-        answer = await self._query(Header.COIN_ID, bytes((slot,)))
-        if answer is None:
+        reply = await self._query(Header.COIN_ID, bytes((slot,)))
+        if reply is None:
             self._store_reported_value(slot, None)
             return
-        country, cents = codec.decode_coin_or_bill_name(answer, _COIN_NAME_DIGIT_COUNT)
-        text = answer.decode("ascii", "replace")
+        country, cents = codec.decode_coin_or_bill_name(reply, _COIN_NAME_DIGIT_COUNT)
+        text = reply.decode("ascii", "replace")
         self._store_reported_value(slot, ReportedValue(text, cents, list_currencies_of_country(country)))
 
-    def _store_reported_value(self, slot: int, reported: ReportedValue | None) -> None:
+    def _store_reported_value(self, slot: int, reported_value: ReportedValue | None) -> None:
         """Store the value that the acceptor reports for a coin slot, and report wrong values as faults."""
-        self._value_check.store_reported_value(slot, reported)
+        self._value_check.store_reported_value(slot, reported_value)
         self._report_value_faults(self._value_check)
 
-    async def _record_events(self, events: codec.EventBuffer) -> bool:
+    async def _credit_new_coins(self, event_buffer: codec.EventBuffer) -> bool:
         """Credit the coins in the acceptor's new events; return False if its replies were missing or inconsistent.
 
         Coins that cannot be credited are recorded as a disputed amount.
         """
         position = self._ledger.find_last_event_position()
-        if position is not None and is_event_position_unchanged(position, events):
+        if position is not None and is_event_position_unchanged(position, event_buffer):
             self._events_read_at = self._queried_at
             return True
-        instant = await self._read_events_with_counter(Header.READ_CREDITS)
-        if instant is None:
+        reading = await self._read_events_with_counter(Header.READ_CREDITS)
+        if reading is None:
             return False
-        events, accepted = instant
+        event_buffer, accept_counter = reading
         last_read_at, self._events_read_at = self._events_read_at, self._queried_at
         if position is None:
-            self._ledger.credit_coins_in((), compute_event_position(events, accepted))
+            self._ledger.credit_coins_in((), compute_event_position(event_buffer, accept_counter))
             return True
-        if position == compute_event_position(events, accepted):
+        if position == compute_event_position(event_buffer, accept_counter):
             return True
-        news = list_events_since(position, events)
-        self._check_accepted_coins(news.new_events, last_read_at)
-        if events.event_counter == 0 or news.has_restarted:
+        new_events = find_new_events(position, event_buffer)
+        self._raise_faults_of_accepted_coins(new_events.events, last_read_at)
+        if event_buffer.event_counter == 0 or new_events.has_restarted:
             self._applied_settings.clear()
-            self._value_check = ChannelValueCheck(self._coins, self._currencies)
-        coins = tuple(
-            (self._coins[event.result_a], self._find_coin_path(event) == codec.SORTER_PATH_HOPPER)
-            for event in news.new_events
-            if event.result_a in self._coins
+            self._value_check = ChannelValueCheck(self._cents_by_slot, self._currencies)
+        reported_coins = tuple(
+            (self._cents_by_slot[event.result_a], self._find_coin_path(event) == codec.SORTER_PATH_HOPPER)
+            for event in new_events.events
+            if event.result_a in self._cents_by_slot
         )
-        counted_coins = count_items_accepted_since(position, accepted)
-        unseen_coins = counted_coins - sum(event.result_a > 0 for event in news.new_events)
-        event_coins = coins
-        if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
-            coins = coins[:counted_coins]
+        accepted_coin_count = count_items_accepted_since(position, accept_counter)
+        unreported_coin_count = accepted_coin_count - sum(event.result_a > 0 for event in new_events.events)
+        credited_coins = reported_coins
+        if unreported_coin_count < 0:  # the acceptor's own counter shows fewer coins: use the first
+            credited_coins = reported_coins[:accepted_coin_count]
         unknown_slots = sorted(
             {
                 event.result_a
-                for event in news.new_events
-                if event.result_a and event.result_a not in self._coins
+                for event in new_events.events
+                if event.result_a and event.result_a not in self._cents_by_slot
             }
         )
-        disputed = self._build_disputed_coins(
-            unseen_coins,
-            news.lost_event_count,
-            sum(cents for cents, _ in event_coins[len(coins) :]),
+        disputed_coins = self._build_disputed_coins(
+            unreported_coin_count,
+            new_events.lost_count,
+            sum(cents for cents, _ in reported_coins[len(credited_coins) :]),
             unknown_slots,
         )
-        self._ledger.credit_coins_in(coins, compute_event_position(events, accepted), disputed)
-        for amount_cents, to_hopper in coins:
+        self._ledger.credit_coins_in(
+            credited_coins, compute_event_position(event_buffer, accept_counter), disputed_coins
+        )
+        for amount_cents, to_hopper in credited_coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
-        if disputed is not None:
-            self._emit(PaperDisputed(device=self.name, text=disputed.reason))
-        for event in news.new_events:
-            self._handle_other_event(event)
+        if disputed_coins is not None:
+            self._emit(PaperDisputed(device=self.name, text=disputed_coins.reason))
+        for event in new_events.events:
+            self._handle_event_without_coin(event)
         return True
 
     def _find_coin_path(self, event: CctalkEvent) -> int:
         """Return the sorter path of the coin in an event: as reported or, if not reported, as the driver has set it."""
-        setting = self._applied_settings.get((Header.SORTER_PATH, event.result_a))
-        return event.result_b or (self._path if setting is None else setting[1])
+        path_setting = self._applied_settings.get((Header.SORTER_PATH, event.result_a))
+        return event.result_b or (self._sorter_path if path_setting is None else path_setting[1])
 
     def _build_disputed_coins(
-        self, unseen_coins: int, lost_events: int, uncounted_cents: int, unknown_slots: list[int]
+        self,
+        unreported_coin_count: int,
+        lost_event_count: int,
+        uncounted_cents: int,
+        unknown_slots: list[int],
     ) -> DisputedCoins | None:
         """Return the coins that cannot be credited, with the reason and the bounds of their value.
 
-        Return None if all coins can be credited. ``unseen_coins`` is the number of coins in the accept counter less
-        that in the events. If it is negative, the reported coins worth ``uncounted_cents`` are not in the counter; if
-        it is above :data:`UNREPORTED_COINS_MAX`, the counter is that of another acceptor. ``lost_events`` events were
-        overwritten before they were read. ``unknown_slots`` are the slots of coins without a value.
+        Return None if all coins can be credited. ``unreported_coin_count`` is the number of coins in the accept counter
+        less that in the events. If it is negative, the reported coins worth ``uncounted_cents`` are not in the counter;
+        if it is above :data:`UNREPORTED_COINS_MAX`, the counter is that of another acceptor. ``lost_event_count``
+        events were overwritten before they were read. ``unknown_slots`` are the slots of coins without a value.
         """
-        values = self._coins.values()
-        least_cents = most_cents = 0
-        reason = []
-        if unseen_coins > UNREPORTED_COINS_MAX:
-            reason.append(
+        coin_values_cents = self._cents_by_slot.values()
+        smallest_cents = largest_cents = 0
+        reasons = []
+        if unreported_coin_count > UNREPORTED_COINS_MAX:
+            reasons.append(
                 "the acceptor's count of coins does not follow its last one: is this another acceptor?"
             )
-            most_cents += UNREPORTED_COINS_MAX * max(values, default=0)
-        elif unseen_coins > 0 or lost_events:
-            reason.append(
-                f"{max(unseen_coins, 0)} coins were accepted and {lost_events} events lost that were never reported"
+            largest_cents += UNREPORTED_COINS_MAX * max(coin_values_cents, default=0)
+        elif unreported_coin_count > 0 or lost_event_count:
+            reasons.append(
+                f"{max(unreported_coin_count, 0)} coins were accepted and {lost_event_count} events lost "
+                "that were never reported"
             )
-            least_cents += max(unseen_coins, 0) * min(values, default=0)
-            most_cents += max(unseen_coins, 0) * max(values, default=0)
-        if unseen_coins < 0:
-            reason.append(f"{-unseen_coins} coins reported that the acceptor did not count; not credited")
-            most_cents += uncounted_cents
+            smallest_cents += max(unreported_coin_count, 0) * min(coin_values_cents, default=0)
+            largest_cents += max(unreported_coin_count, 0) * max(coin_values_cents, default=0)
+        if unreported_coin_count < 0:
+            reasons.append(
+                f"{-unreported_coin_count} coins reported that the acceptor did not count; not credited"
+            )
+            largest_cents += uncounted_cents
         if unknown_slots:
             slots = ", ".join(str(slot) for slot in unknown_slots)
-            reason.append(f"coins in slot {slots}, which has no value here")
-            most_cents += len(unknown_slots) * max(values, default=0)
+            reasons.append(f"coins in slot {slots}, which has no value here")
+            largest_cents += len(unknown_slots) * max(coin_values_cents, default=0)
         return (
-            DisputedCoins(reason="; ".join(reason), smallest_cents=least_cents, largest_cents=most_cents)
-            if reason
+            DisputedCoins(
+                reason="; ".join(reasons), smallest_cents=smallest_cents, largest_cents=largest_cents
+            )
+            if reasons
             else None
         )
 
-    def _handle_other_event(self, event: CctalkEvent) -> None:
+    def _handle_event_without_coin(self, event: CctalkEvent) -> None:
         """Raise the fault in an event, or emit that a coin was rejected; ignore the event of an accepted coin."""
         if event.result_a:
             return
@@ -275,7 +286,9 @@ class CctalkCoinDriver(CctalkDriver):
         else:
             self._emit(PaperRejection(device=self.name, reason=f"coin event {event.result_b}"))
 
-    def _check_accepted_coins(self, accepted_events: tuple[CctalkEvent, ...], accepted_after: float) -> None:
+    def _raise_faults_of_accepted_coins(
+        self, accepted_events: tuple[CctalkEvent, ...], accepted_after: float
+    ) -> None:
         """Raise a fault for each coin accepted while its slot was disabled, or sorted into the wrong container.
 
         The coins were accepted at an unknown time after ``accepted_after``, when the events were last read: if
@@ -283,61 +296,65 @@ class CctalkCoinDriver(CctalkDriver):
         credits these coins as usual.
         """
         for event in accepted_events:
-            path_sent_to = self._applied_settings.get((Header.SORTER_PATH, event.result_a))
-            since = self._refused_since_by_slot.get(event.result_a)
-            if since is not None and accepted_after > since + _COIN_FLIGHT_SECONDS:
+            path_setting = self._applied_settings.get((Header.SORTER_PATH, event.result_a))
+            disabled_since = self._disabled_since_by_slot.get(event.result_a)
+            if disabled_since is not None and accepted_after > disabled_since + _COIN_FLIGHT_SECONDS:
                 self._raise_timed_fault(FaultCode.COIN_WHILE_DISABLED)
-            has_sorter_turned = accepted_after > self._turned_at + _COIN_FLIGHT_SECONDS
+            is_sorter_settled = accepted_after > self._sorter_set_at + _COIN_FLIGHT_SECONDS
             if (
                 event.result_a
-                and has_sorter_turned
-                and path_sent_to is not None
-                and event.result_b not in {path_sent_to[1], _SORTER_PATH_NOT_REPORTED}
+                and is_sorter_settled
+                and path_setting is not None
+                and event.result_b not in {path_setting[1], _SORTER_PATH_NOT_REPORTED}
             ):
                 self._raise_timed_fault(FaultCode.COIN_IN_WRONG_CONTAINER)
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:
         """Raise a fault for some seconds: the acceptor reports its start, but never its end."""
-        until = asyncio.get_running_loop().time() + _COIN_FAULT_SHOWN_SECONDS
-        self._faults_until |= {fault: until}
+        fault_end = asyncio.get_running_loop().time() + _COIN_FAULT_SHOWN_SECONDS
+        self._fault_end_by_code |= {fault: fault_end}
 
     def _report_timed_faults(self) -> None:
         """Report the timed faults that are active, and clear those whose time has passed."""
         now = asyncio.get_running_loop().time()
-        ended_faults = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
+        ended_faults = [fault for fault in FaultCode if now >= self._fault_end_by_code.get(fault, now)]
         for fault in ended_faults:
-            self._faults_until.pop(fault, None)
-        self._update_faults(dict.fromkeys(self._faults_until, ""))
+            self._fault_end_by_code.pop(fault, None)
+        self._update_faults(dict.fromkeys(self._fault_end_by_code, ""))
 
     # ------------------------------------------------------------ settings
     async def _send_settings(self) -> None:
         """Send the requested settings to the coin acceptor, the master inhibit last."""
-        enabled_cents = frozenset[int]() if self._value_check.has_differences else self._denominations
-        mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in enabled_cents)
+        enabled_cents = frozenset[int]() if self._value_check.has_differences else self._enabled_cents
+        enabled_slots_mask = sum(
+            1 << slot - 1 for slot, cents in self._cents_by_slot.items() if cents in enabled_cents
+        )
         is_accepting = bool(enabled_cents)
         settings: dict[tuple[Header, int], bytes] = {
-            **{(Header.SORTER_PATH, slot): bytes((slot, self._path)) for slot in self._coins},
-            (Header.INHIBIT_MASK, 0): mask.to_bytes(2, "little"),
+            **{(Header.SORTER_PATH, slot): bytes((slot, self._sorter_path)) for slot in self._cents_by_slot},
+            (Header.INHIBIT_MASK, 0): enabled_slots_mask.to_bytes(2, "little"),
             (Header.MASTER_INHIBIT, 0): bytes((is_accepting,)),
         }
-        if asyncio.get_running_loop().time() >= self._renew_at:  # in case the acceptor lost them unnoticed
+        if (
+            asyncio.get_running_loop().time() >= self._renew_settings_at
+        ):  # in case the acceptor lost them unnoticed
             self._applied_settings.clear()
-        for setting, data in settings.items():
-            if self._applied_settings.get(setting) == data:
+        for (header, slot), data in settings.items():
+            if self._applied_settings.get((header, slot)) == data:
                 continue
-            self._renew_at = asyncio.get_running_loop().time() + SETTINGS_RENEWAL_SECONDS
-            is_acknowledged = await self._send_command(setting[0], data)
+            self._renew_settings_at = asyncio.get_running_loop().time() + SETTINGS_RENEWAL_SECONDS
+            is_acknowledged = await self._send_command(header, data)
             # An acceptor without a sorter does not acknowledge the sorter path.
-            if not is_acknowledged and setting[0] is not Header.SORTER_PATH:
+            if not is_acknowledged and header is not Header.SORTER_PATH:
                 return
-            self._applied_settings[setting] = data
+            self._applied_settings[header, slot] = data
         now = asyncio.get_running_loop().time()
-        self._turned_at = min(self._turned_at, now)
-        self._refused_since_by_slot = {
-            slot: self._refused_since_by_slot.get(slot, now)
-            for slot in self._coins
-            if not (is_accepting and mask >> slot - 1 & 1)
+        self._sorter_set_at = min(self._sorter_set_at, now)
+        self._disabled_since_by_slot = {
+            slot: self._disabled_since_by_slot.get(slot, now)
+            for slot in self._cents_by_slot
+            if not (is_accepting and enabled_slots_mask >> slot - 1 & 1)
         }
         if self._is_ready is not is_accepting:
             self._is_ready = is_accepting
-            self._emit(AcceptorReadiness(device=self.name, accepting=is_accepting))
+            self._emit(AcceptorReadiness(device=self.name, is_accepting=is_accepting))

@@ -27,15 +27,15 @@ class CctalkCoinTwin(CctalkTwin):
         name: str,
         port: SimulatedPort,
         speed: float = 1.0,
-        coins: Mapping[int, int] = codec.COIN_CENTS_BY_SLOT,
+        cents_by_slot: Mapping[int, int] = codec.COIN_CENTS_BY_SLOT,
     ) -> None:
         super().__init__(name, port, codec.cut_frame, speed)
-        self._slots = {cents: slot for slot, cents in coins.items()}
-        self._events = CctalkEventMemory()
-        self._mask = 0
-        self._master = False
+        self._slot_by_cents = {cents: slot for slot, cents in cents_by_slot.items()}
+        self._event_memory = CctalkEventMemory()
+        self._enabled_slots_mask = 0
+        self._is_master_enabled = False
         self._sorter_path_by_slot: dict[int, int] = {}
-        self._accepted = 0
+        self._accept_counter = 0
         self._worth_cents_by_slot: dict[int, int] = {}
         self.hopper_cents = 0
         self.drop_cents = 0
@@ -45,15 +45,15 @@ class CctalkCoinTwin(CctalkTwin):
         """Return the data of the simulated coin acceptor's reply to a message, or None for no reply."""
         match message.header:
             case Header.READ_CREDITS:
-                return self._events.encode()
+                return self._event_memory.encode()
             case Header.ACCEPT_COUNT:
-                return self._accepted.to_bytes(3, "little")
+                return self._accept_counter.to_bytes(3, "little")
             case Header.COIN_ID if len(message.data) == 1:
                 return self._encode_coin_id(message.data[0])
             case Header.INHIBIT_MASK if len(message.data) == 2:
-                self._mask = int.from_bytes(message.data, "little")
+                self._enabled_slots_mask = int.from_bytes(message.data, "little")
             case Header.MASTER_INHIBIT if len(message.data) == 1:
-                self._master = bool(message.data[0] & 1)
+                self._is_master_enabled = bool(message.data[0] & 1)
             case Header.SORTER_PATH if len(message.data) == 2:
                 self._sorter_path_by_slot[message.data[0]] = message.data[1]
             case Header.RESET:
@@ -64,14 +64,16 @@ class CctalkCoinTwin(CctalkTwin):
 
     def _encode_coin_id(self, slot: int) -> bytes:
         """Return a coin slot's identification: country, three-digit value, issue; dots if the slot accepts nothing."""
-        cents = next((cents for cents, known in self._slots.items() if known == slot), None)
-        name = self._worth_cents_by_slot.get(slot, cents)
-        return b"......" if not name else f"{self._currency_country_code}{name:03}A".encode("ascii")
+        cents = next((cents for cents, known_slot in self._slot_by_cents.items() if known_slot == slot), None)
+        programmed_cents = self._worth_cents_by_slot.get(slot, cents)
+        if not programmed_cents:
+            return b"......"
+        return f"{self._currency_country_code}{programmed_cents:03}A".encode("ascii")
 
     def handle_power_loss(self) -> None:
         """Lose the stored events and settings, but not the lifetime counter."""
-        self._events = CctalkEventMemory()
-        self._mask, self._master = 0, False
+        self._event_memory = CctalkEventMemory()
+        self._enabled_slots_mask, self._is_master_enabled = 0, False
         self._sorter_path_by_slot.clear()
 
     def handle_power_return(self) -> None:
@@ -80,11 +82,11 @@ class CctalkCoinTwin(CctalkTwin):
     def export_memory(self) -> dict[str, object]:
         """Return what the acceptor retains without power: the lifetime counter, and where the coins are."""
         sums = [self.hopper_cents, self.drop_cents, self.tray_cents]
-        return {"accepted": self._accepted, "sums": sums}
+        return {"accepted": self._accept_counter, "sums": sums}
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the coin acceptor's state that :meth:`export_memory` returned."""
-        self._accepted = memory["accepted"]
+        self._accept_counter = memory["accepted"]
         self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
 
     def list_actions(self) -> dict[str, SimulatorAction]:
@@ -108,20 +110,24 @@ class CctalkCoinTwin(CctalkTwin):
 
     def _find_slot(self, amount_cents: int) -> int:
         """Return the slot of the coin of a value. Raises ActionError if no coin has this value."""
-        if amount_cents not in self._slots:
-            known_values = ", ".join(map(str, sorted(self._slots)))
+        if amount_cents not in self._slot_by_cents:
+            known_values = ", ".join(map(str, sorted(self._slot_by_cents)))
             raise ActionError(
                 f"{self.name}: no coin is worth {amount_cents} cents; expected one of {known_values}"
             )
-        return self._slots[amount_cents]
+        return self._slot_by_cents[amount_cents]
 
     def _insert_coin(self, *, amount_cents: int) -> str:
         """Insert a coin of ``amount_cents``; if it is not accepted it falls into the tray."""
         slot = self._find_slot(amount_cents)
-        if not self.powered or not self._master or not self._mask >> (slot - 1) & 1:
+        if (
+            not self.is_powered
+            or not self._is_master_enabled
+            or not self._enabled_slots_mask >> (slot - 1) & 1
+        ):
             self.tray_cents += amount_cents
-            if self.powered:
-                self._events.add(0, CoinError.INHIBITED)
+            if self.is_powered:
+                self._event_memory.add(0, CoinError.INHIBITED)
             return f"{amount_cents} cents fall into the tray"
         self._schedule_step(_COIN_ACCEPT_SECONDS, lambda: self._count_accepted_coin(slot, amount_cents))
         return f"{amount_cents} cents go in"
@@ -137,27 +143,27 @@ class CctalkCoinTwin(CctalkTwin):
             self.hopper_cents += cents
         else:
             self.drop_cents += cents
-        self._accepted = (self._accepted + 1) % _ACCEPT_COUNTER_MODULUS
-        self._events.add(slot, sorter_path)
+        self._accept_counter = (self._accept_counter + 1) % _ACCEPT_COUNTER_MODULUS
+        self._event_memory.add(slot, sorter_path)
 
     def _pull_back_coin(self) -> str:
         """Simulate a fraud: pull a credited coin back on a string."""
-        self._events.add(0, CoinError.COIN_ON_STRING)
+        self._event_memory.add(0, CoinError.COIN_ON_STRING)
         return "coin on a string"
 
     def _block_credit_sensor(self) -> str:
         """Simulate a fault: the credit sensor is blocked."""
-        self._events.add(0, CoinError.CREDIT_SENSOR_BLOCKED)
+        self._event_memory.add(0, CoinError.CREDIT_SENSOR_BLOCKED)
         return "coin jam"
 
     def _report_false_coin(self) -> str:
         """Simulate a defect: report a coin that the acceptor's own counter does not contain."""
-        self._events.add(next(iter(self._slots.values())), codec.SORTER_PATH_HOPPER)
+        self._event_memory.add(next(iter(self._slot_by_cents.values())), codec.SORTER_PATH_HOPPER)
         return "a coin that was not there"
 
     def _make_sensor_stick(self) -> str:
         """Simulate a fault: the credit sensor sticks."""
-        self._events.add(0, CoinError.CREDIT_SENSOR_NOT_READY)
+        self._event_memory.add(0, CoinError.CREDIT_SENSOR_NOT_READY)
         return "a sensor is stuck"
 
     def _misroute_coin(self, *, amount_cents: int) -> str:
@@ -180,16 +186,16 @@ class CctalkCoinTwin(CctalkTwin):
 
     def _block_sorter(self) -> str:
         """Simulate a fault: the coin sorter is blocked."""
-        self._events.add(0, CoinError.SORTER_BLOCKED)
+        self._event_memory.add(0, CoinError.SORTER_BLOCKED)
         return "diverter blocked"
 
     def describe_state(self) -> dict[str, object]:
         """Return the value of the coins in hopper, drop box and tray, and the number of accepted coins, for display."""
         return {
-            "status": "idle" if self._master and self._mask else "disabled",
-            "coins_cents": sorted(self._slots),
+            "status": "idle" if self._is_master_enabled and self._enabled_slots_mask else "disabled",
+            "coins_cents": sorted(self._slot_by_cents),
             "hopper_cents": self.hopper_cents,
             "drop_cents": self.drop_cents,
             "tray_cents": self.tray_cents,
-            "accepted_coins": self._accepted,
+            "accepted_coins": self._accept_counter,
         }

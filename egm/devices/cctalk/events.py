@@ -22,23 +22,23 @@ _ACCEPT_COUNTER_MODULUS: Final = 1 << 24
 class NewEvents:
     """The events of a ccTalk device since they were last read.
 
-    ``new_events`` are in order, oldest first. ``lost_event_count`` is the number of earlier events that were
+    ``event_buffer`` are in order, oldest first. ``lost_count`` is the number of earlier events that were
     overwritten before they were read. ``has_restarted``: the device was reset after the last reading.
     """
 
-    new_events: tuple[CctalkEvent, ...]
-    lost_event_count: int
+    events: tuple[CctalkEvent, ...]
+    lost_count: int
     has_restarted: bool
 
 
-def compute_event_position(events: EventBuffer, accept_counter: int) -> int:
+def compute_event_position(event_buffer: EventBuffer, accept_counter: int) -> int:
     """Return how far a ccTalk device's events are read, as one number to store.
 
     It contains the newest event, the event counter and ``accept_counter``, the device's count of accepted coins
     or bills.
     """
-    newest = events.events[0]
-    return accept_counter << 24 | events.event_counter << 16 | newest.result_a << 8 | newest.result_b
+    newest = event_buffer.events[0]
+    return accept_counter << 24 | event_buffer.event_counter << 16 | newest.result_a << 8 | newest.result_b
 
 
 def read_accept_counter(position: int) -> int:
@@ -54,34 +54,36 @@ def count_items_accepted_since(position: int, accept_counter: int) -> int:
     return (accept_counter - read_accept_counter(position)) % _ACCEPT_COUNTER_MODULUS
 
 
-def is_event_position_unchanged(position: int, events: EventBuffer) -> bool:
+def is_event_position_unchanged(position: int, event_buffer: EventBuffer) -> bool:
     """Return whether the device certainly has no event after the stored ``position``.
 
     After a reset (event counter 0) this is not certain: return False.
     """
-    return events.event_counter != 0 and position & 0xFFFFFF == compute_event_position(events, 0)
+    return event_buffer.event_counter != 0 and position & 0xFFFFFF == compute_event_position(event_buffer, 0)
 
 
-def list_events_since(position: int, events: EventBuffer) -> NewEvents:
+def find_new_events(position: int, event_buffer: EventBuffer) -> NewEvents:
     """Return the events that are newer than the stored ``position``, and whether the device was reset since."""
-    counter, newest = position >> 16 & 0xFF, CctalkEvent(position >> 8 & 0xFF, position & 0xFF)
-    stored_count = len(events.events)
-    if events.event_counter == 0:
-        return NewEvents((), 0, has_restarted=position & 0xFFFFFF != compute_event_position(events, 0))
+    last_counter, last_event = position >> 16 & 0xFF, CctalkEvent(position >> 8 & 0xFF, position & 0xFF)
+    stored_count = len(event_buffer.events)
+    if event_buffer.event_counter == 0:
+        return NewEvents((), 0, has_restarted=position & 0xFFFFFF != compute_event_position(event_buffer, 0))
     new_count = (
-        events.event_counter if counter == 0 else (events.event_counter - counter) % _EVENT_COUNTER_MAX
+        event_buffer.event_counter
+        if last_counter == 0
+        else (event_buffer.event_counter - last_counter) % _EVENT_COUNTER_MAX
     )
     if new_count < stored_count:  # the event at the position is still stored, and must be the same event
-        has_restarted = counter != 0 and events.events[new_count] != newest
+        has_restarted = last_counter != 0 and event_buffer.events[new_count] != last_event
     else:  # a buffer that is not full belongs to a device that was reset
-        has_restarted = events.event_counter < stored_count and set(
-            events.events[events.event_counter :]
+        has_restarted = event_buffer.event_counter < stored_count and set(
+            event_buffer.events[event_buffer.event_counter :]
         ) == {CctalkEvent(0, 0)}
     if has_restarted:
-        new_count = events.event_counter
+        new_count = event_buffer.event_counter
     readable_count = min(new_count, stored_count)
     return NewEvents(
-        tuple(reversed(events.events[:readable_count])),
+        tuple(reversed(event_buffer.events[:readable_count])),
         new_count - readable_count,
         has_restarted=has_restarted,
     )

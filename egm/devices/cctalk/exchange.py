@@ -70,7 +70,7 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         reply does not name its query.
         """
         for _ in range(tries):
-            async with self._line.turn:
+            async with self._line.bus_lock:
                 await self._line.read(0)
                 self._reader = FrameReader(self._cutter)
                 replies = await self._exchange(CctalkFrame(self.address, HOST_ADDRESS, header, data).encode())

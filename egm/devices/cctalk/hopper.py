@@ -65,8 +65,8 @@ class CctalkHopperDriver(CctalkDriver):
         self._lifetime_paid_when_idle: int | None = None
         self._serial_when_idle: bytes | None = None  # of the hopper with that lifetime counter
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
-        self._withdrawn = False  # whether the hopper has been disarmed since the order of the open payout
-        self._timer = OrderTimer()
+        self._is_disarmed = False  # whether the hopper has been disarmed since the order of the open payout
+        self._order_timer = OrderTimer()
 
     # ------------------------------------------------------------ the machine's side
     def pay(self, payout_id: str, coins: int) -> None:
@@ -78,12 +78,12 @@ class CctalkHopperDriver(CctalkDriver):
         if self._requested_payout is not None or self._ledger.find_open() is not None:
             raise ValueError(f"{self.name}: a payout cannot be ordered, because another one is still open")
         self._requested_payout = (payout_id, coins)
-        self._wake.set()
+        self._wake_event.set()
 
     def stop(self) -> None:
         """Stop paying immediately; :class:`~egm.devices.interface.PayoutFinished` reports what was paid."""
         self._is_stop_requested = True
-        self._wake.set()
+        self._wake_event.set()
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
@@ -110,15 +110,15 @@ class CctalkHopperDriver(CctalkDriver):
         A requested stop comes first. A hopper that is paying although no payout is open is stopped. Coins that left
         without an order are recorded. Do nothing if a reply is missing.
         """
-        reply = await self._query(Header.HOPPER_STATUS)
-        test = await self._query(Header.TEST_HOPPER)
+        status_reply = await self._query(Header.HOPPER_STATUS)
+        test_reply = await self._query(Header.TEST_HOPPER)
         lifetime_paid_reply = await self._query(Header.LIFETIME_PAID_COUNT)
-        if reply is None or test is None or lifetime_paid_reply is None:
+        if status_reply is None or test_reply is None or lifetime_paid_reply is None:
             return
-        status = codec.decode_hopper_status(reply)
+        status = codec.decode_hopper_status(status_reply)
         lifetime_paid = codec.decode_three_byte_number(lifetime_paid_reply)
         await self._query_levels()
-        self._report_faults(codec.decode_hopper_test(test))
+        self._report_faults(codec.decode_hopper_test(test_reply))
         if self._is_stop_requested and await self._query(Header.EMERGENCY_STOP) is not None:
             self._is_stop_requested = False
             return
@@ -127,7 +127,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._lifetime_paid_when_idle = None
             await self._query(Header.EMERGENCY_STOP)
             return
-        self._record_strayed_coins(lifetime_paid, paying=record is not None)
+        self._record_unordered_coins(lifetime_paid, is_payout_open=record is not None)
         if record is None:
             if self._requested_payout is not None:
                 payout_id, coins = self._requested_payout
@@ -153,21 +153,21 @@ class CctalkHopperDriver(CctalkDriver):
             else:
                 await self._advance_ordered_payout(record, status, paid_coins)
 
-    def _record_strayed_coins(self, lifetime_paid: int, *, paying: bool) -> None:
+    def _record_unordered_coins(self, lifetime_paid: int, *, is_payout_open: bool) -> None:
         """Record coins that left the hopper without an order, and report their value as disputed.
 
-        ``lifetime_paid`` is the hopper's lifetime counter. While a payout is open (``paying``), coins are expected to
-        leave, and nothing is recorded. Neither is it if another hopper was installed or the counter was lost:
-        the difference is then no number of coins.
+        ``lifetime_paid`` is the hopper's lifetime counter. While a payout is open (``is_payout_open``), coins are
+        expected to leave, and nothing is recorded. Neither is it if another hopper was installed or the counter was
+        lost: the difference is then no number of coins.
         """
-        extra = 0
+        unordered_coins = 0
         if self._lifetime_paid_when_idle is not None and self._serial_when_idle == self._serial:
-            extra = (lifetime_paid - self._lifetime_paid_when_idle) % _PAID_COUNTER_MODULUS
-        if 0 < extra <= _PAID_COUNTER_MODULUS // 2 and not paying:
-            text = f"{extra} coins left the hopper and none were ordered"
-            self._ledger.record_uncommanded_coins(extra, text)
+            unordered_coins = (lifetime_paid - self._lifetime_paid_when_idle) % _PAID_COUNTER_MODULUS
+        if 0 < unordered_coins <= _PAID_COUNTER_MODULUS // 2 and not is_payout_open:
+            text = f"{unordered_coins} coins left the hopper and none were ordered"
+            self._ledger.record_unordered_coins(unordered_coins, text)
             self._emit(PaperDisputed(device=self.name, text=text))
-        self._lifetime_paid_when_idle = None if paying else lifetime_paid
+        self._lifetime_paid_when_idle = None if is_payout_open else lifetime_paid
         self._serial_when_idle = self._serial
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
@@ -201,8 +201,8 @@ class CctalkHopperDriver(CctalkDriver):
                 PayoutProgress(device=self.name, paid_coins=paid_coins, ordered_coins=record.ordered_coins)
             )
         if not status.remaining_coins:
-            self._finish(record, paid_coins)
-        elif self._timer.seconds > SECONDS_WITHOUT_COIN_UNTIL_STOP:
+            self._close_payout(record, paid_coins)
+        elif self._order_timer.stalled_seconds > SECONDS_WITHOUT_COIN_UNTIL_STOP:
             await self._query(Header.EMERGENCY_STOP)
 
     async def _repeat_dispense_order(self, record: PayoutRecord) -> None:
@@ -212,19 +212,19 @@ class CctalkHopperDriver(CctalkDriver):
         status confirms that nothing was paid.
         """
         self._may_be_paying = False
-        if self._timer.seconds <= PAYOUT_ORDER_REFUSED_SECONDS_MAX:
+        if self._order_timer.stalled_seconds <= PAYOUT_ORDER_REFUSED_SECONDS_MAX:
             await self._send_dispense_order(record)
-        elif not self._withdrawn:
-            self._withdrawn = True
+        elif not self._is_disarmed:
+            self._is_disarmed = True
             await self._query(Header.ENABLE_HOPPER, _HOPPER_DISABLE_DATA)
         else:
             self._set_driver_fault(FaultCode.FAILURE, "it takes no order to pay")
-            self._finish(record, 0)
+            self._close_payout(record, 0)
 
     def _restart_time_limits(self) -> None:
         """Restart the time limits of the open payout, because it has made progress."""
-        self._timer.restart()
-        self._withdrawn = False
+        self._order_timer.restart()
+        self._is_disarmed = False
 
     def _end_overdue_order(self) -> None:
         """Close the open payout if it has made no progress for too long.
@@ -235,14 +235,14 @@ class CctalkHopperDriver(CctalkDriver):
         record = self._ledger.find_open()
         if record is None and self._requested_payout is None:
             self._restart_time_limits()
-        elif self._timer.add_elapsed() <= STALLED_MONEY_ORDER_SECONDS_MAX:
+        elif self._order_timer.add_elapsed() <= STALLED_MONEY_ORDER_SECONDS_MAX:
             return
         elif record is None:
             self._close_unordered_payout()
         elif self._may_be_paying:
             self._close_as_disputed(record, "the hopper did not report the result of the order")
         else:
-            self._finish(record, record.paid_coins)
+            self._close_payout(record, record.paid_coins)
 
     def _close_unordered_payout(self) -> None:
         """Close a payout whose order was never sent, because the hopper's status could not be read."""
@@ -257,10 +257,10 @@ class CctalkHopperDriver(CctalkDriver):
         """Close the payout as disputed: the hopper may have paid more coins than it was seen to pay."""
         seen_coins = record.paid_coins
         text = f"{record.payout_id}: {seen_coins} of {record.ordered_coins} coins were seen to leave, and then {reason}"
-        self._finish(record, seen_coins, text)
+        self._close_payout(record, seen_coins, text)
         self._emit(PaperDisputed(device=self.name, text=text))
 
-    def _finish(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
+    def _close_payout(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout in the ledger with ``paid_coins``, then report it as finished.
 
         Too many coins are later reported as a fault; too few only if the hopper's self-test says that it has found no

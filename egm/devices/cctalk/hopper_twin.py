@@ -30,17 +30,17 @@ class CctalkHopperTwin(CctalkTwin):
 
     def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_frame, speed)
-        self._dispense_count = 0
-        self._remaining = 0
-        self._paid = 0
-        self._unpaid = 0
-        self._armed = False
-        self._jammed = False
-        self._fraud = False
-        self._sensor_blocked = False
-        self._timed_out = False
+        self._order_counter = 0
+        self._remaining_coins = 0
+        self._paid_coins = 0
+        self._unpaid_coins = 0
+        self._is_armed = False
+        self._is_jammed = False
+        self._is_fraud_detected = False
+        self._is_sensor_blocked = False
+        self._has_timed_out = False
         self._pending_overpaid_coins = 0
-        self._total = 0
+        self._lifetime_paid = 0
         self.level_coins = INITIAL_COIN_COUNT
         self.tray_coins = 0
 
@@ -53,9 +53,9 @@ class CctalkHopperTwin(CctalkTwin):
                 | Header.LIFETIME_PAID_COUNT
                 | Header.PAYOUT_HIGH_LOW_STATUS
             ):
-                return self._build_readings()[Header(message.header)]
+                return self._build_reply_by_query()[Header(message.header)]
             case Header.ENABLE_HOPPER:
-                self._armed = message.data == bytes((codec.HOPPER_ENABLE_BYTE,))
+                self._is_armed = message.data == bytes((codec.HOPPER_ENABLE_BYTE,))
             case Header.EMERGENCY_STOP:
                 return self._stop_paying()
             case Header.DISPENSE:
@@ -64,21 +64,23 @@ class CctalkHopperTwin(CctalkTwin):
                 return None
         return b""
 
-    def _build_readings(self) -> dict[Header, bytes]:
+    def _build_reply_by_query(self) -> dict[Header, bytes]:
         """Return the reply data of all queries that only read the simulated hopper, by the query's header."""
-        test = HopperTestFlags(
-            jammed=self._jammed,
-            timed_out=self._timed_out,
-            fraud_attempted=self._fraud,
-            exit_sensor_blocked=self._sensor_blocked,
-            power_up_detected=self._dispense_count == 0,
-            payout_disabled=not self._armed,
+        test_flags = HopperTestFlags(
+            jammed=self._is_jammed,
+            timed_out=self._has_timed_out,
+            fraud_attempted=self._is_fraud_detected,
+            exit_sensor_blocked=self._is_sensor_blocked,
+            power_up_detected=self._order_counter == 0,
+            payout_disabled=not self._is_armed,
         )
-        status = HopperStatus(self._dispense_count, self._remaining, self._paid, self._unpaid)
+        status = HopperStatus(
+            self._order_counter, self._remaining_coins, self._paid_coins, self._unpaid_coins
+        )
         return {
             Header.HOPPER_STATUS: status.encode(),
-            Header.TEST_HOPPER: test.encode(),
-            Header.LIFETIME_PAID_COUNT: self._total.to_bytes(3, "little"),
+            Header.TEST_HOPPER: test_flags.encode(),
+            Header.LIFETIME_PAID_COUNT: self._lifetime_paid.to_bytes(3, "little"),
             Header.PAYOUT_HIGH_LOW_STATUS: codec.encode_high_level_reply(
                 is_full=self.level_coins >= FULL_COIN_COUNT
             ),
@@ -87,9 +89,9 @@ class CctalkHopperTwin(CctalkTwin):
     def _stop_paying(self) -> bytes:
         """End the payout; return the number of coins not paid, as data of the reply."""
         self._stop_timers()
-        unpaid_coins, self._remaining = self._remaining, 0
-        self._unpaid += unpaid_coins
-        return bytes((unpaid_coins,))
+        newly_unpaid_coins, self._remaining_coins = self._remaining_coins, 0
+        self._unpaid_coins += newly_unpaid_coins
+        return bytes((newly_unpaid_coins,))
 
     def _start_dispensing(self, data: bytes) -> bytes | None:
         """Start the ordered payout and return the reply data.
@@ -97,26 +99,32 @@ class CctalkHopperTwin(CctalkTwin):
         Return None, which means no reply, unless the hopper is armed and idle, and the order has its serial
         number and a count above 0.
         """
-        if not self._armed or self._remaining or len(data) != 4 or data[:3] != self.serial or not data[3]:
+        if (
+            not self._is_armed
+            or self._remaining_coins
+            or len(data) != 4
+            or data[:3] != self.serial
+            or not data[3]
+        ):
             return None
-        self._dispense_count = self._dispense_count % 255 + 1
-        self._remaining, self._paid, self._unpaid = data[3], 0, 0
-        self._timed_out = False
+        self._order_counter = self._order_counter % 255 + 1
+        self._remaining_coins, self._paid_coins, self._unpaid_coins = data[3], 0, 0
+        self._has_timed_out = False
         self._schedule_step(_SECONDS_PER_PAID_COIN, self._turn_disc)
-        return bytes((self._dispense_count,))
+        return bytes((self._order_counter,))
 
     def _turn_disc(self) -> None:
         """Pay one coin; after the last one, also pay any coins of a simulated overpayment.
 
         A jammed or empty hopper pays none, and gives up after a while.
         """
-        if self._jammed or not self.level_coins:
+        if self._is_jammed or not self.level_coins:
             self._schedule_step(_SECONDS_UNTIL_EMPTY_HOPPER_STOPS, self._end_unpaid_order)
             return
         self._drop_coin()
-        self._remaining -= 1
-        self._paid += 1
-        if self._remaining:
+        self._remaining_coins -= 1
+        self._paid_coins += 1
+        if self._remaining_coins:
             self._schedule_step(_SECONDS_PER_PAID_COIN, self._turn_disc)
             return
         while self._pending_overpaid_coins and self.level_coins:  # a disc that does not stop in time
@@ -127,28 +135,32 @@ class CctalkHopperTwin(CctalkTwin):
         """Move a coin from the hopper to the tray, and count it."""
         self.level_coins -= 1
         self.tray_coins += 1
-        self._total = (self._total + 1) % _PAID_COUNTER_MODULUS
+        self._lifetime_paid = (self._lifetime_paid + 1) % _PAID_COUNTER_MODULUS
 
     def _end_unpaid_order(self) -> None:
         """End the payout order with coins unpaid, because no coin leaves the hopper."""
-        self._timed_out = True
-        self._remaining, self._unpaid = 0, self._remaining
+        self._has_timed_out = True
+        self._remaining_coins, self._unpaid_coins = 0, self._remaining_coins
 
     def handle_power_loss(self) -> None:
         """Lose the payout order; coins already paid stay paid, and stay in the lifetime counter."""
-        self._dispense_count = self._remaining = self._paid = self._unpaid = 0
-        self._armed = self._timed_out = False
+        self._order_counter = self._remaining_coins = self._paid_coins = self._unpaid_coins = 0
+        self._is_armed = self._has_timed_out = False
 
     def handle_power_return(self) -> None:
         """Do nothing: payouts stay disabled until the machine arms the hopper again."""
 
     def export_memory(self) -> dict[str, object]:
         """Return what the hopper retains without power: the lifetime counter, and the coins inside and out."""
-        return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
+        return {"total": self._lifetime_paid, "level": self.level_coins, "tray": self.tray_coins}
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the hopper's state that :meth:`export_memory` returned."""
-        self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
+        self._lifetime_paid, self.level_coins, self.tray_coins = (
+            memory["total"],
+            memory["level"],
+            memory["tray"],
+        )
 
     def list_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
@@ -169,7 +181,7 @@ class CctalkHopperTwin(CctalkTwin):
 
     def _jam_coin(self) -> str:
         """Jam a coin in the hopper, so that no more coins leave."""
-        self._jammed = True
+        self._is_jammed = True
         return "hopper jammed"
 
     def _pay_without_order(self) -> str:
@@ -179,17 +191,17 @@ class CctalkHopperTwin(CctalkTwin):
 
     def _manipulate_exit_sensor(self) -> str:
         """Simulate a fraud: the exit sensor is manipulated."""
-        self._fraud = True
+        self._is_fraud_detected = True
         return "hopper cheated"
 
     def _cover_exit_sensor(self) -> str:
         """Simulate a fault: the exit sensor stays covered."""
-        self._sensor_blocked = True
+        self._is_sensor_blocked = True
         return "a sensor is stuck"
 
     def _clear_hopper_faults(self) -> str:
         """Repair the hopper: end every simulated fault."""
-        self._jammed = self._timed_out = self._fraud = self._sensor_blocked = False
+        self._is_jammed = self._has_timed_out = self._is_fraud_detected = self._is_sensor_blocked = False
         return "hopper free"
 
     def _overpay_next_payout(self, *, coins: int = 1) -> str:
@@ -200,8 +212,8 @@ class CctalkHopperTwin(CctalkTwin):
     def describe_state(self) -> dict[str, Any]:
         """Return how many coins are in the simulated hopper and how many were paid, for display."""
         return {
-            "status": "paying" if self._remaining else "idle",
+            "status": "paying" if self._remaining_coins else "idle",
             "level_coins": self.level_coins,
             "tray_coins": self.tray_coins,
-            "paid_for_life": self._total,
+            "paid_for_life": self._lifetime_paid,
         }

@@ -22,17 +22,17 @@ class CctalkEventMemory:
     """The numbered events of a simulated ccTalk device; the last five are stored."""
 
     def __init__(self) -> None:
-        self.counter = 0
-        self._pairs: deque[CctalkEvent] = deque([CctalkEvent(0, 0)] * 5, maxlen=5)
+        self.event_counter = 0
+        self._events: deque[CctalkEvent] = deque([CctalkEvent(0, 0)] * 5, maxlen=5)
 
     def add(self, result_a: int, result_b: int) -> None:
         """Store an event of two bytes, and increment the event counter."""
-        self.counter = self.counter % 255 + 1
-        self._pairs.appendleft(CctalkEvent(result_a, result_b))
+        self.event_counter = self.event_counter % 255 + 1
+        self._events.appendleft(CctalkEvent(result_a, result_b))
 
     def encode(self) -> bytes:
         """Return the event counter and the last events as data of a ccTalk reply."""
-        return EventBuffer(self.counter, tuple(self._pairs)).encode()
+        return EventBuffer(self.event_counter, tuple(self._events)).encode()
 
 
 class CctalkTwin(Twin[CctalkFrame]):
@@ -47,19 +47,19 @@ class CctalkTwin(Twin[CctalkFrame]):
         self, name: str, port: SimulatedPort, cutter: FrameCutter[CctalkFrame], speed: float = 1.0
     ) -> None:
         super().__init__(name, port, cutter, speed)
-        port.echoes = True  # the wire itself echoes, with or without power
+        port.is_echoing = True  # the wire itself echoes, with or without power
 
     def process_message(self, message: CctalkFrame) -> None:
         """Reply to messages addressed to this simulated device; an unknown header gets no reply."""
         if message.destination != self.address or message.source != HOST_ADDRESS:
             return
-        answer = (
+        reply_data = (
             self._find_common_reply(message)
             if message.header in _COMMON_QUERIES
             else self._build_reply(message)
         )
-        if answer is not None:
-            self._send(CctalkFrame(HOST_ADDRESS, self.address, Header.REPLY, answer).encode())
+        if reply_data is not None:
+            self._send(CctalkFrame(HOST_ADDRESS, self.address, Header.REPLY, reply_data).encode())
 
     def _find_common_reply(self, message: CctalkFrame) -> bytes:
         """Return the data of a reply that every ccTalk device gives. Raises KeyError for another query."""

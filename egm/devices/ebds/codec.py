@@ -152,13 +152,13 @@ class EbdsPoll:
     @property
     def data(self) -> bytes:
         """Return the three data bytes of the poll."""
-        mode = (
+        mode_bits = (
             _POLL_MODE_BITS
             | (_STACK_COMMAND_BIT if self.is_stack_command else 0)
             | (_RETURN_COMMAND_BIT if self.is_return_command else 0)
         )
         return bytes(
-            (self.enabled_notes_mask & 0x7F, mode, _ACCEPT_BARCODES_BIT if self.accepts_barcodes else 0)
+            (self.enabled_notes_mask & 0x7F, mode_bits, _ACCEPT_BARCODES_BIT if self.accepts_barcodes else 0)
         )
 
     def encode(self) -> bytes:
@@ -196,8 +196,10 @@ class AuxiliaryCommand:
 
     def encode(self) -> bytes:
         """Return the auxiliary command to the EBDS acceptor as the bytes to send."""
-        first = 0x7F if self.code is AuxiliaryCommandCode.SOFT_RESET else 0
-        return EbdsFrame(MessageType.AUXILIARY | self.ack_number, bytes((first, first, self.code))).encode()
+        leading_byte = 0x7F if self.code is AuxiliaryCommandCode.SOFT_RESET else 0
+        return EbdsFrame(
+            MessageType.AUXILIARY | self.ack_number, bytes((leading_byte, leading_byte, self.code))
+        ).encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,8 +216,11 @@ class AcceptorStatus:
     @property
     def data(self) -> bytes:
         """Return the acceptor's status as the six bytes of an EBDS message."""
-        word = self.bits | self.note_code << _NOTE_CODE_SHIFT
-        return bytes(word >> 7 * index & 0x7F for index in range(4)) + bytes((self.model, self.revision))
+        status_bits = self.bits | self.note_code << _NOTE_CODE_SHIFT
+        # Each of the four bytes has seven of the bits.
+        return bytes(status_bits >> 7 * index & 0x7F for index in range(4)) + bytes(
+            (self.model, self.revision)
+        )
 
     def encode(self) -> bytes:
         """Return the EBDS acceptor's status as the bytes to send."""
@@ -302,14 +307,18 @@ def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
 
 def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | AuxiliaryCommand:
     """Decode a frame from the machine. Raises :class:`ProtocolError`."""
-    kind, ack_number, data = frame.control & 0x70, frame.control & 1, frame.data
-    if kind == MessageType.HOST and len(data) == 3:
+    message_type, ack_number, data = frame.control & 0x70, frame.control & 1, frame.data
+    if message_type == MessageType.HOST and len(data) == 3:
         return _decode_poll(ack_number, data)
-    if kind == MessageType.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE_TYPE:
+    if message_type == MessageType.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE_TYPE:
         return NoteQuery(_decode_poll(ack_number, data[1:4]), data[4])
-    if kind == MessageType.AUXILIARY and len(data) == 3 and data[2] in frozenset(AuxiliaryCommandCode):
+    if (
+        message_type == MessageType.AUXILIARY
+        and len(data) == 3
+        and data[2] in frozenset(AuxiliaryCommandCode)
+    ):
         return AuxiliaryCommand(ack_number, AuxiliaryCommandCode(data[2]))
-    raise ProtocolError(EBDS_PROTOCOL, f"unknown host message of type {kind:02X}", data)
+    raise ProtocolError(EBDS_PROTOCOL, f"unknown host message of type {message_type:02X}", data)
 
 
 def _decode_poll(ack_number: int, data: bytes) -> EbdsPoll:
@@ -325,10 +334,10 @@ def _decode_poll(ack_number: int, data: bytes) -> EbdsPoll:
 
 def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow | IdentificationText:
     """Decode a frame from the acceptor. Raises :class:`ProtocolError`."""
-    kind, ack_number, data = frame.control & 0x70, frame.control & 1, frame.data
-    if kind == MessageType.DEVICE and len(data) == _STATUS_SIZE_BYTES:
+    message_type, ack_number, data = frame.control & 0x70, frame.control & 1, frame.data
+    if message_type == MessageType.DEVICE and len(data) == _STATUS_SIZE_BYTES:
         return _decode_status(ack_number, data, "")
-    if kind == MessageType.EXTENDED and len(data) > _STATUS_SIZE_BYTES:
+    if message_type == MessageType.EXTENDED and len(data) > _STATUS_SIZE_BYTES:
         status, remainder = data[1 : 1 + _STATUS_SIZE_BYTES], data[1 + _STATUS_SIZE_BYTES :]
         if data[0] == _EXTENDED_NOTE_TYPE and len(remainder) == _NOTE_ROW_SIZE_BYTES:
             return _decode_note_row(_decode_status(ack_number, status, ""), remainder)
@@ -337,10 +346,10 @@ def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow |
             remainder.rstrip(_BARCODE_FILLERS).decode("ascii") or _UNREADABLE_CHARACTER if is_barcode else ""
         )
         return _decode_status(ack_number, status, text)
-    if kind == MessageType.AUXILIARY:
+    if message_type == MessageType.AUXILIARY:
         return IdentificationText(ack_number, data.decode("ascii").strip("\0 "))
     raise ProtocolError(
-        EBDS_PROTOCOL, f"unknown acceptor message of type {kind:02X} with {len(data)} bytes", data
+        EBDS_PROTOCOL, f"unknown acceptor message of type {message_type:02X} with {len(data)} bytes", data
     )
 
 
@@ -353,10 +362,12 @@ def _decode_note_row(status: AcceptorStatus, row: bytes) -> NoteTableRow:
     text = row[1:10].decode("ascii")
     if not text.strip("\0"):
         return NoteTableRow(status, row[0])
-    currency, base, sign, power = text[:3], text[3:6], text[6], text[7:9]
-    if not (currency.isalpha() and base.isdigit() and sign in "+-" and power.isdigit()):
+    currency, base_text, sign, exponent_text = text[:3], text[3:6], text[6], text[7:9]
+    if not (currency.isalpha() and base_text.isdigit() and sign in "+-" and exponent_text.isdigit()):
         return NoteTableRow(status, row[0], currency, 0)
-    return NoteTableRow(status, row[0], currency, int(base), int(power) * (-1 if sign == "-" else 1))
+    return NoteTableRow(
+        status, row[0], currency, int(base_text), int(exponent_text) * (-1 if sign == "-" else 1)
+    )
 
 
 def is_from_acceptor(frame: EbdsFrame) -> bool:
@@ -366,11 +377,11 @@ def is_from_acceptor(frame: EbdsFrame) -> bool:
 
 def _decode_status(ack_number: int, data: bytes, barcode: str) -> AcceptorStatus:
     """Decode the six status bytes of the acceptor."""
-    word = sum(byte << 7 * index for index, byte in enumerate(data[:4]))
+    status_bits = sum(byte << 7 * index for index, byte in enumerate(data[:4]))
     return AcceptorStatus(
         ack_number=ack_number,
-        bits=AcceptorStatusBits(word & ~_NOTE_CODE_MASK & _ALL_STATUS_BITS),
-        note_code=(word & _NOTE_CODE_MASK) >> _NOTE_CODE_SHIFT,
+        bits=AcceptorStatusBits(status_bits & ~_NOTE_CODE_MASK & _ALL_STATUS_BITS),
+        note_code=(status_bits & _NOTE_CODE_MASK) >> _NOTE_CODE_SHIFT,
         barcode=barcode,
         model=data[4],
         revision=data[5],

@@ -74,7 +74,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         line: SerialLine,
         sink: EventSink,
         ledger: EscrowLedger,
-        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
+        cents_by_note_code: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
         *,
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
@@ -85,69 +85,75 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             cutter=codec.cut_frame,
             protocol=codec.EBDS_PROTOCOL,
             ledger=ledger,
-            notes=notes,
+            cents_by_note_code=cents_by_note_code,
             currencies=currencies,
         )
-        self._ack = 0
-        self._bits = AcceptorStatusBits(0)  # the acceptor's last status bits
-        self._settled = False  # whether replies certainly belong to this session
-        self._identify_tries = _IDENTIFY_TRIES
-        self._note_tries = _NOTE_QUERY_TRIES
+        self._ack_number = 0
+        self._last_status_bits = AcceptorStatusBits(0)  # the acceptor's last status bits
+        self._are_replies_current = False  # whether replies certainly belong to this session
+        self._identify_tries_left = _IDENTIFY_TRIES
+        self._note_query_tries_left = _NOTE_QUERY_TRIES
 
     def _reset_device_state(self) -> None:
         """Clear the acceptor's status and settings of the last session.
 
         If an item is being stacked, continue with the acknowledgement number stored with it.
         """
-        self._bits = AcceptorStatusBits(0)
-        self._settled = False
-        self._identify_tries = _IDENTIFY_TRIES
-        self._note_tries = _NOTE_QUERY_TRIES
-        stored_ack = self._escrow.exchange_progress
-        if stored_ack is not None:
-            self._ack = stored_ack
+        self._last_status_bits = AcceptorStatusBits(0)
+        self._are_replies_current = False
+        self._identify_tries_left = _IDENTIFY_TRIES
+        self._note_query_tries_left = _NOTE_QUERY_TRIES
+        stored_ack_number = self._escrow.exchange_progress
+        if stored_ack_number is not None:
+            self._ack_number = stored_ack_number
 
     # ------------------------------------------------------------ the cycle
     async def _run_cycle(self) -> None:
         """Run one cycle: identify the acceptor, then poll it with the notes to accept and the escrow decision."""
-        if self._settled and self._identify_tries:
-            self._identify_tries -= 1
-            await self._query(AuxiliaryCommand(self._ack, AuxiliaryCommandCode.ACCEPTOR_TYPE))
-        command = self._update_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
+        if self._are_replies_current and self._identify_tries_left:
+            self._identify_tries_left -= 1
+            await self._query(AuxiliaryCommand(self._ack_number, AuxiliaryCommandCode.ACCEPTOR_TYPE))
+        command = (
+            self._update_escrow_command(self._ack_number)
+            if self._are_replies_current
+            else EscrowCommand.UNDECIDED
+        )
         poll = EbdsPoll(
-            ack_number=self._ack,
-            enabled_notes_mask=sum(1 << code - 1 for code in self._note_codes_to_accept),
+            ack_number=self._ack_number,
+            enabled_notes_mask=sum(1 << queried_code - 1 for queried_code in self._note_codes_to_accept),
             accepts_barcodes=self._can_accept_tickets,
             is_stack_command=command is EscrowCommand.STACK,
             is_return_command=command is EscrowCommand.RETURN,
         )
-        code = self._value_check.next_channel_to_query
-        if code is not None and self._bits & (AcceptorStatusBits.IDLING | AcceptorStatusBits.ESCROWED):
-            await self._query_value(poll, code)
+        queried_code = self._value_check.next_channel_to_query
+        if queried_code is not None and self._last_status_bits & (
+            AcceptorStatusBits.IDLING | AcceptorStatusBits.ESCROWED
+        ):
+            await self._query_value(poll, queried_code)
         else:
             await self._query(poll)
         await self._pause_until_next_poll()
 
-    async def _query_value(self, poll: EbdsPoll, code: int) -> None:
-        """Query the value of a note code: row ``code`` of the acceptor's note table."""
-        if self._note_tries:
-            self._note_tries -= 1
-            await self._query(NoteQuery(poll, code))
+    async def _query_value(self, poll: EbdsPoll, note_code: int) -> None:
+        """Query the value of a note code: row ``note_code`` of the acceptor's note table."""
+        if self._note_query_tries_left:
+            self._note_query_tries_left -= 1
+            await self._query(NoteQuery(poll, note_code))
         else:
-            self._store_reported_value(code, None)
-        if self._value_check.next_channel_to_query != code:
-            self._note_tries = _NOTE_QUERY_TRIES
+            self._store_reported_value(note_code, None)
+        if self._value_check.next_channel_to_query != note_code:
+            self._note_query_tries_left = _NOTE_QUERY_TRIES
 
     async def _query(self, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
         """Send a query to the acceptor and process the replies; a repeated reply is skipped."""
-        self._escrow.record_exchange_progress(self._ack)
+        self._escrow.record_exchange_progress(self._ack_number)
         for frame in await self._exchange(query.encode()):
             message = self._decode_or_count_invalid(codec.decode_acceptor_message, frame)
-            if frame.control & 1 != self._ack or not codec.is_from_acceptor(frame):
+            if frame.control & 1 != self._ack_number or not codec.is_from_acceptor(frame):
                 continue  # the repeat of a reply that was processed
             match message:
                 case IdentificationText():
-                    self._identify_tries = 0
+                    self._identify_tries_left = 0
                     self._emit(DeviceIdentified(device=self.name, identity=message.text))
                 case NoteTableRow(status=status):
                     if isinstance(query, NoteQuery) and message.row_index == query.row_index:
@@ -155,7 +161,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
                     self._handle_status(status, query)
                 case AcceptorStatus():
                     self._handle_status(message, query)
-            self._ack ^= 1
+            self._ack_number ^= 1
 
     # ------------------------------------------------------------ the acceptor's reports
     def _handle_status(self, status: AcceptorStatus, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
@@ -171,10 +177,10 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         if not bits & AcceptorStatusBits.BOX_PRESENT:
             faults[FaultCode.STACKER_REMOVED] = ""
         self._update_faults(faults)
-        if not self._settled:
-            self._settled = True
+        if not self._are_replies_current:
+            self._are_replies_current = True
             return
-        self._bits = bits
+        self._last_status_bits = bits
         # The reply to a note table query does not say which item is in escrow.
         if bits & AcceptorStatusBits.ESCROWED and not isinstance(query, NoteQuery):
             self._handle_escrowed_item(
@@ -193,7 +199,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             and self._value_check.are_all_channels_queried
         ):
             self._report_readiness(
-                accepting=bool(query.enabled_notes_mask or query.accepts_barcodes) and not faults
+                is_accepting=bool(query.enabled_notes_mask or query.accepts_barcodes) and not faults
             )
 
     def _read_content(self, status: AcceptorStatus) -> PaperContent | None:
@@ -203,7 +209,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         """
         if status.barcode:
             return parse_ticket_barcode(status.barcode)
-        cents = self._notes.get(status.note_code)
+        cents = self._cents_by_note_code.get(status.note_code)
         return None if cents is None else Banknote(cents)
 
 

@@ -61,12 +61,12 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         name: str,
         port: SimulatedPort,
         speed: float = 1.0,
-        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
+        cents_by_note_code: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
     ) -> None:
-        super().__init__(name, port, codec.cut_frame, notes, speed)
+        super().__init__(name, port, codec.cut_frame, cents_by_note_code, speed)
         self._enabled_notes_mask = 0
         self._accepts_tickets = False
-        self._last_ack: int | None = None
+        self._last_ack_number: int | None = None
         self._last_reply = b""
         self._has_reported_stacked = False
         self._bits_for_next_status = AcceptorStatusBits(0)
@@ -79,12 +79,12 @@ class EbdsTwin(BillTwin[EbdsFrame]):
             query = codec.decode_machine_message(message)
         except ProtocolError:
             return
-        if query.ack_number != self._last_ack:
+        if query.ack_number != self._last_ack_number:
             # The poll has the other acknowledgement number: the twin's reply was received.
             if self._has_reported_stacked:
                 self._has_reported_stacked = False
                 self.acknowledge_stacked()
-            self._last_ack = query.ack_number
+            self._last_ack_number = query.ack_number
             self._last_reply = self._build_reply(query)
         self._send(self._last_reply)
 
@@ -114,12 +114,12 @@ class EbdsTwin(BillTwin[EbdsFrame]):
 
     def _build_note_row(self, row_index: int, status: AcceptorStatus) -> NoteTableRow:
         """Return a row of the simulated acceptor's note table, as a message."""
-        base, exponent = self._find_note_value(row_index), -2
-        if not base:
+        value, exponent = self._find_note_cents(row_index), -2
+        if not value:
             return NoteTableRow(status, row_index)
-        while not base % 10:
-            base, exponent = base // 10, exponent + 1
-        return NoteTableRow(status, row_index, self.currency, base, exponent)
+        while not value % 10:
+            value, exponent = value // 10, exponent + 1
+        return NoteTableRow(status, row_index, self.currency, value, exponent)
 
     def _take_status(self, ack_number: int) -> AcceptorStatus:
         """Return the present status, with an acknowledgement number, and clear what is reported only once."""
@@ -139,9 +139,9 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         )
         if paper is None:
             return AcceptorStatus(ack_number=ack_number, bits=bits, model=1, revision=2)
-        note = self._codes.get(paper.cents, 0)
+        note_code = self._note_code_by_cents.get(paper.cents, 0)
         return AcceptorStatus(
-            ack_number=ack_number, bits=bits, note_code=note, barcode=paper.barcode, model=1, revision=2
+            ack_number=ack_number, bits=bits, note_code=note_code, barcode=paper.barcode, model=1, revision=2
         )
 
     # ------------------------------------------------------------ commands from the machine
@@ -153,7 +153,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
         if paper.barcode:
             return self._accepts_tickets
-        return bool(self._enabled_notes_mask >> (self._codes[paper.cents] - 1) & 1)
+        return bool(self._enabled_notes_mask >> (self._note_code_by_cents[paper.cents] - 1) & 1)
 
     # ------------------------------------------------------------ the mechanics
     def _handle_phase_change(self, phase: ItemPhase) -> None:
@@ -172,7 +172,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
     def handle_power_loss(self) -> None:
         """Lose the last poll's settings and the acknowledgement numbers; the item stays where it is."""
         self._enabled_notes_mask, self._accepts_tickets = 0, False
-        self._last_ack = None
+        self._last_ack_number = None
         self._has_reported_stacked = False
         self._bits_for_next_status = AcceptorStatusBits(0)
 

@@ -283,9 +283,12 @@ def _decode_currency_table(data: bytes) -> CurrencyTable:
     """Decode the reply with the notes of all note codes."""
     if not data or len(data) % _CURRENCY_TABLE_ROW_SIZE_BYTES:
         raise ProtocolError(ID003_PROTOCOL, f"{len(data)} bytes of denominations, not 4 for each", data)
-    starts = range(0, len(data), _CURRENCY_TABLE_ROW_SIZE_BYTES)
+    row_starts = range(0, len(data), _CURRENCY_TABLE_ROW_SIZE_BYTES)
     return CurrencyTable(
-        tuple(CurrencyTableRow(*data[at : at + _CURRENCY_TABLE_ROW_SIZE_BYTES]) for at in starts)
+        tuple(
+            CurrencyTableRow(*data[row_start : row_start + _CURRENCY_TABLE_ROW_SIZE_BYTES])
+            for row_start in row_starts
+        )
     )
 
 

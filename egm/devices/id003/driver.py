@@ -99,7 +99,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         line: SerialLine,
         sink: EventSink,
         ledger: EscrowLedger,
-        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
+        cents_by_note_code: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
         *,
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
@@ -110,14 +110,14 @@ class Id003Driver(BillDriver[Id003Frame]):
             cutter=codec.cut_frame,
             protocol=codec.ID003_PROTOCOL,
             ledger=ledger,
-            notes=notes,
+            cents_by_note_code=cents_by_note_code,
             currencies=currencies,
         )
         self._status: Id003Status | None = None
         self._applied_settings: dict[Id003Command, bytes] = {}
         self._query_counts: Counter[Id003Command] = Counter()
-        self._next_hold = 0.0
-        self._next_reset = 0.0
+        self._next_hold_at = 0.0
+        self._next_reset_at = 0.0
 
     def _reset_device_state(self) -> None:
         """Clear the acceptor's status and settings of the last session."""
@@ -160,18 +160,18 @@ class Id003Driver(BillDriver[Id003Frame]):
     def _handle_status_report(self, report: StatusReport) -> None:
         """Process the acceptor's status: faults, lost settings after a power-up, readiness, and where the item is."""
         status = report.status
-        entered, self._status = status is not self._status, status
+        is_new_status, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATUSES else _BUSY_POLL_SECONDS
         self._update_faults({_FAULT_BY_STATUS[status]: ""} if status in _FAULT_BY_STATUS else {})
-        if entered and (status in _POWER_UP_STATUSES or status is Id003Status.INITIALIZE):
+        if is_new_status and (status in _POWER_UP_STATUSES or status is Id003Status.INITIALIZE):
             self._applied_settings.clear()
-            self._value_check = ChannelValueCheck(self._notes, self._currencies)
+            self._value_check = ChannelValueCheck(self._cents_by_note_code, self._currencies)
             self._query_counts[Id003Command.CURRENCY] = 0
             self._is_ready = None
         if status in _PATH_CLEAR_STATUSES:
             self._handle_clear_path(f"the acceptor is {status.name.lower()}")
             if status in _IDLE_STATUSES and (status is Id003Status.IDLE) is self._can_accept_anything:
-                self._report_readiness(accepting=self._can_accept_anything)
+                self._report_readiness(is_accepting=self._can_accept_anything)
         elif status is Id003Status.ESCROW:
             self._handle_escrowed_item(self._read_content(report), report.data)
         elif status in {Id003Status.VEND_VALID, Id003Status.POWER_UP_BILL_IN_STACKER}:
@@ -182,7 +182,7 @@ class Id003Driver(BillDriver[Id003Frame]):
             self._escrow.record_direction(to_box=True)
         elif status in _RETURNING_STATUSES:
             self._escrow.record_direction(to_box=False)
-            if entered and report.rejection_reason:
+            if is_new_status and report.rejection_reason:
                 self._emit(PaperRejection(device=self.name, reason=report.rejection_reason))
 
     def _read_content(self, report: StatusReport) -> PaperContent | None:
@@ -192,7 +192,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         """
         if report.barcode is not None:
             return parse_ticket_barcode(report.barcode)
-        cents = self._notes.get(report.note_code if report.note_code is not None else -1)
+        cents = self._cents_by_note_code.get(report.note_code if report.note_code is not None else -1)
         return None if cents is None else Banknote(cents)
 
     # ------------------------------------------------------------ commands to the acceptor
@@ -202,8 +202,8 @@ class Id003Driver(BillDriver[Id003Frame]):
         status = self._status
         if status in _POWER_UP_STATUSES:
             return Id003Frame(Id003Command.RESET)
-        if status in _STATUSES_THAT_NEED_RESET and now >= self._next_reset:
-            self._next_reset = now + _RESET_INTERVAL_SECONDS
+        if status in _STATUSES_THAT_NEED_RESET and now >= self._next_reset_at:
+            self._next_reset_at = now + _RESET_INTERVAL_SECONDS
             return Id003Frame(Id003Command.RESET)
         if status in {Id003Status.ESCROW, Id003Status.HOLDING}:
             return self._take_due_values_query() or self._build_escrow_command(now)
@@ -231,12 +231,12 @@ class Id003Driver(BillDriver[Id003Frame]):
         if self._query_counts[Id003Command.CURRENCY] < _UNANSWERED_QUERIES_MAX:
             self._query_counts[Id003Command.CURRENCY] += 1
             return Id003Frame(Id003Command.CURRENCY)
-        self._store_currency_table(dict.fromkeys(self._notes))
+        self._store_currency_table(dict.fromkeys(self._cents_by_note_code))
         return None
 
     def _store_currency_table(self, reported_value_by_code: Mapping[int, ReportedValue | None]) -> None:
         """Store the reported values of all note codes; a code that the table omits accepts nothing."""
-        for code in self._notes:
+        for code in self._cents_by_note_code:
             self._store_reported_value(code, reported_value_by_code.get(code, ReportedValue("nothing", 0)))
 
     def _build_escrow_command(self, now: float) -> Id003Frame | None:
@@ -246,8 +246,8 @@ class Id003Driver(BillDriver[Id003Frame]):
                 return Id003Frame(Id003Command.STACK_1)
             case EscrowCommand.RETURN:
                 return Id003Frame(Id003Command.RETURN)
-            case EscrowCommand.HOLD if now >= self._next_hold:
-                self._next_hold = now + _HOLD_REPEAT_INTERVAL_SECONDS
+            case EscrowCommand.HOLD if now >= self._next_hold_at:
+                self._next_hold_at = now + _HOLD_REPEAT_INTERVAL_SECONDS
                 return Id003Frame(Id003Command.HOLD)
             case _:
                 return None

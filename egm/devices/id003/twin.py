@@ -47,11 +47,11 @@ class Id003Twin(BillTwin[Id003Frame]):
         name: str,
         port: SimulatedPort,
         speed: float = 1.0,
-        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
+        cents_by_note_code: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
     ) -> None:
-        super().__init__(name, port, codec.cut_frame, notes, speed)
+        super().__init__(name, port, codec.cut_frame, cents_by_note_code, speed)
         self._settings: dict[int, bytes] = {}
-        self._revend = False
+        self._should_revend = False
         self._action_by_command: dict[int, Callable[[], bool]] = {
             Id003Command.STACK_1: self.stack_escrowed_item,
             Id003Command.STACK_2: self.stack_escrowed_item,
@@ -109,20 +109,26 @@ class Id003Twin(BillTwin[Id003Frame]):
         if self._phase is ItemPhase.ESCROW and paper is not None:
             if paper.barcode:
                 return bytes((codec.BARCODE_ESCROW_CODE,)) + paper.barcode.encode("ascii")
-            return bytes((self._codes[paper.cents],))
+            return bytes((self._note_code_by_cents[paper.cents],))
         if self._phase is ItemPhase.REJECTING:
             return b"\x76" if paper is not None and paper.counterfeit else b"\x79"
         return b""
 
     def _build_currency_table(self) -> CurrencyTable:
         """Return the notes of all note codes."""
-        countries = {currency: country for country, currency in codec.CURRENCY_BY_COUNTRY_CODE.items()}
+        country_code_by_currency = {
+            currency: country_code for country_code, currency in codec.CURRENCY_BY_COUNTRY_CODE.items()
+        }
         rows = []
         for code in range(codec.FIRST_NOTE_CODE, codec.FIRST_NOTE_CODE + _NOTE_CHANNEL_COUNT):
-            value, exponent = self._find_note_value(code) // 100, 0
+            value, exponent = self._find_note_cents(code) // 100, 0
             while value and not value % 10:
                 value, exponent = value // 10, exponent + 1
-            rows.append(CurrencyTableRow(code, countries[self.currency] if value else 0, value, exponent))
+            rows.append(
+                CurrencyTableRow(
+                    code, country_code_by_currency[self.currency] if value else 0, value, exponent
+                )
+            )
         return CurrencyTable(tuple(rows))
 
     # ------------------------------------------------------------ commands from the host
@@ -134,8 +140,8 @@ class Id003Twin(BillTwin[Id003Frame]):
         """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
         if paper.barcode:
             return self._settings.get(Id003Command.BARCODE_INHIBIT) == b"\x00"
-        inhibited = self._settings.get(Id003Command.DENOMINATIONS, b"\xff\xff")[0]
-        return not inhibited >> (self._codes[paper.cents] - 0x61) & 1
+        inhibited_notes_mask = self._settings.get(Id003Command.DENOMINATIONS, b"\xff\xff")[0]
+        return not inhibited_notes_mask >> (self._note_code_by_cents[paper.cents] - 0x61) & 1
 
     def _format_status(self) -> str:
         """Return the name of the simulated acceptor's current ID-003 status, for display."""
@@ -160,7 +166,7 @@ class Id003Twin(BillTwin[Id003Frame]):
 
     def _finish_interrupted_stacking(self) -> None:
         """Finish a stacking that a power loss interrupted: report it again if ``revend`` is set."""
-        if self._revend:
+        if self._should_revend:
             self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED)
         else:
             self._move_item_into_box()
@@ -180,5 +186,5 @@ class Id003Twin(BillTwin[Id003Frame]):
 
     def _set_revend(self, *, on: bool = True) -> str:
         """Set ``revend`` (``on``): whether a stacking interrupted by a power loss is reported again after the reset."""
-        self._revend = on
-        return "reports again" if self._revend else "does not report again"
+        self._should_revend = on
+        return "reports again" if self._should_revend else "does not report again"

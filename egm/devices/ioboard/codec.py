@@ -87,8 +87,8 @@ INPUTS: Final = (
 )
 #: Tower elements by meaning, in bit order.
 TOWER_LIGHTS: Final = ("service", "door", "jackpot", "tilt")
-#: The levels of a cabinet in its normal state: doors closed, keys off, nothing pressed, mains and battery
-#: good.
+#: The levels of a cabinet in its normal state: doors closed, keys off, nothing pressed, mains and battery good (the
+#: sensors are inputs 28 and 29).
 IDLE_INPUT_LEVELS: Final = 0b11 << 28
 
 
@@ -191,7 +191,7 @@ class InputEdge:
     edge_number: int
     input_index: int
     is_on: bool
-    unattended: bool = False
+    is_unattended: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,14 +208,15 @@ class InputStatus:
 
     def encode(self) -> bytes:
         """Return the I/O board's status as the bytes to send."""
-        first = self.edges[0].edge_number if self.edges else 0
+        first_edge_number = self.edges[0].edge_number if self.edges else 0
         data = (
             self.boot_number.to_bytes(2, "little")
             + self.input_levels_mask.to_bytes(4, "little")
             + bytes((self.are_edges_lost,))
         )
-        data += first.to_bytes(2, "little")
-        data += bytes(edge.input_index | edge.unattended << 6 | edge.is_on << 7 for edge in self.edges)
+        data += first_edge_number.to_bytes(2, "little")
+        # Bits 0 to 4: the input; bit 6: unattended; bit 7: the new level.
+        data += bytes(edge.input_index | edge.is_unattended << 6 | edge.is_on << 7 for edge in self.edges)
         return _encode_frame(FrameType.STATUS, data)
 
 
@@ -238,18 +239,18 @@ def count_edges_after(edge_number: int, later_edge_number: int) -> int:
     return (later_edge_number - edge_number) % 0xFFFF
 
 
-def _encode_pulse_counts(pulses: tuple[int, ...]) -> bytes:
+def _encode_pulse_counts(pulse_counts: tuple[int, ...]) -> bytes:
     """Return pulse counts as 32-bit little-endian integers."""
-    if len(pulses) != HARD_METER_COUNT or not all(0 <= count < 1 << 32 for count in pulses):
+    if len(pulse_counts) != HARD_METER_COUNT or not all(0 <= count < 1 << 32 for count in pulse_counts):
         raise ValueError(
-            f"{IO_BOARD_PROTOCOL}: expected {HARD_METER_COUNT} pulse counts below 2^32, found {pulses}"
+            f"{IO_BOARD_PROTOCOL}: expected {HARD_METER_COUNT} pulse counts below 2^32, found {pulse_counts}"
         )
-    return b"".join(count.to_bytes(4, "little") for count in pulses)
+    return b"".join(count.to_bytes(4, "little") for count in pulse_counts)
 
 
 def _decode_pulse_counts(data: bytes) -> tuple[int, ...]:
     """Return the 32-bit little-endian pulse counts in a report of the I/O board."""
-    return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
+    return tuple(int.from_bytes(data[offset : offset + 4], "little") for offset in range(0, len(data), 4))
 
 
 def _encode_bits(names: frozenset[str], name_by_bit: tuple[str, ...]) -> int:
@@ -268,9 +269,9 @@ def _decode_names(bits: int, name_by_bit: tuple[str, ...]) -> frozenset[str]:
     return frozenset(name for index, name in enumerate(name_by_bit) if bits >> index & 1)
 
 
-def _encode_frame(kind: FrameType, data: bytes) -> bytes:
+def _encode_frame(frame_type: FrameType, data: bytes) -> bytes:
     """Return a frame with its length and CRC."""
-    body = bytes((_SYNC_BYTE, _FRAME_BYTES_MIN + len(data), kind)) + data
+    body = bytes((_SYNC_BYTE, _FRAME_BYTES_MIN + len(data), frame_type)) + data
     return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
@@ -301,10 +302,10 @@ def cut_message(buffer: bytes) -> FrameCut[IoBoardMessage] | None:
     return FrameCut(size, _decode_message(frame[2], frame[3:-2]))
 
 
-def _decode_message(kind: int, data: bytes) -> IoBoardMessage | ProtocolError:
+def _decode_message(frame_type: int, data: bytes) -> IoBoardMessage | ProtocolError:
     """Decode the data of a frame of this type, or return the error."""
     message: IoBoardMessage | ProtocolError
-    match kind:
+    match frame_type:
         case FrameType.IDENTITY_QUERY if not data:
             message = IdentityQuery()
         case FrameType.POLL if len(data) == 7:
@@ -325,22 +326,24 @@ def _decode_message(kind: int, data: bytes) -> IoBoardMessage | ProtocolError:
             message = _decode_status(data)
         case _:
             message = ProtocolError(
-                IO_BOARD_PROTOCOL, f"unknown message of type {kind:02X} with {len(data)} data bytes", data
+                IO_BOARD_PROTOCOL,
+                f"unknown message of type {frame_type:02X} with {len(data)} data bytes",
+                data,
             )
     return message
 
 
 def _decode_status(data: bytes) -> InputStatus | ProtocolError:
     """Decode the board's status, or return the error."""
-    number = int.from_bytes(data[7:9], "little")
+    edge_number = int.from_bytes(data[7:9], "little")
     edges = []
     for byte in data[9:]:
-        if number == 0 or byte & 0x1F >= len(INPUTS):
+        if edge_number == 0 or byte & 0x1F >= len(INPUTS):
             return ProtocolError(
-                IO_BOARD_PROTOCOL, f"unknown input {byte & 0x1F} or edge number {number}", data
+                IO_BOARD_PROTOCOL, f"unknown input {byte & 0x1F} or edge number {edge_number}", data
             )
-        edges.append(InputEdge(number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
-        number = compute_next_edge_number(number)
+        edges.append(InputEdge(edge_number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
+        edge_number = compute_next_edge_number(edge_number)
     return InputStatus(
         boot_number=int.from_bytes(data[:2], "little"),
         input_levels_mask=int.from_bytes(data[2:6], "little"),

@@ -54,30 +54,34 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         super().__init__(name, line, sink, codec.cut_message, codec.IO_BOARD_PROTOCOL)
         self._board_boot_number: int | None = None
         self._are_inputs_known = False
-        self._ack = 0
-        self._levels = codec.IDLE_INPUT_LEVELS
+        self._acknowledged_edge_number = 0
+        self._input_levels_mask = codec.IDLE_INPUT_LEVELS
         self._lit_lamps: frozenset[str] = frozenset()
         self._lit_tower_lights: frozenset[str] = frozenset()
-        self._bell = False
+        self._is_bell_on = False
         self._hard_meter_totals: tuple[int, ...] | None = None
-        self._counted_pulses: tuple[int, ...] | None = None
-        self._watched = False
+        self._pulse_counts: tuple[int, ...] | None = None
+        self._reads_hard_meters = False
         self._bad_sensors: dict[FaultCode, str] = {}
 
     # ------------------------------------------------------------ the machine's side
-    def light_lamps(self, lit: frozenset[str]) -> None:
+    def light_lamps(self, lamp_names: frozenset[str]) -> None:
         """Light exactly these button lamps. Raises ValueError for an unknown lamp."""
-        IoBoardPoll(acknowledged_edge_number=0, wait_hundredths=0, button_lamps=lit).encode()
-        self._lit_lamps = lit
+        IoBoardPoll(  # encoded only to reject an unknown name here
+            acknowledged_edge_number=0, wait_hundredths=0, button_lamps=lamp_names
+        ).encode()
+        self._lit_lamps = lamp_names
 
-    def light_tower(self, lights: frozenset[str]) -> None:
+    def light_tower(self, light_names: frozenset[str]) -> None:
         """Light exactly these tower elements. Raises ValueError for an unknown one."""
-        IoBoardPoll(acknowledged_edge_number=0, wait_hundredths=0, tower_lights=lights).encode()
-        self._lit_tower_lights = lights
+        IoBoardPoll(  # encoded only to reject an unknown name here
+            acknowledged_edge_number=0, wait_hundredths=0, tower_lights=light_names
+        ).encode()
+        self._lit_tower_lights = light_names
 
     def switch_bell(self, *, on: bool) -> None:
         """Switch the alarm bell, which works without the screen's loudspeaker."""
-        self._bell = on
+        self._is_bell_on = on
 
     @property
     def hard_meter_pulse_counts(self) -> tuple[int, ...] | None:
@@ -85,11 +89,11 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
         Return None until the board has reported this.
         """
-        return self._counted_pulses
+        return self._pulse_counts
 
     def start_reading_hard_meters(self) -> None:
         """Query from now on the pulse counts of the hard meters that this I/O board drives."""
-        self._watched = True
+        self._reads_hard_meters = True
 
     def advance_hard_meters(self, pulse_totals: tuple[int, ...]) -> None:
         """Give each hard meter the pulses that it lacks to reach its total in ``pulse_totals``.
@@ -97,7 +101,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         If a meter is ahead of its total or lacks too many pulses, no meter is advanced, and a fault is raised. Raises
         ValueError unless there are six totals that fit the message.
         """
-        HardMeterTotals(pulse_totals).encode()
+        HardMeterTotals(pulse_totals).encode()  # only to reject totals that do not fit
         self._hard_meter_totals = pulse_totals
 
     # ------------------------------------------------------------ the cycle
@@ -105,8 +109,8 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         """Clear the inputs and pulse counts that the I/O board has reported in the last session."""
         self._board_boot_number = None
         self._are_inputs_known = False
-        self._ack = 0
-        self._counted_pulses = None
+        self._acknowledged_edge_number = 0
+        self._pulse_counts = None
 
     async def _run_cycle(self) -> None:
         """Run one cycle: poll the I/O board with all outputs, then send the hard meters' totals if that is due.
@@ -117,23 +121,23 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         if self._board_boot_number is None:
             request: IdentityQuery | IoBoardPoll = IdentityQuery()
         else:
-            wait = _POLL_WAIT_HUNDREDTHS_OF_SECOND if self._are_inputs_known else 0
+            wait_hundredths = _POLL_WAIT_HUNDREDTHS_OF_SECOND if self._are_inputs_known else 0
             request = IoBoardPoll(
-                acknowledged_edge_number=self._ack,
-                wait_hundredths=wait,
+                acknowledged_edge_number=self._acknowledged_edge_number,
+                wait_hundredths=wait_hundredths,
                 button_lamps=self._lit_lamps,
                 tower_lights=self._lit_tower_lights,
-                is_bell_on=self._bell,
+                is_bell_on=self._is_bell_on,
             )
         for message in await self._exchange(request.encode()):
             self._process_message(message)
         if self._board_boot_number is not None and self._should_send_hard_meter_totals:
-            totals = (
+            pulse_totals = (
                 self._hard_meter_totals
                 if self._hard_meter_totals and self._can_advance_hard_meters
                 else (0,) * codec.HARD_METER_COUNT
             )
-            for message in await self._exchange(HardMeterTotals(totals).encode()):
+            for message in await self._exchange(HardMeterTotals(pulse_totals).encode()):
                 self._process_message(message)
         await self._pause_until_next_poll()
 
@@ -149,7 +153,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
             case InputStatus():
                 self._handle_status(message)
             case HardMeterPulseCounts() if message.boot_number == self._board_boot_number:
-                self._counted_pulses = message.pulse_counts
+                self._pulse_counts = message.pulse_counts
                 self._report_faults()
             case _:  # our own frames, looped back: ignored
                 pass
@@ -161,9 +165,9 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
         They are sent while the hard meters are read, if the pulse counts are unknown or differ from the totals.
         """
-        return self._watched and (
-            self._counted_pulses is None
-            or self._counted_pulses != (self._hard_meter_totals or self._counted_pulses)
+        return self._reads_hard_meters and (
+            self._pulse_counts is None
+            or self._pulse_counts != (self._hard_meter_totals or self._pulse_counts)
         )
 
     @property
@@ -172,10 +176,10 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
         Return False if a hard meter is ahead of its total, or while totals or counts are unknown.
         """
-        if self._hard_meter_totals is None or self._counted_pulses is None:
+        if self._hard_meter_totals is None or self._pulse_counts is None:
             return False
         owed_pulses = [
-            total - count for total, count in zip(self._hard_meter_totals, self._counted_pulses, strict=True)
+            total - count for total, count in zip(self._hard_meter_totals, self._pulse_counts, strict=True)
         ]
         return all(0 <= pulses <= HARD_METER_PULSES_BEHIND_MAX for pulses in owed_pulses)
 
@@ -183,10 +187,10 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         """Report the faults of the board's sensors, and a fault if the hard meters may not be advanced."""
         meters_differ = (
             self._hard_meter_totals is not None
-            and self._counted_pulses is not None
+            and self._pulse_counts is not None
             and not self._can_advance_hard_meters
         )
-        detail = f"counted {self._counted_pulses}, metered {self._hard_meter_totals}"
+        detail = f"counted {self._pulse_counts}, metered {self._hard_meter_totals}"
         self._update_faults(
             self._bad_sensors | ({FaultCode.HARD_METER_MISMATCH: detail} if meters_differ else {})
         )
@@ -201,22 +205,28 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
             self._reset_session()  # a board that lost its edges, or a reply older than our identity query
             return
         for edge in status.edges:
-            if self._ack and count_edges_ahead(self._ack, edge.edge_number) <= 0:
+            if (
+                self._acknowledged_edge_number
+                and count_edges_ahead(self._acknowledged_edge_number, edge.edge_number) <= 0
+            ):
                 continue  # a reply sent before our acknowledgement arrived
-            self._ack = edge.edge_number
+            self._acknowledged_edge_number = edge.edge_number
             self._report_edge(edge)
         has_all_edges = len(status.edges) < codec.STATUS_EDGES_MAX
         if has_all_edges and (
             not self._are_inputs_known or status.are_edges_lost or self._are_levels_different(status)
         ):
-            self._levels = status.input_levels_mask
+            self._input_levels_mask = status.input_levels_mask
             self._are_inputs_known = True
             self._report_inputs()
 
     def _are_levels_different(self, status: InputStatus) -> bool:
         """Return whether the reported levels contradict the reported changes, which shows that changes were lost."""
-        last = status.edges[-1].edge_number if status.edges else self._ack
-        return last == self._ack and status.input_levels_mask != self._levels
+        last_edge_number = status.edges[-1].edge_number if status.edges else self._acknowledged_edge_number
+        return (
+            last_edge_number == self._acknowledged_edge_number
+            and status.input_levels_mask != self._input_levels_mask
+        )
 
     def _report_edge(self, edge: InputEdge) -> None:
         """Store an input's level and report its change.
@@ -225,18 +235,24 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         that may have been reported in an earlier session is unattended.
         """
         group, name = codec.INPUTS[edge.input_index]
-        bit = 1 << edge.input_index
-        self._levels = self._levels | bit if edge.is_on else self._levels & ~bit
+        input_bit = 1 << edge.input_index
+        self._input_levels_mask = (
+            self._input_levels_mask | input_bit if edge.is_on else self._input_levels_mask & ~input_bit
+        )
         match group:
             case "door":
                 self._emit(
-                    DoorChanged(device=self.name, door=name, open=edge.is_on, unattended=edge.unattended)
+                    DoorChanged(
+                        device=self.name, door=name, is_open=edge.is_on, is_unattended=edge.is_unattended
+                    )
                 )
             case "key":
-                unattended = edge.unattended or not self._are_inputs_known
-                self._emit(KeyTurned(device=self.name, key=name, on=edge.is_on, unattended=unattended))
+                is_unattended = edge.is_unattended or not self._are_inputs_known
+                self._emit(
+                    KeyTurned(device=self.name, key=name, is_on=edge.is_on, is_unattended=is_unattended)
+                )
             case "button":
-                if edge.is_on and self._are_inputs_known and not edge.unattended:
+                if edge.is_on and self._are_inputs_known and not edge.is_unattended:
                     self._emit(ButtonPressed(device=self.name, button=name))
             case _:
                 self._report_sensor_faults()
@@ -249,7 +265,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
             return frozenset(
                 name
                 for index, (kind, name) in enumerate(codec.INPUTS)
-                if kind == group and self._levels >> index & 1
+                if kind == group and self._input_levels_mask >> index & 1
             )
 
         self._emit(
@@ -261,11 +277,11 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
     def _report_sensor_faults(self) -> None:
         """Report a fault for each sensor of the I/O board whose level is bad."""
-        first = len(codec.INPUTS) - len(codec.SENSORS)
+        first_sensor_index = len(codec.INPUTS) - len(codec.SENSORS)
         self._bad_sensors = {
             _FAULT_BY_SENSOR[name]: name
-            for index, name in enumerate(codec.SENSORS, first)
-            if not self._levels >> index & 1
+            for index, name in enumerate(codec.SENSORS, first_sensor_index)
+            if not self._input_levels_mask >> index & 1
         }
         self._report_faults()
 

@@ -37,53 +37,55 @@ class IoBoardTwin(Twin[IoBoardMessage]):
 
     def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_message, speed)
-        self._boot = 1
-        self._levels = codec.IDLE_INPUT_LEVELS
+        self._boot_number = 1
+        self._input_levels_mask = codec.IDLE_INPUT_LEVELS
         self._unacknowledged_edges: deque[InputEdge] = deque()
-        self._number = 0
+        self._last_edge_number = 0
         self._are_edges_lost = False
         self._delayed_reply: asyncio.TimerHandle | None = None
         self._polled_at: float | None = None
-        self._outputs = IoBoardPoll(acknowledged_edge_number=0, wait_hundredths=0)
-        self._counted = [0] * codec.HARD_METER_COUNT
-        self._totals = [0] * codec.HARD_METER_COUNT
-        self._pulsing = False
+        self._last_poll = IoBoardPoll(acknowledged_edge_number=0, wait_hundredths=0)
+        self._pulse_counts = [0] * codec.HARD_METER_COUNT
+        self._pulse_totals = [0] * codec.HARD_METER_COUNT
+        self._is_pulsing = False
 
     # ------------------------------------------------------------ the line
     def process_message(self, message: IoBoardMessage) -> None:
         """Reply to the machine's message as the protocol specifies; the board's own messages are ignored."""
         match message:
             case IdentityQuery():
-                self._send(IdentityReply(self._boot, SIMULATED_IDENTITY).encode())
+                self._send(IdentityReply(self._boot_number, SIMULATED_IDENTITY).encode())
             case IoBoardPoll():
                 self._handle_poll(message)
             case HardMeterTotals():
-                self._totals = list(message.pulse_totals)
+                self._pulse_totals = list(message.pulse_totals)
                 self._start_pulse()
-                self._send(HardMeterPulseCounts(self._boot, tuple(self._counted)).encode())
+                self._send(HardMeterPulseCounts(self._boot_number, tuple(self._pulse_counts)).encode())
             case IdentityReply() | InputStatus() | HardMeterPulseCounts():
                 pass
 
     # ------------------------------------------------------------ the hard meters
     def _start_pulse(self) -> None:
         """Give one pulse to each hard meter that is behind, and schedule the end of the pulse."""
-        meters = [index for index, total in enumerate(self._totals) if total > self._counted[index]]
-        if self._pulsing or not meters:
+        meter_indices = [
+            index for index, total in enumerate(self._pulse_totals) if total > self._pulse_counts[index]
+        ]
+        if self._is_pulsing or not meter_indices:
             return
-        for index in meters:
-            self._counted[index] += 1
-        self._pulsing = True
+        for index in meter_indices:
+            self._pulse_counts[index] += 1
+        self._is_pulsing = True
         self._schedule_step(_PULSE_SECONDS, self._finish_pulse)
 
     def _finish_pulse(self) -> None:
         """End the pulses to the hard meters, and start the next ones if a meter is still behind."""
-        self._pulsing = False
+        self._is_pulsing = False
         self._start_pulse()
 
     def _handle_poll(self, poll: IoBoardPoll) -> None:
         """Apply the machine's poll; reply at once if input changes are unacknowledged, else after the poll's wait."""
         self._polled_at = asyncio.get_running_loop().time()
-        self._outputs = poll
+        self._last_poll = poll
         self._drop_edges(poll.acknowledged_edge_number)
         self._cancel_delayed_reply()
         if self._unacknowledged_edges or self._are_edges_lost or not poll.wait_hundredths:
@@ -96,9 +98,9 @@ class IoBoardTwin(Twin[IoBoardMessage]):
 
     def _drop_edges(self, acknowledged_edge_number: int) -> None:
         """Drop the stored input changes up to the acknowledged one; drop none if that number is not stored."""
-        numbers = [edge.edge_number for edge in self._unacknowledged_edges]
-        if acknowledged_edge_number in numbers:
-            for _ in range(numbers.index(acknowledged_edge_number) + 1):
+        edge_numbers = [edge.edge_number for edge in self._unacknowledged_edges]
+        if acknowledged_edge_number in edge_numbers:
+            for _ in range(edge_numbers.index(acknowledged_edge_number) + 1):
                 self._unacknowledged_edges.popleft()
 
     def _cancel_delayed_reply(self) -> None:
@@ -113,8 +115,8 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         edges = tuple(list(self._unacknowledged_edges)[: codec.STATUS_EDGES_MAX])
         self._send(
             InputStatus(
-                boot_number=self._boot,
-                input_levels_mask=self._levels,
+                boot_number=self._boot_number,
+                input_levels_mask=self._input_levels_mask,
                 are_edges_lost=self._are_edges_lost,
                 edges=edges,
             ).encode()
@@ -127,19 +129,19 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         now = asyncio.get_running_loop().time()
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS_AFTER_POLL
 
-    def _set_input(self, group: str, name: str, *, level: bool) -> None:
+    def _set_input(self, group: str, name: str, *, is_on: bool) -> None:
         """Set an input's level and store the change; if the board's memory is full, the oldest change is lost."""
         try:
-            index = codec.INPUTS.index((group, name))
+            input_index = codec.INPUTS.index((group, name))
         except ValueError:
             names = ", ".join(input_name for kind, input_name in codec.INPUTS if kind == group)
             raise ActionError(f"{self.name}: there is no {group} {name!r}; expected one of {names}") from None
-        if bool(self._levels >> index & 1) is level:
+        if bool(self._input_levels_mask >> input_index & 1) is is_on:
             return
-        self._levels ^= 1 << index
-        self._number = codec.compute_next_edge_number(self._number)
+        self._input_levels_mask ^= 1 << input_index
+        self._last_edge_number = codec.compute_next_edge_number(self._last_edge_number)
         self._unacknowledged_edges.append(
-            InputEdge(self._number, index, level, unattended=not self._is_attended())
+            InputEdge(self._last_edge_number, input_index, is_on, is_unattended=not self._is_attended())
         )
         if len(self._unacknowledged_edges) > _STORED_EDGES_MAX:
             self._unacknowledged_edges.popleft()
@@ -155,9 +157,9 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         """
         self._cancel_delayed_reply()
         self._polled_at = None
-        self._totals, self._pulsing = [0] * codec.HARD_METER_COUNT, False
+        self._pulse_totals, self._is_pulsing = [0] * codec.HARD_METER_COUNT, False
         for button in codec.BUTTONS:  # nobody keeps a button pressed that long
-            self._set_input("button", button, level=False)
+            self._set_input("button", button, is_on=False)
 
     def handle_power_return(self) -> None:
         """Do nothing: the battery has preserved the inputs and their changes."""
@@ -168,28 +170,32 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         That is everything but the outputs and the hard meters' totals.
         """
         return {
-            "boot": self._boot,
-            "levels": self._levels,
-            "number": self._number,
+            "boot": self._boot_number,
+            "levels": self._input_levels_mask,
+            "number": self._last_edge_number,
             "lost": self._are_edges_lost,
-            "counted": list(self._counted),
+            "counted": list(self._pulse_counts),
             "edges": [
-                [edge.edge_number, edge.input_index, edge.is_on, edge.unattended]
+                [edge.edge_number, edge.input_index, edge.is_on, edge.is_unattended]
                 for edge in self._unacknowledged_edges
             ],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the I/O board's state that :meth:`export_memory` returned, and release the buttons."""
-        self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
+        self._boot_number, self._input_levels_mask, self._last_edge_number = (
+            memory["boot"],
+            memory["levels"],
+            memory["number"],
+        )
         self._are_edges_lost = memory["lost"]
-        self._counted = list(memory.get("counted", self._counted))
+        self._pulse_counts = list(memory.get("counted", self._pulse_counts))
         self._unacknowledged_edges = deque(
-            InputEdge(number, index, level, unattended=unattended)
-            for number, index, level, unattended in memory["edges"]
+            InputEdge(number, index, is_on, is_unattended=is_unattended)
+            for number, index, is_on, is_unattended in memory["edges"]
         )
         for button in codec.BUTTONS:
-            self._set_input("button", button, level=False)
+            self._set_input("button", button, is_on=False)
 
     # ------------------------------------------------------------ manual actions
     def list_actions(self) -> dict[str, SimulatorAction]:
@@ -208,38 +214,38 @@ class IoBoardTwin(Twin[IoBoardMessage]):
 
     def _set_door(self, *, name: str, open_: bool) -> str:
         """Open or close a door (``name``, ``open``)."""
-        self._set_input("door", name, level=open_)
+        self._set_input("door", name, is_on=open_)
         return f"{name} door {'open' if open_ else 'closed'}"
 
     def _turn_key(self, *, name: str, on: bool) -> str:
         """Turn a key switch (``name``, ``on``)."""
-        self._set_input("key", name, level=on)
+        self._set_input("key", name, is_on=on)
         return f"{name} key {'on' if on else 'off'}"
 
     def _press_button(self, *, button: str) -> str:
         """Press a button (``button``); it is released a moment later."""
-        self._set_input("button", button, level=True)
-        self._schedule_step(_BUTTON_PRESS_SECONDS, lambda: self._set_input("button", button, level=False))
+        self._set_input("button", button, is_on=True)
+        self._schedule_step(_BUTTON_PRESS_SECONDS, lambda: self._set_input("button", button, is_on=False))
         return f"{button} pressed"
 
     def _set_mains(self, *, good: bool) -> str:
         """Set the mains sensor (``good``: whether there is mains voltage)."""
-        self._set_input("sensor", "mains_good", level=good)
+        self._set_input("sensor", "mains_good", is_on=good)
         return "mains sensor set"
 
     def _set_battery(self, *, good: bool) -> str:
         """Set the battery (``good``: whether it has its voltage)."""
-        self._set_input("sensor", "battery_good", level=good)
+        self._set_input("sensor", "battery_good", is_on=good)
         return "battery sensor set"
 
     def _jam_button(self, *, button: str) -> str:
         """Make a button (``button``) stick in the pressed position."""
-        self._set_input("button", button, level=True)
+        self._set_input("button", button, is_on=True)
         return f"{button} sticks"
 
     def _change_door_without_edge(self) -> str:
         """Simulate a defect: change the main door's input without storing an input change to report."""
-        self._levels ^= 1
+        self._input_levels_mask ^= 1
         return "a door without an edge"
 
     def _set_hard_meter(self, *, meter: int, pulses: int) -> str:
@@ -248,27 +254,27 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             raise ActionError(
                 f"{self.name}: there is no hard meter {meter}; expected 0 to {codec.HARD_METER_COUNT - 1}"
             )
-        self._counted[meter] = pulses
-        return f"hard meter {meter} stands at {self._counted[meter]}"
+        self._pulse_counts[meter] = pulses
+        return f"hard meter {meter} stands at {self._pulse_counts[meter]}"
 
     def _fail_battery(self) -> str:
         """Simulate a power loss with an empty battery: stored input changes are lost, the boot number changes."""
         self._unacknowledged_edges.clear()
-        self._number = 0
-        self._boot = self._boot % 0xFFFF + 1
+        self._last_edge_number = 0
+        self._boot_number = self._boot_number % 0xFFFF + 1
         return "edges forgotten"
 
     def describe_state(self) -> dict[str, Any]:
         """Return which inputs of the simulated board are on, and which outputs are lit, for display."""
-        attended = self._is_attended()
+        is_attended = self._is_attended()
         return {
             "doors_open": self._list_active_inputs("door"),
             "keys_on": self._list_active_inputs("key"),
-            "lamps": sorted(self._outputs.button_lamps) if attended else [],
-            "tower": sorted(self._outputs.tower_lights) if attended else ["tilt"],
-            "bell": self._outputs.is_bell_on if attended else False,
+            "lamps": sorted(self._last_poll.button_lamps) if is_attended else [],
+            "tower": sorted(self._last_poll.tower_lights) if is_attended else ["tilt"],
+            "bell": self._last_poll.is_bell_on if is_attended else False,
             "edges_waiting": len(self._unacknowledged_edges),
-            "hard_meters": list(self._counted),
+            "hard_meters": list(self._pulse_counts),
         }
 
     def _list_active_inputs(self, group: str) -> list[str]:
@@ -276,5 +282,5 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         return [
             name
             for index, (kind, name) in enumerate(codec.INPUTS)
-            if kind == group and self._levels >> index & 1
+            if kind == group and self._input_levels_mask >> index & 1
         ]

@@ -163,16 +163,16 @@ def cut_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
 
     See :mod:`egm.devices.framing` for the result.
     """
-    first = buffer[0]
-    if first in {_PRESENT_COMMAND, _CANCEL_COMMAND}:
-        return FrameCut(1, PresentTicket() if first == _PRESENT_COMMAND else CancelPrintJob())
-    return _cut_escape_command(buffer) if first in {_ESC, _GROUP_SEPARATOR} else _cut_text_line(buffer)
+    first_byte = buffer[0]
+    if first_byte in {_PRESENT_COMMAND, _CANCEL_COMMAND}:
+        return FrameCut(1, PresentTicket() if first_byte == _PRESENT_COMMAND else CancelPrintJob())
+    return _cut_escape_command(buffer) if first_byte in {_ESC, _GROUP_SEPARATOR} else _cut_text_line(buffer)
 
 
 def _cut_text_line(buffer: bytes) -> FrameCut[IthacaCommand] | None:
     """Separate a command that prints a line of text; return None if its end has not arrived yet."""
-    end = buffer.find(b"\n", 0, _LINE_BYTES_MAX)
-    if end < 0:
+    line_end = buffer.find(b"\n", 0, _LINE_BYTES_MAX)
+    if line_end < 0:
         if len(buffer) < _LINE_BYTES_MAX:
             return None
         refused_bytes = buffer[:_LINE_BYTES_MAX]
@@ -180,31 +180,33 @@ def _cut_text_line(buffer: bytes) -> FrameCut[IthacaCommand] | None:
             _LINE_BYTES_MAX,
             ProtocolError(ITHACA_PROTOCOL, f"no end of line within {_LINE_BYTES_MAX} bytes", refused_bytes),
         )
-    text = buffer[:end].decode(TEXT_ENCODING)
+    text = buffer[:line_end].decode(TEXT_ENCODING)
     if not text.isprintable():
         return FrameCut(
-            end + 1,
-            ProtocolError(ITHACA_PROTOCOL, "a line of text contains control characters", buffer[: end + 1]),
+            line_end + 1,
+            ProtocolError(
+                ITHACA_PROTOCOL, "a line of text contains control characters", buffer[: line_end + 1]
+            ),
         )
-    return FrameCut(end + 1, PrintTextLine(text))
+    return FrameCut(line_end + 1, PrintTextLine(text))
 
 
 def _cut_escape_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
     """Separate a command that begins with a control byte; return None if it is not complete yet."""
     if len(buffer) < 2:
         return None
-    first, second = buffer[:2]
-    if first == _GROUP_SEPARATOR and second in _STATUS_QUERY_CODES:
-        return FrameCut(2, StatusQuery(_STATUS_QUERY_CODES.index(second)))
-    if first == _ESC and second == _POSITION_COMMAND:
+    first_byte, second_byte = buffer[:2]
+    if first_byte == _GROUP_SEPARATOR and second_byte in _STATUS_QUERY_CODES:
+        return FrameCut(2, StatusQuery(_STATUS_QUERY_CODES.index(second_byte)))
+    if first_byte == _ESC and second_byte == _POSITION_COMMAND:
         return (
-            FrameCut(4, PrintSetting(second, int.from_bytes(buffer[2:4], "big")))
+            FrameCut(4, PrintSetting(second_byte, int.from_bytes(buffer[2:4], "big")))
             if len(buffer) >= 4
             else None
         )
-    if first == _GROUP_SEPARATOR and second in {_BAR_HEIGHT_COMMAND, _BAR_WIDTH_COMMAND}:
-        return FrameCut(3, PrintSetting(second, buffer[2])) if len(buffer) >= 3 else None
-    if first == _GROUP_SEPARATOR and second == _BARCODE_COMMAND:
+    if first_byte == _GROUP_SEPARATOR and second_byte in {_BAR_HEIGHT_COMMAND, _BAR_WIDTH_COMMAND}:
+        return FrameCut(3, PrintSetting(second_byte, buffer[2])) if len(buffer) >= 3 else None
+    if first_byte == _GROUP_SEPARATOR and second_byte == _BARCODE_COMMAND:
         return _cut_barcode(buffer)
     return FrameCut(1, ProtocolError(ITHACA_PROTOCOL, "unknown printer command", buffer[:2]))
 
@@ -230,20 +232,20 @@ def _cut_barcode(buffer: bytes) -> FrameCut[IthacaCommand] | None:
 class StatusByte:
     """One of the printer's two status bytes: ``bits`` are named by :data:`STATUS_BIT_NAMES`."""
 
-    index: int
+    status_byte_index: int
     bits: int
 
     def encode(self) -> bytes:
         """Return the printer's status as the byte to send."""
-        return bytes((_STATUS_BYTE_MARKS[self.index] | self.bits,))
+        return bytes((_STATUS_BYTE_MARKS[self.status_byte_index] | self.bits,))
 
 
 def encode_status(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
     """Return a printer's status as its two bytes."""
-    words = [
+    status_bits = [
         sum(getattr(status, name) << index for index, name in enumerate(names)) for names in STATUS_BIT_NAMES
     ]
-    return StatusByte(0, words[0]), StatusByte(1, words[1])
+    return StatusByte(0, status_bits[0]), StatusByte(1, status_bits[1])
 
 
 def decode_printer_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
@@ -252,7 +254,7 @@ def decode_printer_status(first: StatusByte, second: StatusByte) -> PrinterStatu
         **{
             name: bool(byte.bits >> index & 1)
             for byte in (first, second)
-            for index, name in enumerate(STATUS_BIT_NAMES[byte.index])
+            for index, name in enumerate(STATUS_BIT_NAMES[byte.status_byte_index])
         }
     )
 
@@ -260,9 +262,9 @@ def decode_printer_status(first: StatusByte, second: StatusByte) -> PrinterStatu
 def cut_status_byte(buffer: bytes) -> FrameCut[StatusByte] | None:
     """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
     byte = buffer[0]
-    for status_number, mark in enumerate(_STATUS_BYTE_MARKS):
-        if byte & 0xC0 == mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[status_number]):
-            return FrameCut(1, StatusByte(status_number, byte & 0x3F))
+    for status_byte_index, byte_mark in enumerate(_STATUS_BYTE_MARKS):
+        if byte & 0xC0 == byte_mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[status_byte_index]):
+            return FrameCut(1, StatusByte(status_byte_index, byte & 0x3F))
     return FrameCut(
         1, ProtocolError(ITHACA_PROTOCOL, "the byte is not a status byte of the printer", buffer[:1])
     )

@@ -27,13 +27,13 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         line: SerialLine,
         sink: EventSink,
         ledger: PrintLedger,
-        layouts: Mapping[str, Sequence[str]],
+        lines_by_template: Mapping[str, Sequence[str]],
     ) -> None:
-        """Create the driver. ``layouts`` maps template names to lines such as ``"AMOUNT {amount}"``."""
+        """Create the driver. ``lines_by_template`` maps template names to lines such as ``"AMOUNT {amount}"``."""
         super().__init__(
             name, line, sink, cutter=codec.cut_status_byte, protocol=codec.ITHACA_PROTOCOL, ledger=ledger
         )
-        self._layouts = dict(layouts)
+        self._lines_by_template = dict(lines_by_template)
 
     def _build_print_command(self, job: TicketJob) -> bytes:
         """Return the bytes that print a ticket by its template.
@@ -41,15 +41,15 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         Raises ValueError for an unknown template, a missing field, or a text or bar code that cannot be
         printed.
         """
-        layout = self._layouts.get(job.template)
-        if layout is None:
-            layout_names = ", ".join(sorted(self._layouts))
+        template_lines = self._lines_by_template.get(job.template)
+        if template_lines is None:
+            template_names = ", ".join(sorted(self._lines_by_template))
             raise ValueError(
-                f"{self.name}: there is no ticket template {job.template!r}; expected one of {layout_names}"
+                f"{self.name}: there is no ticket template {job.template!r}; expected one of {template_names}"
             )
         values = {**job.fields, "barcode": job.barcode}
         try:
-            lines = [line.format_map(values) for line in layout]
+            lines = [line.format_map(values) for line in template_lines]
         except KeyError as error:
             raise ValueError(f"{self.name}: template {job.template}: missing {error}") from error
         return codec.encode_ticket(lines, job.barcode)
@@ -57,9 +57,9 @@ class IthacaDriver(PrinterDriver[StatusByte]):
     async def _query_status(self) -> PrinterStatus | None:
         """Query both status bytes; return the status, or None if a reply is missing."""
         status_bytes: dict[int, StatusByte] = {}
-        for status_number in (0, 1):
-            for byte in await self._exchange(StatusQuery(status_number).encode()):
-                status_bytes[byte.index] = byte
+        for status_byte_index in (0, 1):
+            for byte in await self._exchange(StatusQuery(status_byte_index).encode()):
+                status_bytes[byte.status_byte_index] = byte
         return (
             codec.decode_printer_status(status_bytes[0], status_bytes[1]) if len(status_bytes) == 2 else None
         )

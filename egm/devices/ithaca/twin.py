@@ -22,20 +22,20 @@ class IthacaTwin(PrinterTwin[IthacaCommand]):
     def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_command, speed)
         self._printed_lines: list[str] = []
-        self._digits = ""
+        self._barcode_digits = ""
 
     def process_message(self, message: IthacaCommand) -> None:
         """Execute a command of the machine: store ticket data, print the ticket when complete, or report the status."""
         match message:
-            case StatusQuery(status_byte_index=status_number):
-                self._send(codec.encode_status(self._build_status())[status_number].encode())
+            case StatusQuery(status_byte_index=status_byte_index):
+                self._send(codec.encode_status(self._build_status())[status_byte_index].encode())
             case PrintTextLine(text=text):
                 self._printed_lines.append(text)
             case PrintBarcode(digits=digits):
-                self._digits = digits
+                self._barcode_digits = digits
             case PresentTicket():
-                if self._digits:
-                    self._start_printing(self._printed_lines, self._digits)
+                if self._barcode_digits:
+                    self._start_printing(self._printed_lines, self._barcode_digits)
                 self._discard_input()
             case CancelPrintJob():
                 self._discard_input()
@@ -45,7 +45,7 @@ class IthacaTwin(PrinterTwin[IthacaCommand]):
 
     def _discard_input(self) -> None:
         """Discard the lines and the bar code received for the next ticket."""
-        self._printed_lines, self._digits = [], ""
+        self._printed_lines, self._barcode_digits = [], ""
 
     def handle_power_loss(self) -> None:
         """Lose power; what was received and not printed yet is discarded too."""

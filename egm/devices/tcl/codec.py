@@ -97,42 +97,42 @@ class PrinterReply:
 
 def cut_printer_reply(buffer: bytes) -> FrameCut[PrinterReply] | None:
     """Separate the printer's first reply from the received bytes (see :mod:`egm.devices.framing`)."""
-    framed = _cut_frame(buffer, _STAR)
-    if not isinstance(framed, bytes):
-        return framed
-    fields = framed[1:-1].split(b"|")
-    if len(fields) != 3 + len(STATUS_FLAG_NAMES) or fields[0] != b"S" or fields[-1] or not framed.isascii():
+    frame = _cut_frame(buffer, _STAR)
+    if not isinstance(frame, bytes):
+        return frame
+    fields = frame[1:-1].split(b"|")
+    if len(fields) != 3 + len(STATUS_FLAG_NAMES) or fields[0] != b"S" or fields[-1] or not frame.isascii():
         return FrameCut(
-            len(framed) - 1,
-            ProtocolError(TCL_PROTOCOL, "the message is not a status reply of the printer", framed),
+            len(frame) - 1,
+            ProtocolError(TCL_PROTOCOL, "the message is not a status reply of the printer", frame),
         )
     status: dict[str, bool] = {}
     for flag, names in zip(fields[2:-1], STATUS_FLAG_NAMES, strict=True):
         flag_names = names.split()
         if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
             return FrameCut(
-                len(framed) - 1,
+                len(frame) - 1,
                 ProtocolError(TCL_PROTOCOL, "the byte is not a valid group of status flags", flag),
             )
         status.update({name: bool(flag[0] >> index & 1) for index, name in enumerate(flag_names)})
-    return FrameCut(len(framed), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
+    return FrameCut(len(frame), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
 
 
 def cut_command(buffer: bytes) -> FrameCut[StatusQuery | ClearPrintJob | PrintTicket] | None:
     """Separate the machine's first command from the received bytes (see :mod:`egm.devices.framing`)."""
-    framed = _cut_frame(buffer, _CARET)
-    if not isinstance(framed, bytes):
-        return framed
-    fields = framed[1:-1].decode(TEXT_ENCODING).split("|")
+    frame = _cut_frame(buffer, _CARET)
+    if not isinstance(frame, bytes):
+        return frame
+    fields = frame[1:-1].decode(TEXT_ENCODING).split("|")
     match fields:
         case ["S"]:
-            return FrameCut(len(framed), StatusQuery())
+            return FrameCut(len(frame), StatusQuery())
         case ["C", "a", ""]:
-            return FrameCut(len(framed), ClearPrintJob())
+            return FrameCut(len(frame), ClearPrintJob())
         case ["P", template, *field_texts, ""]:
-            return FrameCut(len(framed), PrintTicket(template, tuple(field_texts)))
+            return FrameCut(len(frame), PrintTicket(template, tuple(field_texts)))
         case _:
-            return FrameCut(len(framed) - 1, ProtocolError(TCL_PROTOCOL, "unknown printer command", framed))
+            return FrameCut(len(frame) - 1, ProtocolError(TCL_PROTOCOL, "unknown printer command", frame))
 
 
 def _cut_frame(buffer: bytes, frame_mark: int) -> bytes | FrameCut[Any] | None:

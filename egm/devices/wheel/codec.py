@@ -99,14 +99,14 @@ WheelReaderReport = WheelReaderStatus | OtherReaderLine
 
 def cut_report(buffer: bytes) -> FrameCut[WheelReaderReport] | None:
     """Separate the first report of the wheel's reader from the received bytes (see :mod:`egm.devices.framing`)."""
-    end = next((n for n, byte in enumerate(buffer[:_LINE_BYTES_MAX]) if byte in b"\r\n"), None)
-    if end is None:
+    line_end = next((index for index, byte in enumerate(buffer[:_LINE_BYTES_MAX]) if byte in b"\r\n"), None)
+    if line_end is None:
         if len(buffer) < _LINE_BYTES_MAX:
             return None
         reason = f"no end within {_LINE_BYTES_MAX} bytes"
         return FrameCut(_LINE_BYTES_MAX, ProtocolError(WHEEL_PROTOCOL, reason, buffer[:_LINE_BYTES_MAX]))
-    line = buffer[:end]
-    size = end + 1
+    line = buffer[:line_end]
+    size = line_end + 1
     while size < len(buffer) and buffer[size] in b"\r\n":
         size += 1
     return FrameCut(size, _parse_report_line(line))
@@ -119,12 +119,12 @@ def _parse_report_line(line: bytes) -> WheelReaderReport | ProtocolError:
     fields = _STATUS_LINE_PATTERN.fullmatch(line)
     if fields is None:
         return ProtocolError(WHEEL_PROTOCOL, "the line is not a report of the wheel reader", line)
-    phase, game, number, warnings, speed, direction = fields.groups()
+    phase, spin_counter, number, warnings, speed, direction = fields.groups()
     if int(number) not in WHEEL_NUMBERS:
         return ProtocolError(WHEEL_PROTOCOL, f"the wheel has no pocket {int(number)}", line)
     return WheelReaderStatus(
         ReaderPhase(int(phase)),
-        int(game),
+        int(spin_counter),
         int(number),
         WheelWarnings(int(warnings, 16)),
         int(speed),

@@ -76,11 +76,11 @@ class WheelDriver(LineDriver[WheelReaderReport]):
             ReaderPhase.BALL_IN_TRACK,
             ReaderPhase.NO_MORE_BETS,
         } and bool(report.warnings & _WARNINGS_OF_VOID_SPIN)
-        decided = report.phase is ReaderPhase.NUMBER and not report.warnings
+        has_valid_number = report.phase is ReaderPhase.NUMBER and not report.warnings
         return WheelPhaseReported(
             device=self.name,
             phase=_WHEEL_PHASE_BY_READER_PHASE[report.phase],
             spin=report.spin_counter,
-            number=report.winning_number if decided else None,
+            number=report.winning_number if has_valid_number else None,
             is_void=is_void,
         )

@@ -37,11 +37,11 @@ class WheelTwin(Twin[WheelReaderReport]):
 
     def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_report, speed)
-        self._game = 0
-        self._number = 0
+        self._spin_counter = 0
+        self._winning_number = 0
         self._phase = ReaderPhase.WAITING
         self._warnings = NO_WARNINGS
-        self._stuck = NO_WARNINGS
+        self._lasting_warnings = NO_WARNINGS
         self._next_number: int | None = None
         self._has_started = False
 
@@ -57,9 +57,11 @@ class WheelTwin(Twin[WheelReaderReport]):
 
     def _send_status(self) -> None:
         """Send the wheel's status now, and again at regular intervals."""
-        warnings = self._warnings | self._stuck
+        warnings = self._warnings | self._lasting_warnings
         self._send(
-            WheelReaderStatus(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode()
+            WheelReaderStatus(
+                self._phase, self._spin_counter, self._winning_number, warnings, 20, self._spin_counter % 2
+            ).encode()
         )
         self._schedule_step(_REPORT_INTERVAL_SECONDS, self._send_status)
 
@@ -69,10 +71,10 @@ class WheelTwin(Twin[WheelReaderReport]):
         if phase is ReaderPhase.BETTING:
             self._warnings = NO_WARNINGS
         if phase is ReaderPhase.WAITING:
-            self._game = (self._game + 1) % _GAME_NUMBER_MODULUS
+            self._spin_counter = (self._spin_counter + 1) % _GAME_NUMBER_MODULUS
         if phase is ReaderPhase.NUMBER:
-            self._number = (
-                (self._number + _POCKETS_PER_SIMULATED_SPIN) % len(WHEEL_NUMBERS)
+            self._winning_number = (
+                (self._winning_number + _POCKETS_PER_SIMULATED_SPIN) % len(WHEEL_NUMBERS)
                 if self._next_number is None
                 else self._next_number
             )
@@ -83,7 +85,7 @@ class WheelTwin(Twin[WheelReaderReport]):
 
     def _enter_next_phase(self, next_phase: ReaderPhase) -> None:
         """Enter the next phase of the game; after a faulty spin, launch the ball again in the same game."""
-        if self._phase is not ReaderPhase.NO_MORE_BETS or not (self._warnings | self._stuck):
+        if self._phase is not ReaderPhase.NO_MORE_BETS or not (self._warnings | self._lasting_warnings):
             self._enter_phase(next_phase)
         else:  # a faulty spin is void: the ball is launched again, in the same game
             self._warnings = NO_WARNINGS
@@ -100,19 +102,19 @@ class WheelTwin(Twin[WheelReaderReport]):
 
     def export_memory(self) -> dict[str, object]:
         """Return what the wheel retains without power: the number of its last game, and the winning number."""
-        return {"game": self._game, "number": self._number}
+        return {"game": self._spin_counter, "number": self._winning_number}
 
     def restore_memory(self, memory: Mapping[str, object]) -> None:
         """Restore the wheel's state that :meth:`export_memory` returned."""
-        self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
+        self._spin_counter, self._winning_number = int(str(memory["game"])), int(str(memory["number"]))
 
     def describe_state(self) -> dict[str, object]:
         """Return what a person at the simulated wheel sees: its phase, its number and its warnings."""
         return {
             "phase": self._phase.name.lower(),
-            "game": self._game,
-            "number": self._number,
-            "warnings": int(self._warnings | self._stuck),
+            "game": self._spin_counter,
+            "number": self._winning_number,
+            "warnings": int(self._warnings | self._lasting_warnings),
         }
 
     def list_actions(self) -> dict[str, SimulatorAction]:
@@ -154,14 +156,14 @@ class WheelTwin(Twin[WheelReaderReport]):
 
     def _set_rim_sensor_broken(self, *, on: bool = True) -> str:
         """Break a sensor of the rim (``on``), or mend it."""
-        self._stuck = WheelWarnings.SENSOR_OR_MOTOR_FAILURE if on else NO_WARNINGS
-        return "a sensor is broken" if self._stuck else "the sensors are whole"
+        self._lasting_warnings = WheelWarnings.SENSOR_OR_MOTOR_FAILURE if on else NO_WARNINGS
+        return "a sensor is broken" if self._lasting_warnings else "the sensors are whole"
 
     def _report_false_number(self, *, number: int = 0) -> str:
         """Report once that the ball is on ``number``, wherever it is."""
-        reported = number % len(WHEEL_NUMBERS)
-        self._send(WheelReaderStatus(ReaderPhase.NUMBER, self._game, reported).encode())
-        return f"reported that the ball lies on {reported}"
+        reported_number = number % len(WHEEL_NUMBERS)
+        self._send(WheelReaderStatus(ReaderPhase.NUMBER, self._spin_counter, reported_number).encode())
+        return f"reported that the ball lies on {reported_number}"
 
     def _close_table(self) -> str:
         """Close the table at once; the current game is abandoned."""

@@ -128,7 +128,7 @@ def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
     if rounds_left is not None:
         code = "last_rounds" if rounds_left > 1 else "last_round" if rounds_left else "table_closes"
         values: dict[str, int | str] = {"rounds": rounds_left} if rounds_left > 1 else {}
-        yield Notice(code=code, severity="warning", values=values, lasting=True)
+        yield Notice(code=code, severity="warning", values=values, is_lasting=True)
     elif time_left <= PLAYER_NOTICE_PERIOD:
         minutes = -(-int(time_left.total_seconds()) // 60)
-        yield Notice(code="tables_close", values={"minutes": minutes}, lasting=True)
+        yield Notice(code="tables_close", values={"minutes": minutes}, is_lasting=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from egm.config.documented import read_field_meanings
+from egm.config.documented_fields import read_field_meanings
 from egm.features.tournament.rules import (
     EntryTerms,
     ListedMachine,

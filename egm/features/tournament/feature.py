@@ -408,7 +408,7 @@ def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
     There is none while the machine is in the tournament, or if this version of the software does not accept the rules.
     """
     if read_installed_rules(machine) is not None and not is_in_tournament(machine):
-        yield Notice(code="tournament_announced", lasting=True)
+        yield Notice(code="tournament_announced", is_lasting=True)
 
 
 TOURNAMENT_FEATURE: Final = Feature(

@@ -39,7 +39,7 @@ from egm.play.records.played_round import (
 )
 from egm.play.rounds import play_step, require_open_game
 from egm.play.stepped_game import SteppedGame
-from egm.progressive import game_levels as progressives
+from egm.progressive import game_levels
 from egm.progressive.bet import AcceptedBet
 from egm.progressive.pools import has_prescribed_amounts
 from egm.staff.form import build_ruling_details
@@ -186,7 +186,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         raise InvariantError("a tournament game was started, but no bet of points is selected")
     rules, play_id = bet.game, machine.fresh_id("play")
     stepped_game = SteppedGame(rules, bet.wager, bet.table_state)
-    step = play_step(machine, stepped_game, None, progressives.begin_round(machine, bet, play_id), None)
+    step = play_step(machine, stepped_game, None, game_levels.begin_round(machine, bet, play_id), None)
     game = GameRecord(
         play_id=play_id,
         game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
@@ -239,7 +239,7 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
     choice, game = event.read_payload(ChoiceRequest).choice, require_open_game(machine)
     stepped_game = machine.component(GameInProgress).stepped_game
     staked = stepped_game.decision.get_added_credits(choice)
-    step = play_step(machine, stepped_game, choice, progressives.continue_round(machine, game), None)
+    step = play_step(machine, stepped_game, choice, game_levels.continue_round(machine, game), None)
     game_choice = GameChoice(
         play_id=game.play_id,
         choice=choice,

@@ -17,7 +17,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
-from egm.config.documented import DocumentedFieldsMixin
+from egm.config.documented_fields import DocumentedFieldsMixin
 from egm.config.faults import (
     ConfigFault,
     TomlLineNumbers,

@@ -114,7 +114,7 @@ GatVerifierRequest: TypeAlias = (
 )
 
 
-def parse_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
+def cut_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
     """Separate the first GAT packet from the received bytes; return None until it is complete.
 
     The result is the packet or a :class:`ProtocolError`, with the number of bytes that it used, as for every
@@ -194,9 +194,13 @@ def encode_status_reply(calculation: CalculationStatus, *, has_results: bool) ->
 
     ``has_results``: the results of that calculation can be read.
     """
-    under_way = calculation is CalculationStatus.CALCULATING
-    bits = int(under_way) | int(has_results) << 1 | calculation << 2
-    return GatPacket(GatCommand.STATUS | _REPLY_BIT, GAT_PROTOCOL_VERSION + bytes((bits, 1 << 0 | 1 << 1)))
+    is_calculating = calculation is CalculationStatus.CALCULATING
+    # Bit 0: calculating; bit 1: results can be read; bits 2 and 3: the progress.
+    status_bits = int(is_calculating) | int(has_results) << 1 | calculation << 2
+    available_formats = ReportFormat.TEXT | ReportFormat.XML
+    return GatPacket(
+        GatCommand.STATUS | _REPLY_BIT, GAT_PROTOCOL_VERSION + bytes((status_bits, available_formats))
+    )
 
 
 def encode_last_status_reply(authentication_level: int, seconds_since_end: int) -> GatPacket:
@@ -215,7 +219,7 @@ def encode_results_reply(data: bytes, frame_number: int, *, is_last: bool) -> Ga
     """
     return GatPacket(
         GatCommand.LAST_AUTHENTICATION_RESULTS | _REPLY_BIT,
-        bytes((is_last << 1,)) + frame_number.to_bytes(2, "big") + data,
+        bytes((is_last << 1,)) + frame_number.to_bytes(2, "big") + data,  # bit 1: the last frame
     )
 
 

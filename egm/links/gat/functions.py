@@ -41,7 +41,7 @@ class SpecialFunctionRequest:
     all.
     """
 
-    kind: FunctionResultKind
+    result_kind: FunctionResultKind
     algorithm: SignatureAlgorithm | None = None
     seed: bytes = b""
     components: tuple[str, ...] = ()
@@ -53,9 +53,9 @@ class SpecialFunction:
 
     name: str
     """The name of the special function, the first parameter of the verifier's request, such as "Get File"."""
-    parameter: str
+    fixed_parameter: str
     """The fixed parameter after the name, such as a file's or a component's name."""
-    kind: FunctionResultKind
+    result_kind: FunctionResultKind
     algorithm: SignatureAlgorithm | None = None
     components: tuple[str, ...] = ()
     """The software components to sign; empty means all."""
@@ -64,7 +64,7 @@ class SpecialFunction:
     def parameters(self) -> tuple[str, ...]:
         """Return the parameters as listed for the verifier: the fixed one and, if the function signs, a placeholder."""
         return (
-            self.parameter,
+            self.fixed_parameter,
             *([] if self.algorithm is None else [_PLACEHOLDER_BY_ALGORITHM[self.algorithm]]),
         )
 
@@ -117,24 +117,24 @@ def parse_function_request(parameters: tuple[str, ...], components: frozenset[st
         _check_parameter_count(parameters, 1)
         return SpecialFunctionRequest(FunctionResultKind.FUNCTION_LIST)
     for function in list_offered_functions(components):
-        if parameters[:2] == (function.name, function.parameter):
+        if parameters[:2] == (function.name, function.fixed_parameter):
             break
     else:
         raise SpecialFunctionError(f"there is no special function {' '.join(parameters[:2])!r}")
     if function.algorithm is None:
         _check_parameter_count(parameters, 2)
-        return SpecialFunctionRequest(function.kind)
+        return SpecialFunctionRequest(function.result_kind)
     _check_parameter_count(parameters, 3)
     try:
         seed = read_seed("".join(parameters[2:]))
     except OperatorError as error:
         raise SpecialFunctionError(f"{' '.join(parameters[:2])}: {error}") from None
-    return SpecialFunctionRequest(function.kind, function.algorithm, seed, function.components)
+    return SpecialFunctionRequest(function.result_kind, function.algorithm, seed, function.components)
 
 
-def _check_parameter_count(parameters: tuple[str, ...], highest_count: int) -> None:
-    """Raise SpecialFunctionError if the request has more than ``highest_count`` parameters, the name included."""
-    if len(parameters) > highest_count:
+def _check_parameter_count(parameters: tuple[str, ...], count_max: int) -> None:
+    """Raise SpecialFunctionError if the request has more than ``count_max`` parameters, the name included."""
+    if len(parameters) > count_max:
         raise SpecialFunctionError(
-            f"{parameters[0]}: expected at most {highest_count - 1} parameters, received {len(parameters) - 1}"
+            f"{parameters[0]}: expected at most {count_max - 1} parameters, received {len(parameters) - 1}"
         )

@@ -46,18 +46,18 @@ class _PseudoTerminalEnd:
     """The machine's end of a pseudo-terminal for a verifier on this computer, which opens the other end by name."""
 
     def __init__(self, link: Path) -> None:
-        self._link = link
-        self._near, self._far = create_terminal_pair(link)
-        os.set_blocking(self._near, False)
+        self._link_path = link
+        self._own_descriptor, self._verifier_descriptor = create_terminal_pair(link)
+        os.set_blocking(self._own_descriptor, False)
 
     def fileno(self) -> int:
         """Return the file descriptor of the machine's end of the pseudo-terminal."""
-        return self._near
+        return self._own_descriptor
 
     def close(self) -> None:
-        self._link.unlink(missing_ok=True)
-        os.close(self._near)
-        os.close(self._far)
+        self._link_path.unlink(missing_ok=True)
+        os.close(self._own_descriptor)
+        os.close(self._verifier_descriptor)
 
 
 def _open_own_terminal_end(path: str, _: LineSettings) -> SerialHandle:
@@ -78,16 +78,16 @@ class GatPort:
         is_own_pty = port == "pty"
         path = str(context.state_folder.gat_port) if is_own_pty else port
         self._line = SerialLine(path, GAT_LINE_SETTINGS, _open_own_terminal_end if is_own_pty else open_port)
-        self._scope = find_software_scope(context.cabinet_file)
+        self._software_scope = find_software_scope(context.cabinet_file)
         self._pending_requests: asyncio.Queue[SpecialFunctionRequest] = asyncio.Queue()
-        self._calculation: asyncio.Task[None] | None = None
+        self._calculation_task: asyncio.Task[None] | None = None
         identity = ReportIdentity(
             name=_MACHINE_NAME,
             manufacturer=_MANUFACTURER,
             version=version("open-egm"),
             serial=machine.identity.serial,
         )
-        components = find_components(self._scope)
+        components = find_components(self._software_scope)
         self._service = GatService(
             machine, identity, components, self._pending_requests.put_nowait, self._stop_calculations
         )
@@ -106,28 +106,28 @@ class GatPort:
         """Stop the GAT verifier's current signature calculation, and drop all that wait to start."""
         while not self._pending_requests.empty():
             self._pending_requests.get_nowait()
-        if self._calculation is not None:
-            self._calculation.cancel()
+        if self._calculation_task is not None:
+            self._calculation_task.cancel()
 
     async def _serve_calculations(self) -> None:
         """Compute the signatures that the GAT verifier requests, one calculation after another."""
         while True:
             request = await self._pending_requests.get()
             async with asyncio.TaskGroup() as group:
-                self._calculation = group.create_task(self._calculate_signatures(request))
-            self._calculation = None
+                self._calculation_task = group.create_task(self._calculate_signatures(request))
+            self._calculation_task = None
 
     async def _calculate_signatures(self, request: SpecialFunctionRequest) -> None:
         """Compute the signatures of the requested components and store them; if it fails, store the reason instead."""
         algorithm = request.algorithm or SignatureAlgorithm.SHA1_HMAC
         try:
-            values = await compute_signatures_in_child_process(
-                self._scope, algorithm, request.seed, request.components
+            signature_by_component = await compute_signatures_in_child_process(
+                self._software_scope, algorithm, request.seed, request.components
             )
         except LocalError as error:
             self._service.store_failure(str(error))
         else:
-            self._service.store_result(values)
+            self._service.store_result(signature_by_component)
 
     async def _open_and_serve(self) -> None:
         """Open the GAT port and serve the verifier; open it again after it is lost."""
@@ -144,7 +144,7 @@ class GatPort:
 
     async def _serve(self) -> None:
         """Read the GAT verifier's packets and reply to them; a pause within a packet discards it."""
-        reader: FrameReader[GatPacket] = FrameReader(codec.parse_packet)
+        reader: FrameReader[GatPacket] = FrameReader(codec.cut_packet)
         has_partial_packet = False
         while True:
             data = await self._line.read(
@@ -153,15 +153,15 @@ class GatPort:
             has_partial_packet = bool(data)
             if not data:
                 reader.flush(codec.GAT_PROTOCOL)
-            for item in reader.feed(data):
-                self._reply_to(item)
+            for packet_or_error in reader.feed(data):
+                self._reply_to(packet_or_error)
 
-    def _reply_to(self, item: GatPacket | ProtocolError) -> None:
+    def _reply_to(self, packet_or_error: GatPacket | ProtocolError) -> None:
         """Reply to a verifier's packet; invalid bytes and unknown requests get no reply, as GAT specifies."""
-        if isinstance(item, ProtocolError):
+        if isinstance(packet_or_error, ProtocolError):
             return
         try:
-            reply = self._service.build_reply(item)
+            reply = self._service.build_reply(packet_or_error)
         except ProtocolError:
             return
         self._line.write(reply.encode())

@@ -35,32 +35,39 @@ def build_functions_report(functions: tuple[SpecialFunction, ...], report_format
         )
     root = ET.Element("SpecialFunctions")
     for function in functions:
-        entry = ET.SubElement(root, "Function")
-        ET.SubElement(entry, "Feature").text = function.name
+        function_element = ET.SubElement(root, "Function")
+        ET.SubElement(function_element, "Feature").text = function.name
         for parameter in function.parameters:
-            ET.SubElement(entry, "Parameter").text = parameter
+            ET.SubElement(function_element, "Parameter").text = parameter
     return _encode_xml(root)
 
 
 def build_signatures_report(
-    identity: ReportIdentity, algorithm: str, signatures: Mapping[str, str], report_format: ReportFormat
+    identity: ReportIdentity,
+    algorithm: str,
+    signature_by_component: Mapping[str, str],
+    report_format: ReportFormat,
 ) -> bytes:
     """Return the report of each component's signature, in capital hexadecimal digits."""
     if report_format is ReportFormat.TEXT:
         return _encode_text(
-            (*_format_head_lines(identity), f"Algorithm: {algorithm}", *_format_value_lines(signatures))
+            (
+                *_format_head_lines(identity),
+                f"Algorithm: {algorithm}",
+                *_format_value_lines(signature_by_component),
+            )
         )
     root = ET.Element("Components", GatExec="default")
-    game = _add_game_element(root, identity)
-    for name, value in signatures.items():
-        component = ET.SubElement(game, "Component")
-        ET.SubElement(component, "Name").text = name
-        ET.SubElement(component, "Checksum", Algorithm=algorithm).text = value.upper()
+    game_element = _add_game_element(root, identity)
+    for name, value in signature_by_component.items():
+        component_element = ET.SubElement(game_element, "Component")
+        ET.SubElement(component_element, "Name").text = name
+        ET.SubElement(component_element, "Checksum", Algorithm=algorithm).text = value.upper()
     return _encode_xml(root)
 
 
 def build_identity_report(
-    identity: ReportIdentity, signer: str, components: Mapping[str, str], report_format: ReportFormat
+    identity: ReportIdentity, signer: str, digest_by_component: Mapping[str, str], report_format: ReportFormat
 ) -> bytes:
     """Return a report of the machine and its installed software: the digest of each signed component.
 
@@ -69,24 +76,26 @@ def build_identity_report(
     if report_format is ReportFormat.TEXT:
         signer_text = signer or "nobody: a development installation"
         lines = (f"Version: {identity.version}", f"Serial: {identity.serial}", f"Signed by: {signer_text}")
-        return _encode_text((*_format_head_lines(identity), *lines, *_format_value_lines(components)))
+        return _encode_text(
+            (*_format_head_lines(identity), *lines, *_format_value_lines(digest_by_component))
+        )
     root = ET.Element("ProgramID")
-    game = _add_game_element(root, identity)
+    game_element = _add_game_element(root, identity)
     for name, value in (("Version", identity.version), ("Serial", identity.serial), ("SignedBy", signer)):
-        ET.SubElement(game, name).text = value
-    for name, digest in components.items():
-        component = ET.SubElement(game, "Component")
-        ET.SubElement(component, "Name").text = name
-        ET.SubElement(component, "Checksum", Algorithm="sha256").text = digest.upper()
+        ET.SubElement(game_element, name).text = value
+    for name, digest in digest_by_component.items():
+        component_element = ET.SubElement(game_element, "Component")
+        ET.SubElement(component_element, "Name").text = name
+        ET.SubElement(component_element, "Checksum", Algorithm="sha256").text = digest.upper()
     return _encode_xml(root)
 
 
 def _add_game_element(root: ET.Element, identity: ReportIdentity) -> ET.Element:
     """Add the XML element with the machine's name and manufacturer to the report's ``root``, and return it."""
-    game = ET.SubElement(root, "Game")
-    ET.SubElement(game, "Name").text = identity.name
-    ET.SubElement(game, "Manufacturer").text = identity.manufacturer
-    return game
+    game_element = ET.SubElement(root, "Game")
+    ET.SubElement(game_element, "Name").text = identity.name
+    ET.SubElement(game_element, "Manufacturer").text = identity.manufacturer
+    return game_element
 
 
 def _format_head_lines(identity: ReportIdentity) -> tuple[str, str]:
@@ -94,9 +103,9 @@ def _format_head_lines(identity: ReportIdentity) -> tuple[str, str]:
     return f"Name: {identity.name}", f"Manufacturer: {identity.manufacturer}"
 
 
-def _format_value_lines(values: Mapping[str, str]) -> tuple[str, ...]:
+def _format_value_lines(value_by_name: Mapping[str, str]) -> tuple[str, ...]:
     """Return one text line per value, in capital hexadecimal digits after its name."""
-    return tuple(f"{name}: {value.upper()}" for name, value in values.items())
+    return tuple(f"{name}: {value.upper()}" for name, value in value_by_name.items())
 
 
 def _encode_text(lines: Iterable[str]) -> bytes:

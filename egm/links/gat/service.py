@@ -97,8 +97,10 @@ class GatService:
                 calculation = self._last_calculation
                 if calculation is None:
                     return codec.encode_status_reply(CalculationStatus.REQUESTED, has_results=False)
-                state = _find_calculation_status(calculation)
-                return codec.encode_status_reply(state, has_results=state is CalculationStatus.FINISHED)
+                calculation_status = _find_calculation_status(calculation)
+                return codec.encode_status_reply(
+                    calculation_status, has_results=calculation_status is CalculationStatus.FINISHED
+                )
             case LastAuthenticationStatusQuery():
                 return self._build_last_status_reply()
             case ResultsQuery(report_format, frame_number):
@@ -124,14 +126,16 @@ class GatService:
 
     def _calculate(self, parsed_request: SpecialFunctionRequest) -> None:
         """Start the calculation of the requested signatures, or store the installed software as the result at once."""
-        if parsed_request.kind is FunctionResultKind.SIGNATURES:
+        if parsed_request.result_kind is FunctionResultKind.SIGNATURES:
             self._start_signing(parsed_request)
             return
-        installed = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
-        values = (
-            {} if installed is None else {_SIGNER_ROW_NAME: installed["signer"], **installed["components"]}
+        installed_software = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
+        result_by_component = (
+            {}
+            if installed_software is None
+            else {_SIGNER_ROW_NAME: installed_software["signer"], **installed_software["components"]}
         )
-        self.store_result(values)
+        self.store_result(result_by_component)
 
     def _record_request(
         self,
@@ -154,7 +158,7 @@ class GatService:
                 LinksKey.LAST_GAT_CALCULATION: GatCalculation(
                     parameters=request.parameters,
                     authentication_level=request.authentication_level,
-                    result_kind="" if parsed_request is None else parsed_request.kind.value,
+                    result_kind="" if parsed_request is None else parsed_request.result_kind.value,
                     algorithm=""
                     if parsed_request is None or parsed_request.algorithm is None
                     else parsed_request.algorithm.value,
@@ -165,10 +169,10 @@ class GatService:
             },
         )
 
-    def store_result(self, values: Mapping[str, str]) -> None:
+    def store_result(self, result_by_component: Mapping[str, str]) -> None:
         """Record the result of the last calculation: the signatures or, in a list of the software, the digests."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.LAST_GAT_CALCULATION)
-        self._record_end(replace(calculation, result_by_component=values))
+        self._record_end(replace(calculation, result_by_component=result_by_component))
 
     def store_failure(self, reason: str) -> None:
         """Record that the last signature calculation failed, and why."""
@@ -204,8 +208,10 @@ class GatService:
         calculation = self._last_calculation
         if calculation is None or not calculation.result_kind or not calculation.finished_time:
             return codec.encode_last_status_reply(0, _SECONDS_IF_NEVER_CALCULATED)
-        ago = self._machine.clock.now() - datetime.fromisoformat(calculation.finished_time)
-        return codec.encode_last_status_reply(calculation.authentication_level, int(ago.total_seconds()))
+        time_since_end = self._machine.clock.now() - datetime.fromisoformat(calculation.finished_time)
+        return codec.encode_last_status_reply(
+            calculation.authentication_level, int(time_since_end.total_seconds())
+        )
 
     def _build_results_reply(self, report_format: int, frame_number: int) -> GatPacket:
         """Return the reply with frame number ``frame_number`` of the last results, as text or XML (``report_format``).
@@ -221,20 +227,27 @@ class GatService:
         ):
             return codec.encode_no_results_reply(frame_number)
         report = self._build_report(calculation, ReportFormat(report_format))
-        start = (frame_number - 1) * codec.RESULTS_DATA_BYTES_PER_FRAME_MAX
-        data = report[start : start + codec.RESULTS_DATA_BYTES_PER_FRAME_MAX] if frame_number else b""
+        start_offset = (frame_number - 1) * codec.RESULTS_DATA_BYTES_PER_FRAME_MAX
+        data = (
+            report[start_offset : start_offset + codec.RESULTS_DATA_BYTES_PER_FRAME_MAX]
+            if frame_number
+            else b""
+        )
         if not data:
             return codec.encode_no_results_reply(frame_number)
-        return codec.encode_results_reply(data, frame_number, is_last=start + len(data) == len(report))
+        return codec.encode_results_reply(data, frame_number, is_last=start_offset + len(data) == len(report))
 
     def _build_report(self, calculation: GatCalculation, report_format: ReportFormat) -> bytes:
         """Return the results of a signature calculation as a report in the requested GAT format."""
         if calculation.result_kind == FunctionResultKind.FUNCTION_LIST:
             return build_functions_report(list_offered_functions(self._components), report_format)
         if calculation.result_kind == FunctionResultKind.SOFTWARE_LIST:
-            values = dict(calculation.result_by_component)
+            digest_by_component = dict(calculation.result_by_component)
             return build_identity_report(
-                self._identity, values.pop(_SIGNER_ROW_NAME, ""), values, report_format
+                self._identity,
+                digest_by_component.pop(_SIGNER_ROW_NAME, ""),
+                digest_by_component,
+                report_format,
             )
         return build_signatures_report(
             self._identity, calculation.algorithm, calculation.result_by_component, report_format

@@ -8,12 +8,12 @@ has the reply; the same poll again means that it missed the reply.
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from egm.links.sas.codec import BUSY, EVENT_RESPONSE_MARK, MalformedPollError, Reply
 from egm.links.sas.crc import append_crc
+from egm.links.sas.definitions import ExceptionUrgency
 from egm.links.sas.exception_queue import ExceptionQueue, SasException
-from egm.links.sas.names import ExceptionUrgency
 from egm.links.sas.poll import PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE, NO_EXCEPTION_CODE
@@ -116,8 +116,8 @@ class _LastReply:
     """The bytes of the reply as sent."""
     reported_exception: SasException | None = None
     """The SAS exception that this reply reports; None for a long poll's reply."""
-    answered_poll: tuple[PollImplementation, LongPoll, Reply] | None = None
-    """The long poll that this reply answers, with its declaration and the reply; None for a general poll."""
+    answer: ReplyReceived | None = None
+    """The long poll that this reply answers, as reported once the host has the reply; None for a general poll."""
     ended_exceptions: tuple[SasException, ...] = ()
     """Pending priority exceptions that the answered poll ends; they are removed once the host has this reply."""
     is_busy: bool = False
@@ -126,12 +126,19 @@ class _LastReply:
     """Whether this reply is the delayed result of an earlier request."""
 
 
+class _RunningEffect(NamedTuple):
+    """The poll whose effect is still running, and the exceptions pending when it was first received."""
+
+    request_frame: bytes
+    pending_exceptions: tuple[SasException, ...]
+
+
 class SasChannelState:
     """The protocol state of the line of one SAS host, for the machine with SAS address ``address``.
 
-    ``polls`` are the long polls that the machine answers, by command code. ``queue`` is the number of ordinary
-    exceptions that may wait for the host. With ``require_sync``, the machine replies only after a poll to another
-    machine or to all. With ``chirp``, it sends its address while no host polls.
+    ``polls`` are the long polls that the machine answers, by command code. ``queue_size`` is the number of ordinary
+    exceptions that may wait for the host. With ``requires_sync``, the machine replies only after a poll to another
+    machine or to all. With ``sends_chirps``, it sends its address while no host polls.
     """
 
     def __init__(
@@ -139,27 +146,26 @@ class SasChannelState:
         address: int,
         polls: Mapping[int, PollImplementation],
         *,
-        queue: int = 20,
-        require_sync: bool = False,
-        chirp: bool = True,
+        queue_size: int = 20,
+        requires_sync: bool = False,
+        sends_chirps: bool = True,
         now_ns: int = 0,
     ) -> None:
         self.address = address
         self.readout: SasReadout | None = None
-        self.real_time = False
+        self.is_real_time_reporting_on = False
         """Whether the host has switched real-time event reporting on."""
-        self._polls = polls
-        self._queue = ExceptionQueue(queue)
+        self._poll_by_code = polls
+        self._exception_queue = ExceptionQueue(queue_size)
         self._delayed_frames: deque[bytes] = deque()
         self._last_reply: _LastReply | None = None
-        self._pending_at_poll: tuple[SasException, ...] = ()
-        self._running_effect: tuple[bytes, tuple[SasException, ...]] | None = None
-        """The poll whose effect is still running, and the exceptions pending when it was first received."""
-        self._require_sync = require_sync
-        self._is_synchronised = not require_sync
-        self._chirp = chirp
-        self._is_polled = False
-        self._polled_ns = now_ns
+        self._exceptions_pending_at_poll: tuple[SasException, ...] = ()
+        self._running_effect: _RunningEffect | None = None
+        self._requires_sync = requires_sync
+        self._is_synchronised = not requires_sync
+        self._sends_chirps = sends_chirps
+        self._is_host_polling = False
+        self._last_poll_ns = now_ns
         self._next_chirp_ns = now_ns
         self._is_queue_full = False
         self._posted_sequence = 0
@@ -174,16 +180,16 @@ class SasChannelState:
         self._posted_sequence = max(self._posted_sequence, exception.sequence)
         if (
             EXCEPTION_DEFINITION_BY_CODE[exception.code].urgency is ExceptionUrgency.REAL_TIME
-            and not self.real_time
+            and not self.is_real_time_reporting_on
         ):
             return
-        if not self._queue.add_exception(exception, now_ns) and not self._is_queue_full:
+        if not self._exception_queue.add_exception(exception, now_ns) and not self._is_queue_full:
             self._is_queue_full = True
             yield QueueFullChanged(is_full=True)
 
     def withdraw_exception(self, code: int) -> None:
         """Remove a priority exception that no longer applies from the exceptions waiting for the host."""
-        self._queue.withdraw_exception(code)
+        self._exception_queue.withdraw_exception(code)
 
     def deliver_delayed_result(self, code: int, reply: Reply) -> None:
         """Queue the delayed result of a long poll; it answers the host's next general poll, before exceptions."""
@@ -204,7 +210,7 @@ class SasChannelState:
             case LongPoll() if message.address == BROADCAST_ADDRESS:
                 yield from self._record_poll_time(now_ns)
                 yield from self._handle_poll_to_other_machine(now_ns)
-                poll = self._polls.get(message.code)
+                poll = self._poll_by_code.get(message.code)
                 if poll is not None and poll.is_executed_as_broadcast:
                     self._running_effect = None
                     yield RunPollEffect(poll, message)
@@ -215,9 +221,9 @@ class SasChannelState:
 
     def _record_poll_time(self, now_ns: int) -> Iterator[ChannelAction]:
         """Store the time of the host's poll; if it had stopped polling, report that the link is up again."""
-        self._polled_ns = now_ns
-        if not self._is_polled:
-            self._is_polled = True
+        self._last_poll_ns = now_ns
+        if not self._is_host_polling:
+            self._is_host_polling = True
             yield LinkChanged(is_up=True)
 
     def _handle_poll_to_other_machine(self, now_ns: int) -> Iterator[ChannelAction]:
@@ -242,8 +248,8 @@ class SasChannelState:
         if self._delayed_frames:
             self._last_reply = _LastReply(b"", self._delayed_frames[0], is_delayed=True)
         else:
-            exception = self._queue.find_next_exception(now_ns)
-            if self.real_time:
+            exception = self._exception_queue.find_next_exception(now_ns)
+            if self.is_real_time_reporting_on:
                 frame = self._encode_event_report(exception)
             else:
                 frame = bytes((NO_EXCEPTION_CODE if exception is None else exception.code,))
@@ -269,33 +275,37 @@ class SasChannelState:
         if (
             is_repeated
             and last_reply is not None
-            and last_reply.answered_poll is not None
-            and last_reply.answered_poll[2].executes_once
+            and last_reply.answer is not None
+            and last_reply.answer.reply.executes_once
         ):
             yield SendBytes(last_reply.reply_frame)
             return
         if not is_repeated or (last_reply is not None and last_reply.reported_exception is not None):
             yield from self._process_acknowledgement(now_ns)
-        poll = self._polls.get(request.code)
+        poll = self._poll_by_code.get(request.code)
         if poll is None:
             return
         # The reply serves the exceptions that were pending when the poll was first received.
-        effect = (
+        running_effect = (
             self._running_effect
-            if self._running_effect is not None and self._running_effect[0] == request.frame
+            if self._running_effect is not None and self._running_effect.request_frame == request.frame
             else None
         )
-        self._pending_at_poll = (
-            self._queue.list_exceptions_ended_by(request.code) if effect is None else effect[1]
+        self._exceptions_pending_at_poll = (
+            self._exception_queue.list_exceptions_ended_by(request.code)
+            if running_effect is None
+            else running_effect.pending_exceptions
         )
-        exception = self._queue.find_next_exception(now_ns) if self.real_time else None
+        exception = (
+            self._exception_queue.find_next_exception(now_ns) if self.is_real_time_reporting_on else None
+        )
         if exception is not None:
             self._last_reply = _LastReply(
                 request.frame, self._encode_event_report(exception), reported_exception=exception
             )
             yield SendBytes(self._last_reply.reply_frame)
         elif poll.answer_function is None:
-            self._running_effect = effect  # the line also waits for one effect only
+            self._running_effect = running_effect  # the line also waits for one effect only
             yield RunPollEffect(poll, request)
         elif self.readout is not None:
             try:
@@ -314,7 +324,7 @@ class SasChannelState:
         """Send ``reply`` to the host's ``request``; None means no reply. A broadcast is never answered."""
         if request.address == BROADCAST_ADDRESS:
             return
-        if self._running_effect is not None and self._running_effect[0] == request.frame:
+        if self._running_effect is not None and self._running_effect.request_frame == request.frame:
             self._running_effect = None
         if reply is None:
             self._last_reply = None
@@ -324,14 +334,14 @@ class SasChannelState:
         self._last_reply = _LastReply(
             request.frame,
             frame,
-            answered_poll=(poll, request, reply),
-            ended_exceptions=self._pending_at_poll,
+            answer=ReplyReceived(poll, request, reply),
+            ended_exceptions=self._exceptions_pending_at_poll,
         )
         yield SendBytes(frame)
 
     def send_busy_reply(self, request: LongPoll) -> Iterator[ChannelAction]:
         """Reply that ``request`` is still being processed, so that the host repeats it."""
-        self._running_effect = (request.frame, self._pending_at_poll)
+        self._running_effect = _RunningEffect(request.frame, self._exceptions_pending_at_poll)
         frame = BUSY.build_frame(self.address, request.code)
         self._last_reply = _LastReply(request.frame, frame, is_busy=True)
         yield SendBytes(frame)
@@ -341,41 +351,40 @@ class SasChannelState:
 
         Yield the reports for the machine, if any.
         """
-        acknowledged, self._last_reply = self._last_reply, None
-        if acknowledged is None:
+        acknowledged_reply, self._last_reply = self._last_reply, None
+        if acknowledged_reply is None:
             return
-        if acknowledged.is_delayed:
+        if acknowledged_reply.is_delayed:
             self._delayed_frames.popleft()
-        if acknowledged.reported_exception is not None:
-            self._queue.remove_received_exception(acknowledged.reported_exception, now_ns)
-        if acknowledged.answered_poll is not None:
-            poll, request, reply = acknowledged.answered_poll
-            self._queue.remove_ended_exceptions(acknowledged.ended_exceptions)
-            yield ReplyReceived(poll, request, reply)
-        if self._is_queue_full and self._queue.has_no_ordinary_exception:
+        if acknowledged_reply.reported_exception is not None:
+            self._exception_queue.remove_received_exception(acknowledged_reply.reported_exception, now_ns)
+        if acknowledged_reply.answer is not None:
+            self._exception_queue.remove_ended_exceptions(acknowledged_reply.ended_exceptions)
+            yield acknowledged_reply.answer
+        if self._is_queue_full and self._exception_queue.has_no_ordinary_exception:
             self._is_queue_full = False
             yield QueueFullChanged(is_full=False)
-        oldest = self._queue.oldest_sequence
-        sequence = self._posted_sequence if oldest is None else oldest - 1
-        if sequence > self._reported_sequence:
-            self._reported_sequence = sequence
-            yield ExceptionsReceived(sequence)
+        oldest_sequence = self._exception_queue.oldest_sequence
+        received_sequence = self._posted_sequence if oldest_sequence is None else oldest_sequence - 1
+        if received_sequence > self._reported_sequence:
+            self._reported_sequence = received_sequence
+            yield ExceptionsReceived(received_sequence)
 
     # ------------------------------------------------------------------ from the clock
     @property
     def deadline_ns(self) -> int:
         """Return the monotonic time at which :meth:`process_elapsed_time` must be called next."""
-        return self._polled_ns + LINK_LOST_AFTER_NS if self._is_polled else self._next_chirp_ns
+        return self._last_poll_ns + LINK_LOST_AFTER_NS if self._is_host_polling else self._next_chirp_ns
 
     def process_elapsed_time(self, now_ns: int) -> Iterator[ChannelAction]:
         """Process the passing of time: detect that the host has stopped polling, and chirp while the link is down."""
-        if self._is_polled and now_ns - self._polled_ns >= LINK_LOST_AFTER_NS:
-            self._is_polled = False
-            self._is_synchronised = not self._require_sync
+        if self._is_host_polling and now_ns - self._last_poll_ns >= LINK_LOST_AFTER_NS:
+            self._is_host_polling = False
+            self._is_synchronised = not self._requires_sync
             self._last_reply = None  # the next poll may come from a host that has not received it
             self._next_chirp_ns = now_ns
             yield LinkChanged(is_up=False)
-        if not self._is_polled and now_ns >= self._next_chirp_ns:
+        if not self._is_host_polling and now_ns >= self._next_chirp_ns:
             self._next_chirp_ns = now_ns + CHIRP_INTERVAL_NS
-            if self._chirp:
+            if self._sends_chirps:
                 yield SendBytes(bytes((self.address,)), has_wakeup_bit=True)

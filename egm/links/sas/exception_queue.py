@@ -1,7 +1,7 @@
 """SAS exception queue of one host, and the priority exceptions, which are sent before the queue.
 
 Most exceptions wait in a queue of limited length, first in, first out. Priority exceptions wait outside it,
-are sent first, and are repeated every 15 seconds until the poll that serves them has been answered (one
+are sent first, and are repeated every 15 seconds until the poll that ends them has been answered (one
 public source for 51, general knowledge for the others).
 """
 
@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from egm.links.sas.names import ExceptionUrgency
+from egm.links.sas.definitions import ExceptionUrgency
 from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE, QUEUE_OVERFLOW_EXCEPTION_CODE
 
-#: Interval at which a priority exception is sent again until it is served.
+#: Interval at which a priority exception is sent again until a poll ends it.
 EXCEPTION_REPEAT_INTERVAL_NS: Final = 15_000_000_000
 
-#: Priority exception -> the polls that serve it; one without polls is repeated until it has been received.
-POLLS_THAT_END_EXCEPTION: Final[Mapping[int, frozenset[int]]] = {
+#: Priority exception -> the polls that end it; one without polls is repeated until it has been received.
+ENDING_POLL_CODES_BY_EXCEPTION_CODE: Final[Mapping[int, frozenset[int]]] = {
     0x3D: frozenset({0x3D, 0x4D}),
     0x3E: frozenset({0x4D}),
     0x3F: frozenset({0x4C}),
@@ -59,12 +59,12 @@ class _PriorityException:
 
 
 class ExceptionQueue:
-    """The SAS exceptions that wait for one host: at most ``size`` ordinary ones, and the priority exceptions."""
+    """The SAS exceptions that wait for one host: at most ``size_max`` ordinary ones, and the priority exceptions."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, size_max: int) -> None:
+        self._size_max = size_max
         self._ordinary_exceptions: deque[SasException] = deque()
-        self._priority_exceptions: dict[int, _PriorityException] = {}
+        self._priority_exception_by_code: dict[int, _PriorityException] = {}
 
     def add_exception(self, exception: SasException, now_ns: int) -> bool:
         """Queue an exception for the host; return False if the queue was full.
@@ -73,11 +73,11 @@ class ExceptionQueue:
         """
         urgency = EXCEPTION_DEFINITION_BY_CODE[exception.code].urgency
         if urgency in {ExceptionUrgency.PRIORITY, ExceptionUrgency.QUEUED_OR_PRIORITY}:
-            self._priority_exceptions[exception.code] = _PriorityException(exception, now_ns)
-        elif len(self._ordinary_exceptions) < self._size:
+            self._priority_exception_by_code[exception.code] = _PriorityException(exception, now_ns)
+        elif len(self._ordinary_exceptions) < self._size_max:
             self._ordinary_exceptions.append(exception)
         else:
-            self._priority_exceptions[QUEUE_OVERFLOW_EXCEPTION_CODE] = _PriorityException(
+            self._priority_exception_by_code[QUEUE_OVERFLOW_EXCEPTION_CODE] = _PriorityException(
                 SasException(QUEUE_OVERFLOW_EXCEPTION_CODE), now_ns
             )
             return False
@@ -90,13 +90,13 @@ class ExceptionQueue:
 
     def withdraw_exception(self, code: int) -> None:
         """Remove a priority exception that no longer applies."""
-        self._priority_exceptions.pop(code, None)
+        self._priority_exception_by_code.pop(code, None)
 
     def find_next_exception(self, now_ns: int) -> SasException | None:
         """Return the exception to send to the host now, or None; :meth:`remove_received_exception` removes it later."""
-        for pending in self._priority_exceptions.values():
-            if pending.due_ns <= now_ns:
-                return pending.exception
+        for pending_exception in self._priority_exception_by_code.values():
+            if pending_exception.due_ns <= now_ns:
+                return pending_exception.exception
         return self._ordinary_exceptions[0] if self._ordinary_exceptions else None
 
     def remove_received_exception(self, exception: SasException, now_ns: int) -> None:
@@ -107,28 +107,28 @@ class ExceptionQueue:
         if self._ordinary_exceptions and self._ordinary_exceptions[0] is exception:
             self._ordinary_exceptions.popleft()
             return
-        pending = self._priority_exceptions.get(exception.code)
-        if pending is None or pending.exception is not exception:
+        pending_exception = self._priority_exception_by_code.get(exception.code)
+        if pending_exception is None or pending_exception.exception is not exception:
             return
-        if exception.code in POLLS_THAT_END_EXCEPTION:
-            pending.due_ns = now_ns + EXCEPTION_REPEAT_INTERVAL_NS
+        if exception.code in ENDING_POLL_CODES_BY_EXCEPTION_CODE:
+            pending_exception.due_ns = now_ns + EXCEPTION_REPEAT_INTERVAL_NS
         else:
-            del self._priority_exceptions[exception.code]
+            del self._priority_exception_by_code[exception.code]
 
-    def list_exceptions_ended_by(self, poll: int) -> tuple[SasException, ...]:
-        """Return the pending priority exceptions that a long poll with command code ``poll`` ends."""
+    def list_exceptions_ended_by(self, poll_code: int) -> tuple[SasException, ...]:
+        """Return the pending priority exceptions that a long poll with command code ``poll_code`` ends."""
         return tuple(
-            pending.exception
-            for code, pending in self._priority_exceptions.items()
-            if poll in POLLS_THAT_END_EXCEPTION.get(code, ())
+            pending_exception.exception
+            for code, pending_exception in self._priority_exception_by_code.items()
+            if poll_code in ENDING_POLL_CODES_BY_EXCEPTION_CODE.get(code, ())
         )
 
     def remove_ended_exceptions(self, exceptions: tuple[SasException, ...]) -> None:
         """Remove priority exceptions, because the host has received the reply to the poll that ends them."""
         for exception in exceptions:
-            pending = self._priority_exceptions.get(exception.code)
-            if pending is not None and pending.exception is exception:
-                del self._priority_exceptions[exception.code]
+            pending_exception = self._priority_exception_by_code.get(exception.code)
+            if pending_exception is not None and pending_exception.exception is exception:
+                del self._priority_exception_by_code[exception.code]
 
     @property
     def oldest_sequence(self) -> int | None:
@@ -137,8 +137,8 @@ class ExceptionQueue:
             exception.sequence for exception in self._ordinary_exceptions if exception.sequence
         ]
         priority_sequences = [
-            pending.exception.sequence
-            for pending in self._priority_exceptions.values()
-            if pending.exception.sequence
+            pending_exception.exception.sequence
+            for pending_exception in self._priority_exception_by_code.values()
+            if pending_exception.exception.sequence
         ]
         return min(ordinary_sequences + priority_sequences, default=None)

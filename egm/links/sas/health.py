@@ -16,8 +16,8 @@ def iter_line_metrics(name: str, health: SasLineHealth) -> Iterator[Metric]:
     The exporter merges the families of several lines.
     """
     for family, meaning, value in (
-        ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.port_is_open)),
-        ("egm_host_link_up", "1 while a host polls.", int(health.host_is_polling)),
+        ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.is_port_open)),
+        ("egm_host_link_up", "1 while a host polls.", int(health.is_host_polling)),
     ):
         yield _add_line_sample(GaugeMetricFamily(family, meaning, labels=_METRIC_LABEL_NAMES), name, value)
     for family, meaning, value in (
@@ -40,7 +40,7 @@ def iter_line_metrics(name: str, health: SasLineHealth) -> Iterator[Metric]:
         "egm_host_answer_seconds", "From the last byte of a poll to the answer.", labels=_METRIC_LABEL_NAMES
     )
     cumulative_count, buckets = 0, []
-    for limit_ms, count in health.replies_by_time_bucket_ms:
+    for limit_ms, count in health.reply_counts_by_limit_ms:
         cumulative_count += count
         buckets.append((str(limit_ms / 1000) if limit_ms else "+Inf", float(cumulative_count)))
     reply_times.add_metric((name,), buckets, health.total_reply_ns / 1e9)

@@ -43,12 +43,12 @@ class SasHost:
     permitted_poll_codes: frozenset[int]
     """Codes of the polls that the host may use."""
     context: MachineContext
-    send: Callable[[SasLineMessage], None]
+    send_to_line: Callable[[SasLineMessage], None]
     """A function that passes a message to the thread of the host's line."""
     republish_readout: Callable[[], None]
     """A function that builds the data for the host's polls again, after a change without a journal entry."""
     values_between_polls: dict[str, Any] = field(default_factory=dict)
-    """Facts from earlier polls of this host that decide a later reply, by key; lost at a restart."""
+    """Values from earlier polls of this host that decide a later reply, by key; lost at a restart."""
 
     @property
     def machine(self) -> Machine:
@@ -76,9 +76,11 @@ class SasHost:
 
         Return 0 until the host has sent its time, or if the difference is implausibly large.
         """
-        host_time = self.machine.journal.state(f"{LinksKey.HOST_CLOCK_AHEAD_SECONDS}{self.name}")
+        ahead_seconds = self.machine.journal.state(f"{LinksKey.HOST_CLOCK_AHEAD_SECONDS}{self.name}")
         return (
-            host_time if isinstance(host_time, int) and abs(host_time) <= _HOST_CLOCK_AHEAD_SECONDS_MAX else 0
+            ahead_seconds
+            if isinstance(ahead_seconds, int) and abs(ahead_seconds) <= _HOST_CLOCK_AHEAD_SECONDS_MAX
+            else 0
         )
 
     def store_host_time(self, host_time: datetime) -> None:
@@ -92,30 +94,32 @@ class SasHost:
             return
         self.machine.post(
             HOST_TIME_RECORDED,
-            HostTimeRecorded(host=self.name, host_time=host_time.isoformat(), ahead_seconds=ahead_seconds),
+            HostTimeRecorded(
+                host_name=self.name, host_time=host_time.isoformat(), ahead_seconds=ahead_seconds
+            ),
             state={f"{LinksKey.HOST_CLOCK_AHEAD_SECONDS}{self.name}": ahead_seconds},
         )
         self.republish_readout()
 
-    def submit_event(self, event: EventType, payload: Payload) -> None:
+    def submit_event(self, event_type: EventType, payload: Payload) -> None:
         """Submit an event to the machine."""
-        self.context.submit_event(Event(event, payload))
+        self.context.submit_event(Event(event_type, payload))
 
     def post_exception(self, code: int, data: bytes = b"", event_code: int = 0) -> None:
         """Queue a SAS exception for this host that does not come from a journal entry.
 
         ``data`` and ``event_code`` are the data and code of real-time event reporting.
         """
-        self.send(SasException(code, data, event_code))
+        self.send_to_line(SasException(code, data, event_code))
 
     def withdraw_exception(self, code: int) -> None:
         """Withdraw a priority exception for this host that no longer applies."""
-        self.send(ExceptionWithdrawn(code))
+        self.send_to_line(ExceptionWithdrawn(code))
 
     def deliver_delayed_result(self, code: int, reply: Reply) -> None:
         """Send a request's delayed result to this host, as the reply to its next general poll."""
-        self.send(DelayedResultDelivered(code, reply))
+        self.send_to_line(DelayedResultDelivered(code, reply))
 
-    def set_real_time_reporting(self, *, on: bool) -> None:
+    def set_real_time_reporting(self, *, is_on: bool) -> None:
         """Turn real-time event reporting to this host on or off."""
-        self.send(RealTimeReportingSet(on))
+        self.send_to_line(RealTimeReportingSet(is_on))

@@ -10,7 +10,7 @@ from typing import Any, Final
 from egm.integrity.entries import POWER_UP, SERVICE_DISABLED
 from egm.kernel.entries import EntryDeclarations
 from egm.links.sas.codec import encode_bcd
-from egm.links.sas.exception_queue import POLLS_THAT_END_EXCEPTION, SasException
+from egm.links.sas.exception_queue import ENDING_POLL_CODES_BY_EXCEPTION_CODE, SasException
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.denominations import (
     BILL_VALUE_BY_CODE,
@@ -59,9 +59,9 @@ _UNDECLARED_EXCEPTION_CODES: Final = frozenset(
 def list_raised_exceptions(declarations: EntryDeclarations) -> frozenset[int]:
     """Return the codes of the SAS exceptions that journal entries can raise."""
     return _UNDECLARED_EXCEPTION_CODES | {
-        event.sas_exception_code
-        for _, event in declarations.iter_significant()
-        if event.sas_exception_code is not None
+        significance.sas_exception_code
+        for _, significance in declarations.iter_significant()
+        if significance.sas_exception_code is not None
     }
 
 
@@ -77,10 +77,10 @@ def iter_exceptions(
     ``supported_polls`` are the command codes of the polls that the host may use; a priority exception that none of them
     can end is left out. ``previous_game_number`` is the SAS number of the game that was selected before the entry.
     """
-    for code, data, event in _iter_exception_codes(entry, declarations, readout, previous_game_number):
-        ending_polls = POLLS_THAT_END_EXCEPTION.get(code)
+    for code, data, event_code in _iter_exception_codes(entry, declarations, readout, previous_game_number):
+        ending_polls = ENDING_POLL_CODES_BY_EXCEPTION_CODE.get(code)
         if code in EXCEPTION_DEFINITION_BY_CODE and (ending_polls is None or ending_polls & supported_polls):
-            yield SasException(code, data, event, entry.sequence)
+            yield SasException(code, data, event_code, entry.sequence)
 
 
 def _iter_exception_codes(
@@ -90,32 +90,34 @@ def _iter_exception_codes(
 
     The event code is that of real-time event reporting; 0 means that it equals the exception code.
     """
-    opens_handpay = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
-    if opens_handpay and entry.kind != HANDPAY_PENDING.kind:
+    is_handpay_opened = entry.phase is Phase.RESERVE and isinstance(
+        entry.state.get(MoneyKey.HANDPAY), Mapping
+    )
+    if is_handpay_opened and entry.kind != HANDPAY_PENDING.kind:
         # The hand-pay comes from a game, a host's bonus or a prize exchanged for money.
         yield _HANDPAY_PENDING_EXCEPTION_CODE, b"", 0
-    details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
+    record: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
         case GAME_START.kind:
             yield _GAME_STARTED, _encode_game_start(entry, readout), 0
         case GAME_END.kind:
-            won_credits = readout.convert_to_credits(int(details.get("win_cents", 0)))
+            won_credits = readout.convert_to_credits(int(record.get("win_cents", 0)))
             yield _GAME_ENDED, encode_bcd(won_credits, 4), 0
         case "selection":
-            number = _find_selected_game(entry, readout)
-            if number not in {None, previous_game_number}:
-                yield _GAME_SELECTED, encode_bcd(number or 0, 2), 0
+            game_number = _find_selected_game(entry, readout)
+            if game_number not in {None, previous_game_number}:
+                yield _GAME_SELECTED, encode_bcd(game_number or 0, 2), 0
         case POWER_UP.kind if entry.id != _FIRST_POWER_UP_ENTRY_ID:
             yield _POWER_LOST, b"", 0  # it could not be reported when it happened
             yield _POWER_APPLIED, b"", 0
-        case SERVICE_DISABLED.kind if str(details.get("source", "")) == "operator":
+        case SERVICE_DISABLED.kind if str(record.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
         case _:
-            yield from _iter_declared_exceptions(entry, declarations, details, readout)
+            yield from _iter_declared_exceptions(entry, declarations, record, readout)
 
 
 def _iter_declared_exceptions(
-    entry: StoredEntry, declarations: EntryDeclarations, details: Mapping[str, Any], readout: SasReadout
+    entry: StoredEntry, declarations: EntryDeclarations, record: Mapping[str, Any], readout: SasReadout
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the SAS exception that the declaration of an entry's kind states, with the data for the host.
 
@@ -128,7 +130,7 @@ def _iter_declared_exceptions(
     if entry.kind == BILL_IN.kind:
         yield (
             significance.sas_exception_code,
-            _encode_bill(int(details.get("amount_cents", 0)), readout),
+            _encode_bill(int(record.get("amount_cents", 0)), readout),
             BILL_ACCEPTED_EXCEPTION_CODE,
         )
     else:
@@ -139,9 +141,9 @@ def _iter_declared_exceptions(
 
 def _encode_game_start(entry: StoredEntry, readout: SasReadout) -> bytes:
     """Return the data of a game start event: credits wagered, total coin-in, wager type, progressive group."""
-    bet_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:wager")
-    total = readout.convert_to_credits(readout.read_meters()["coin_in"])
-    return encode_bcd(readout.convert_to_credits(bet_cents), 2) + encode_bcd(total, 4) + b"\0\0"
+    bet_cents = sum(transfer.amount_cents for transfer in entry.transfers if transfer.target == "house:wager")
+    coin_in_credits = readout.convert_to_credits(readout.read_meters()["coin_in"])
+    return encode_bcd(readout.convert_to_credits(bet_cents), 2) + encode_bcd(coin_in_credits, 4) + b"\0\0"
 
 
 def _find_selected_game(entry: StoredEntry, readout: SasReadout) -> int | None:
@@ -161,7 +163,9 @@ def find_bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
 
 def _encode_bill(amount_cents: int, readout: SasReadout) -> bytes:
     """Return the data of a bill event: country, bill code, and the count of such bills so far."""
-    country, code = find_bill_codes(amount_cents, readout.currency)
+    country_code, bill_code = find_bill_codes(amount_cents, readout.currency)
     return (
-        encode_bcd(country, 1) + encode_bcd(code or 0, 1) + encode_bcd(readout.count_bills(amount_cents), 4)
+        encode_bcd(country_code, 1)
+        + encode_bcd(bill_code or 0, 1)
+        + encode_bcd(readout.count_bills(amount_cents), 4)
     )

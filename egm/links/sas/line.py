@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from egm.devices.line import LineLostError
 from egm.links.sas.channel import (
@@ -53,16 +53,16 @@ _PORT_REOPEN_SECONDS: Final = 1.0
 LOOP_PRIORITY, LINE_PRIORITY = 1, 2
 #: Interval at which the interpreter switches threads, so that the SAS line's thread is not delayed.
 _THREAD_SWITCH_SECONDS: Final = 0.0005
-#: Upper limits of the counts of replies by reply time, in milliseconds.
-_REPLY_TIME_BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
+#: Upper limits of the reply times by which replies are counted, in milliseconds.
+_REPLY_TIME_LIMITS_MS: Final = (1, 2, 5, 10, 20, 50)
 
 
 @dataclass(slots=True)
 class SasLineHealth:
     """Health of a SAS line since the machine started: counts of messages, and reply times."""
 
-    port_is_open: bool = False
-    host_is_polling: bool = False
+    is_port_open: bool = False
+    is_host_polling: bool = False
     poll_count: int = 0
     busy_reply_count: int = 0
     """The number of replies that a request is still being processed."""
@@ -71,7 +71,7 @@ class SasLineHealth:
     """The number of times that received bytes formed no message; many point to a bad cable."""
     other_machine_poll_count: int = 0
     """The number of messages to other machines on the line."""
-    replies_by_time_bucket_ms: tuple[tuple[int, int], ...] = ()
+    reply_counts_by_limit_ms: tuple[tuple[int, int], ...] = ()
     """Pairs of an upper limit in milliseconds and the number of replies within it, but not within a lower limit.
 
     The reply time runs from reading a poll's last byte to writing the reply. The last limit is 0: all slower replies.
@@ -105,6 +105,13 @@ def restore_thread_priority() -> None:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
+class _PendingEffect(NamedTuple):
+    """The effect of a poll that was answered busy: the poll's frame, and the future of the effect's reply."""
+
+    request_frame: bytes
+    future: "Future[Reply | None]"
+
+
 class SasLineThread(threading.Thread):
     """The thread that serves the line to one SAS host; ``open_port`` opens the line's port.
 
@@ -131,34 +138,34 @@ class SasLineThread(threading.Thread):
         self._open_port = open_port
         self._run_effect = run_effect
         self._report = report
-        self._now = monotonic_ns
+        self._read_monotonic_ns = monotonic_ns
         self._busy_ns = busy_ns
-        self._inbox: deque[SasLineMessage] = deque()
-        self._readout: SasReadout | None = None
-        self._ending = threading.Event()
-        self.serving = threading.Event()
+        self._pending_messages: deque[SasLineMessage] = deque()
+        self._newest_readout: SasReadout | None = None
+        self._end_event = threading.Event()
+        self.port_open_event = threading.Event()
         """An event that is set while the line's port is open."""
         self._port: SasPort | None = None
-        self._pending: tuple[bytes, Future[Reply | None]] | None = None
+        self._pending_effect: _PendingEffect | None = None
         self._received_ns = 0
         self._reported_error = ""
         """The last printed reason why the port is not open; "" while it is open."""
         self._health = SasLineHealth()
         """Counts of messages and reply times so far; :meth:`health` adds the state of the port."""
-        self._reply_count_by_limit_ms = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
+        self._reply_count_by_limit_ms = dict.fromkeys((*_REPLY_TIME_LIMITS_MS, 0), 0)
 
     # ------------------------------------------------------------------ called on the event loop
     def send_to_line(self, *messages: SasLineMessage) -> None:
         """Pass messages of the machine's loop to the SAS line, which processes them before it answers the next poll."""
         for message in messages:
             if isinstance(message, SasReadout):  # only the newest readout is ever read
-                self._readout = message
+                self._newest_readout = message
             else:
-                self._inbox.append(message)
+                self._pending_messages.append(message)
 
     def request_end(self) -> None:
         """Request the end of the SAS line's thread; ``join`` waits for it."""
-        self._ending.set()
+        self._end_event.set()
         if self._port is not None:
             self._port.wake()
 
@@ -167,32 +174,32 @@ class SasLineThread(threading.Thread):
         """Return the current health of the SAS line: the counts of its messages and the reply times."""
         return replace(
             self._health,
-            port_is_open=self.serving.is_set(),
-            replies_by_time_bucket_ms=tuple(self._reply_count_by_limit_ms.items()),
+            is_port_open=self.port_open_event.is_set(),
+            reply_counts_by_limit_ms=tuple(self._reply_count_by_limit_ms.items()),
         )
 
     # ------------------------------------------------------------------ the thread
     def run(self) -> None:
         """Open the SAS line and serve it, reopening after errors, until asked to end."""
         raise_thread_priority(LINE_PRIORITY)
-        while not self._ending.is_set():
+        while not self._end_event.is_set():
             self._take_messages_from_machine()
             try:
                 port = self._open_port()
             except LineLostError as error:
                 self._report_lost_port(str(error))
-                self._ending.wait(_PORT_REOPEN_SECONDS)
+                self._end_event.wait(_PORT_REOPEN_SECONDS)
                 continue
             self._port = port
             self._reported_error = ""
-            self.serving.set()
+            self.port_open_event.set()
             try:
                 self._serve(port)
             except LineLostError as error:
                 self._report_lost_port(str(error))
-                self._ending.wait(_PORT_REOPEN_SECONDS)
+                self._end_event.wait(_PORT_REOPEN_SECONDS)
             finally:
-                self.serving.clear()
+                self.port_open_event.clear()
                 self._port = None
                 port.close()
 
@@ -207,15 +214,15 @@ class SasLineThread(threading.Thread):
 
     def _serve(self, port: SasPort) -> None:
         """Serve an open SAS port until :meth:`request_end`: read bytes, decode messages, perform the actions."""
-        while not self._ending.is_set():
+        while not self._end_event.is_set():
             self._take_messages_from_machine()
-            now = self._now()
-            for action in self._channel.process_elapsed_time(now):
+            now_ns = self._read_monotonic_ns()
+            for action in self._channel.process_elapsed_time(now_ns):
                 self._perform_action(port, action)
-            data = port.read(max(0, self._channel.deadline_ns - now) / 1e9)
+            data = port.read(max(0, self._channel.deadline_ns - now_ns) / 1e9)
             if not data:
                 continue
-            self._received_ns = self._now()
+            self._received_ns = self._read_monotonic_ns()
             for message in self._framing.decode(data, self._received_ns):
                 self._take_messages_from_machine()
                 self._count_message(message)
@@ -227,19 +234,19 @@ class SasLineThread(threading.Thread):
 
         This happens even while the host does not poll.
         """
-        if self._readout is not None:
-            self._channel.readout = self._readout
-        while self._inbox:
-            match self._inbox.popleft():
+        if self._newest_readout is not None:
+            self._channel.readout = self._newest_readout
+        while self._pending_messages:
+            match self._pending_messages.popleft():
                 case SasException() as exception:
-                    for action in self._channel.post_exception(exception, self._now()):
+                    for action in self._channel.post_exception(exception, self._read_monotonic_ns()):
                         self._perform_action(None, action)
                 case ExceptionWithdrawn(code=code):
                     self._channel.withdraw_exception(code)
                 case DelayedResultDelivered(code=code, reply=reply):
                     self._channel.deliver_delayed_result(code, reply)
-                case RealTimeReportingSet(is_on=on):
-                    self._channel.real_time = on
+                case RealTimeReportingSet(is_on=is_on):
+                    self._channel.is_real_time_reporting_on = is_on
 
     def _count_message(self, message: ReceivedMessage) -> None:
         """Count a message on the SAS line: a poll of this machine, a message to another machine, or broken bytes."""
@@ -259,9 +266,9 @@ class SasLineThread(threading.Thread):
         If the port is closed (None), the first two are dropped.
         """
         match action:
-            case SendBytes(data=data, has_wakeup_bit=wakeup) if port is not None:
-                port.write(data, wakeup=wakeup)
-                if not wakeup:
+            case SendBytes(data=data, has_wakeup_bit=has_wakeup_bit) if port is not None:
+                port.write(data, has_wakeup_bit=has_wakeup_bit)
+                if not has_wakeup_bit:
                     self._count_reply_time()
             case RunPollEffect() if port is not None:
                 self._run_or_check_effect(port, action)
@@ -269,18 +276,18 @@ class SasLineThread(threading.Thread):
                 return
             case _:
                 if isinstance(action, LinkChanged):
-                    self._health.host_is_polling = action.is_up
+                    self._health.is_host_polling = action.is_up
                 elif isinstance(action, PollUnanswered):
                     self._health.refused_poll_count += 1
                 self._report(action)
 
     def _count_reply_time(self) -> None:
         """Count a reply to the SAS host by the time since its poll was received."""
-        took_ns = self._now() - self._received_ns
-        took_ms = took_ns / 1e6
-        self._health.total_reply_ns += took_ns
+        reply_ns = self._read_monotonic_ns() - self._received_ns
+        reply_ms = reply_ns / 1e6
+        self._health.total_reply_ns += reply_ns
         self._reply_count_by_limit_ms[
-            next((limit for limit in _REPLY_TIME_BUCKETS_MS if took_ms <= limit), 0)
+            next((limit_ms for limit_ms in _REPLY_TIME_LIMITS_MS if reply_ms <= limit_ms), 0)
         ] += 1
 
     def _run_or_check_effect(self, port: SasPort, effect: RunPollEffect) -> None:
@@ -290,17 +297,17 @@ class SasLineThread(threading.Thread):
         the same effect instead of running it again. A broadcast gets no reply.
         """
         frame = effect.request.frame
-        if self._pending is not None and self._pending[0] == frame:
-            future = self._pending[1]
+        if self._pending_effect is not None and self._pending_effect.request_frame == frame:
+            future = self._pending_effect.future
         else:
             future = self._run_effect(effect)
-        self._pending = None
+        self._pending_effect = None
         if effect.request.address == BROADCAST_ADDRESS:
             return
         try:
-            reply = future.result(max(0, self._received_ns + self._busy_ns - self._now()) / 1e9)
+            reply = future.result(max(0, self._received_ns + self._busy_ns - self._read_monotonic_ns()) / 1e9)
         except TimeoutError:
-            self._pending = (frame, future)
+            self._pending_effect = _PendingEffect(frame, future)
             self._health.busy_reply_count += 1
             actions = self._channel.send_busy_reply(effect.request)
         except CancelledError:  # the machine is stopping

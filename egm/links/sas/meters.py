@@ -8,7 +8,7 @@ tickets and transfers in - coin-in + coin-out - cancelled credits.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.links.sas.names import MeterUnit
+from egm.links.sas.definitions import MeterUnit
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.meters import BILL_METERS_BY_FIRST_CODE, METER_DEFINITION_BY_CODE
 
@@ -134,10 +134,10 @@ _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
 _COUNTED_BILL_DESTINATIONS: Final = ("accepted", "to the drop")
 #: SAS meter code -> the value of the bill that it counts, in minor units.
 _BILL_CENTS_BY_METER_CODE: Final[Mapping[int, int]] = {
-    code: bill * 100
-    for first, (destination, bills) in BILL_METERS_BY_FIRST_CODE.items()
+    code: bill_value * 100
+    for first_code, (destination, bill_values) in BILL_METERS_BY_FIRST_CODE.items()
     if destination in _COUNTED_BILL_DESTINATIONS
-    for code, bill in enumerate(bills, start=first)
+    for code, bill_value in enumerate(bill_values, start=first_code)
 }
 #: SAS meter code of the theoretical payback.
 _PAYBACK_METER_CODE: Final = 0x7F
@@ -175,8 +175,8 @@ def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
         return _STACKER_VALUE_BY_CODE[code](readout)
     if code in _BILL_CENTS_BY_METER_CODE:
         return readout.count_bills(_BILL_CENTS_BY_METER_CODE[code])
-    values = readout.read_meters(game_id)
-    total = sum(values.get(name, 0) for name in _METERS_SUMMED_BY_CODE[code])
+    value_by_meter = readout.read_meters(game_id)
+    total = sum(value_by_meter.get(name, 0) for name in _METERS_SUMMED_BY_CODE[code])
     if METER_DEFINITION_BY_CODE[code].unit is MeterUnit.CREDITS:
         return readout.convert_to_credits(total)
     return total
@@ -189,8 +189,10 @@ def compute_payback(readout: SasReadout, game_id: str = "") -> int:
     same weight.
     """
     games = [game for game in readout.games if game_id in {"", game.id}]
-    wagered_by_game = {game.id: readout.read_meters(game.id)["coin_in"] for game in games}
-    total_wagered = sum(wagered_by_game.values())
-    if total_wagered == 0:
+    wagered_cents_by_game = {game.id: readout.read_meters(game.id)["coin_in"] for game in games}
+    total_wagered_cents = sum(wagered_cents_by_game.values())
+    if total_wagered_cents == 0:
         return sum(game.payback_hundredths for game in games) // max(1, len(games))
-    return sum(game.payback_hundredths * wagered_by_game[game.id] for game in games) // total_wagered
+    return (
+        sum(game.payback_hundredths * wagered_cents_by_game[game.id] for game in games) // total_wagered_cents
+    )

@@ -22,7 +22,7 @@ SAS_BAUD_RATE: Final = 19_200
 #: Most bytes read at a time.
 _READ_BYTES_MAX: Final = 4096
 #: Indices of the input flags and the control flags in the terminal attributes of ``termios``.
-_IFLAG, _CFLAG = 0, 2
+_INPUT_FLAGS_INDEX, _CONTROL_FLAGS_INDEX = 0, 2
 #: The Linux flag for mark or space parity (asm-generic/termbits.h), which the termios module does not define.
 _MARK_SPACE_PARITY_FLAG: Final = 0o10000000000
 #: The longest wait in seconds of one read from a serial server.
@@ -41,7 +41,7 @@ class SasPort(Protocol):
         """
         ...
 
-    def write(self, data: bytes, *, wakeup: bool = False) -> None:
+    def write(self, data: bytes, *, has_wakeup_bit: bool = False) -> None:
         """Send all of ``data`` to the SAS host, or drop it if nobody reads. Raises LineLostError."""
         ...
 
@@ -57,23 +57,23 @@ class SasPort(Protocol):
 class _FileDescriptorPort:
     """A port to a SAS host that is an open file descriptor: a serial port or a pseudo-terminal."""
 
-    def __init__(self, path: str, fileno: int) -> None:
+    def __init__(self, path: str, descriptor: int) -> None:
         self._path = path
-        self._fileno = fileno
-        self._woken, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._poll = select.poll()
-        self._poll.register(fileno, select.POLLIN)
-        self._poll.register(self._woken, select.POLLIN)
+        self._descriptor = descriptor
+        self._wake_read_descriptor, self._wake_write_descriptor = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._descriptor_poller = select.poll()
+        self._descriptor_poller.register(descriptor, select.POLLIN)
+        self._descriptor_poller.register(self._wake_read_descriptor, select.POLLIN)
 
     def read(self, seconds: float) -> bytes:
         """Return the bytes received from the SAS host within ``seconds``; empty if none came, or after :meth:`wake`."""
-        ready_descriptors = self._poll.poll(seconds * 1000)
-        if any(fileno == self._woken for fileno, _ in ready_descriptors):
-            os.read(self._woken, _READ_BYTES_MAX)
-        if not any(fileno == self._fileno for fileno, _ in ready_descriptors):
+        ready_descriptors = self._descriptor_poller.poll(seconds * 1000)
+        if any(descriptor == self._wake_read_descriptor for descriptor, _ in ready_descriptors):
+            os.read(self._wake_read_descriptor, _READ_BYTES_MAX)
+        if not any(descriptor == self._descriptor for descriptor, _ in ready_descriptors):
             return b""
         try:
-            data = os.read(self._fileno, _READ_BYTES_MAX)
+            data = os.read(self._descriptor, _READ_BYTES_MAX)
         except BlockingIOError:
             return b""
         except OSError as error:
@@ -82,20 +82,20 @@ class _FileDescriptorPort:
             raise LineLostError(self._path, "was closed by the other end")
         return data
 
-    def write(self, data: bytes, *, wakeup: bool = False) -> None:
+    def write(self, data: bytes, *, has_wakeup_bit: bool = False) -> None:
         """Send all of ``data`` to the SAS host, or drop it if nobody reads.
 
-        ``wakeup``: the first byte has the wakeup bit.
+        ``has_wakeup_bit``: the first byte has the wakeup bit.
         """
-        if wakeup:
+        if has_wakeup_bit:
             self._prepare_wakeup()
         try:
-            os.write(self._fileno, data)
+            os.write(self._descriptor, data)
         except BlockingIOError:  # nobody reads: the host will poll again
             return
         except OSError as error:
             raise LineLostError(self._path, f"cannot be written: {error}") from error
-        if wakeup:
+        if has_wakeup_bit:
             self._clear_wakeup()
 
     def _prepare_wakeup(self) -> None:
@@ -107,12 +107,12 @@ class _FileDescriptorPort:
     def wake(self) -> None:
         """End a waiting read of the SAS port; may be called from any thread."""
         with suppress(OSError):
-            os.write(self._waker, b"\0")
+            os.write(self._wake_write_descriptor, b"\0")
 
     def close(self) -> None:
         """Close the pipe that wakes a waiting read; the subclasses also close the port."""
-        os.close(self._woken)
-        os.close(self._waker)
+        os.close(self._wake_read_descriptor)
+        os.close(self._wake_write_descriptor)
 
 
 class PseudoTerminalPort(_FileDescriptorPort):
@@ -150,13 +150,13 @@ class SerialPort(_FileDescriptorPort):
     program. Without strict framing, the port has no parity.
     """
 
-    def __init__(self, path: str, *, strict: bool) -> None:
+    def __init__(self, path: str, *, is_strict: bool) -> None:
         try:
-            self._ninth_bit = strict and not is_pseudo_terminal(path)
+            self._has_ninth_bit = is_strict and not is_pseudo_terminal(path)
             self._serial = serial.Serial(
                 path,
                 baudrate=SAS_BAUD_RATE,
-                parity=serial.PARITY_SPACE if self._ninth_bit else serial.PARITY_NONE,
+                parity=serial.PARITY_SPACE if self._has_ninth_bit else serial.PARITY_NONE,
                 timeout=0,
                 write_timeout=0,
                 exclusive=True,
@@ -164,7 +164,7 @@ class SerialPort(_FileDescriptorPort):
         except (serial.SerialException, OSError, termios.error) as error:
             raise LineLostError(path, f"cannot be opened: {error}") from error
         super().__init__(path, self._serial.fileno())
-        if self._ninth_bit:
+        if self._has_ninth_bit:
             self._mark_parity()
 
     def _mark_parity(self) -> None:
@@ -172,30 +172,30 @@ class SerialPort(_FileDescriptorPort):
 
         pyserial clears this setting whenever it configures the port.
         """
-        settings = termios.tcgetattr(self._fileno)
-        settings[_IFLAG] |= termios.INPCK | termios.PARMRK
-        settings[_IFLAG] &= ~termios.IGNPAR
-        termios.tcsetattr(self._fileno, termios.TCSANOW, settings)
+        settings = termios.tcgetattr(self._descriptor)
+        settings[_INPUT_FLAGS_INDEX] |= termios.INPCK | termios.PARMRK
+        settings[_INPUT_FLAGS_INDEX] &= ~termios.IGNPAR
+        termios.tcsetattr(self._descriptor, termios.TCSANOW, settings)
 
     def _prepare_wakeup(self) -> None:
         """Send the next byte with mark parity, which is the wakeup bit."""
-        self._set_parity(mark=True)
+        self._set_parity(is_mark=True)
 
     def _clear_wakeup(self) -> None:
         """Return to space parity after the address byte."""
-        self._set_parity(mark=False)
+        self._set_parity(is_mark=False)
 
-    def _set_parity(self, *, mark: bool) -> None:
-        """Switch to mark parity (or to space parity if ``mark`` is False), after everything written has been sent."""
-        if not self._ninth_bit:
+    def _set_parity(self, *, is_mark: bool) -> None:
+        """Switch to mark parity (to space parity unless ``is_mark``), after everything written has been sent."""
+        if not self._has_ninth_bit:
             return
-        settings = termios.tcgetattr(self._fileno)
-        settings[_CFLAG] |= termios.PARENB | _MARK_SPACE_PARITY_FLAG
-        if mark:
-            settings[_CFLAG] |= termios.PARODD
+        settings = termios.tcgetattr(self._descriptor)
+        settings[_CONTROL_FLAGS_INDEX] |= termios.PARENB | _MARK_SPACE_PARITY_FLAG
+        if is_mark:
+            settings[_CONTROL_FLAGS_INDEX] |= termios.PARODD
         else:
-            settings[_CFLAG] &= ~termios.PARODD
-        termios.tcsetattr(self._fileno, termios.TCSADRAIN, settings)
+            settings[_CONTROL_FLAGS_INDEX] &= ~termios.PARODD
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, settings)
 
     def close(self) -> None:
         """Close the serial port of the SAS host, and the descriptors that wake a waiting read."""
@@ -219,14 +219,14 @@ class SerialServerPort:
         """Return the bytes received from the SAS host; empty if none came in ``seconds``, at most 50 ms."""
         try:
             self._serial.timeout = min(seconds, _SERVER_READ_SECONDS_MAX)
-            first = self._serial.read(1)
-            return first + self._serial.read(self._serial.in_waiting) if first else b""
+            first_byte = self._serial.read(1)
+            return first_byte + self._serial.read(self._serial.in_waiting) if first_byte else b""
         except (serial.SerialException, OSError) as error:
             raise LineLostError(self._url, f"cannot be read: {error}") from error
 
-    def write(self, data: bytes, *, wakeup: bool = False) -> None:
-        """Send all of ``data`` to the SAS host; ``wakeup`` has no effect, because a serial server has no ninth bit."""
-        del wakeup
+    def write(self, data: bytes, *, has_wakeup_bit: bool = False) -> None:
+        """Send all of ``data`` to the SAS host, without the wakeup bit: a serial server has no ninth bit."""
+        del has_wakeup_bit
         try:
             self._serial.write(data)
         except (serial.SerialException, OSError) as error:
@@ -240,10 +240,10 @@ class SerialServerPort:
         self._serial.close()
 
 
-def open_port(port_name: str, *, strict: bool, link: Path) -> SasPort:
+def open_port(port_name: str, *, is_strict: bool, link: Path) -> SasPort:
     """Open the SAS port named in a cabinet file; ``link`` is the path for a pseudo-terminal's other end."""
     if port_name == "pty":
         return PseudoTerminalPort(link)
     if "://" in port_name:
         return SerialServerPort(port_name)
-    return SerialPort(port_name, strict=strict)
+    return SerialPort(port_name, is_strict=is_strict)

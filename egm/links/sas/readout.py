@@ -13,7 +13,7 @@ from meters import MeterReading
 
 
 @dataclass(frozen=True, slots=True)
-class GameFacts:
+class GameReadout:
     """The data of one game for SAS; ``payback_hundredths`` is its return (RTP) in hundredths of 1 %."""
 
     game_number: int
@@ -22,13 +22,13 @@ class GameFacts:
     version: str
     digest: str
     denominations_cents: tuple[int, ...]
-    max_bet_credits: int
+    bet_max_credits: int
     payback_hundredths: int
     is_enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class HandpayFacts:
+class HandpayReadout:
     """Money owed to the player by hand: its journal id, kind (``jackpot``, ``cancelled_credit`` ...) and amount."""
 
     id: str
@@ -37,11 +37,11 @@ class HandpayFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class HopperFacts:
+class HopperReadout:
     """The hopper's content, as a count of coins, and the codes of its active faults."""
 
     coin_count: int
-    faults: tuple[str, ...]
+    active_fault_codes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +56,14 @@ class SasReadout:
     currency: str
     denomination_cents: int
     """The accounting denomination, in minor units."""
-    games: tuple[GameFacts, ...]
+    games: tuple[GameReadout, ...]
     selected_game_number: int
     """SAS number of the selected game, 0 for none."""
     player_denomination_cents: int
     """The denomination that the player has selected, in minor units."""
-    handpay: HandpayFacts | None
+    handpay: HandpayReadout | None
     """The hand-pay owed, or None."""
-    hopper: HopperFacts | None
+    hopper: HopperReadout | None
     """The hopper, or None if the machine has none."""
     payout_coin_cents: int | None
     """The value of the coin that the machine pays out, in minor units; None if it pays none."""
@@ -77,7 +77,7 @@ class SasReadout:
     """The value of the bills in the stacker, in minor units."""
     reel_stops: tuple[int, ...]
     """The reel stops of the last game; empty if the game has no reels."""
-    local_time: Callable[[], datetime]
+    read_local_time: Callable[[], datetime]
     """A function that returns the venue's local time, by this host's clock if it has set the time."""
     supported_poll_codes: frozenset[int]
     """Codes of the polls that this host may use."""
@@ -99,30 +99,30 @@ class SasReadout:
 
     def read_meters(self, game_id: str = "") -> Mapping[str, int]:
         """Return the values of all the machine's meters by name, for the whole machine or the game with this id."""
-        values = self._meters_by_game.get(game_id)
-        if values is None:
-            dims: dict[str, str | int] = {"game": game_id} if game_id else {}
+        value_by_meter = self._meters_by_game.get(game_id)
+        if value_by_meter is None:
+            dimensions: dict[str, str | int] = {"game": game_id} if game_id else {}
             if self.play_meters_denomination_cents:
-                dims["denomination_cents"] = self.play_meters_denomination_cents
-            values = self._meters_by_game[game_id] = (
-                self.meter_reading.select(**dims) if dims else self.meter_reading
+                dimensions["denomination_cents"] = self.play_meters_denomination_cents
+            value_by_meter = self._meters_by_game[game_id] = (
+                self.meter_reading.select(**dimensions) if dimensions else self.meter_reading
             ).values
-        return values
+        return value_by_meter
 
     def count_bills(self, amount_cents: int) -> int:
         """Return the number of accepted bills of this value, in minor units."""
-        counts = self._meters_by_game.get("bills by amount")
-        if counts is None:
-            counts = self._meters_by_game["bills by amount"] = self.meter_reading.split_by(
+        count_by_bill_cents = self._meters_by_game.get("bills by amount")
+        if count_by_bill_cents is None:
+            count_by_bill_cents = self._meters_by_game["bills by amount"] = self.meter_reading.split_by(
                 "bill_in.count", "bill_cents"
             )
-        return counts.get(str(amount_cents), 0)
+        return count_by_bill_cents.get(str(amount_cents), 0)
 
     def limit_to_denomination(self, denomination_cents: int) -> "SasReadout":
         """Return a copy of the readout whose meters of play are those of one denomination."""
         return replace(self, play_meters_denomination_cents=denomination_cents)
 
-    def find_game(self, game_number: int) -> GameFacts | None:
+    def find_game(self, game_number: int) -> GameReadout | None:
         """Return the game that has this SAS number, or None."""
         return next((game for game in self.games if game.game_number == game_number), None)
 

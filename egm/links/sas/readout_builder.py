@@ -9,7 +9,7 @@ from egm.devices.interface import MoneyDevices
 from egm.kernel.games import InstalledGames
 from egm.kernel.own_entries import FAULT_RAISED
 from egm.links.sas.host import READ_HANDPAY_KEY, SasHost
-from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, SasReadout
+from egm.links.sas.readout import GameReadout, HandpayReadout, HopperReadout, SasReadout
 from egm.money.entries import BILL_IN, VOUCHER_OUT
 from egm.money.host_controls import is_game_allowed
 from egm.money.host_money import HostMoney
@@ -30,13 +30,13 @@ class MeterReadingCache:
 
     def __init__(self, journal: JournalView) -> None:
         self._journal = journal
-        self._last: MeterReading | None = None
+        self._last_reading: MeterReading | None = None
 
     def read_values(self) -> MeterReading:
         """Return the current value of every meter."""
-        if self._last is None or self._last.sequence != self._journal.sequence:
-            self._last = self._journal.meters()
-        return self._last
+        if self._last_reading is None or self._last_reading.sequence != self._journal.sequence:
+            self._last_reading = self._journal.meters()
+        return self._last_reading
 
 
 class ReadoutBuilder:
@@ -46,19 +46,19 @@ class ReadoutBuilder:
     once with every new journal entry.
     """
 
-    def __init__(self, host: SasHost, readings: MeterReadingCache) -> None:
+    def __init__(self, host: SasHost, meter_cache: MeterReadingCache) -> None:
         self._host = host
-        self._readings = readings
+        self._meter_cache = meter_cache
         machine = host.machine
         self._games = tuple(
-            GameFacts(
+            GameReadout(
                 game_number=number,
                 id=game_id,
                 title=game.title.get("en", game_id),
                 version=game.version,
                 digest=game.digest,
                 denominations_cents=machine.denominations_cents[game_id],
-                max_bet_credits=find_highest_stake_credits(
+                bet_max_credits=find_highest_stake_credits(
                     machine, game_id, machine.denominations_cents[game_id][0]
                 ),
                 payback_hundredths=_convert_to_hundredths_of_percent(
@@ -69,19 +69,19 @@ class ReadoutBuilder:
         )
         self._last_bill_cents = 0
         self._last_issued_ticket_cents = 0
-        self._stacker_bills = 0
+        self._stacker_bill_count = 0
         self._stacker_cents = 0
         self._collect_from_journal()
 
     def _collect_from_journal(self) -> None:
         """Restore the last bill, the last ticket and the content of the stacker from the journal, at start."""
         journal = self._host.machine.journal
-        removals = (
+        stacker_removal_sequences = (
             entry.sequence
             for entry in journal.entries(FAULT_RAISED.kind, newest_first=True)
-            if _get_entry_details(entry).get("code") == _STACKER_REMOVED_FAULT
+            if _get_entry_record(entry).get("code") == _STACKER_REMOVED_FAULT
         )
-        for entry in journal.entries(BILL_IN.kind, since=next(removals, 0)):
+        for entry in journal.entries(BILL_IN.kind, since=next(stacker_removal_sequences, 0)):
             self.process_entry(entry)
         for kind in (BILL_IN.kind, VOUCHER_OUT.kind):
             for entry in journal.entries(kind, newest_first=True, limit=1):
@@ -90,19 +90,19 @@ class ReadoutBuilder:
     def process_entry(self, entry: StoredEntry) -> None:
         """Store what a journal entry states and no meter contains: last bill, last ticket, content of the stacker."""
         self._store_last_amount(entry)
-        details = _get_entry_details(entry)
+        record = _get_entry_record(entry)
         if entry.kind == BILL_IN.kind:
-            self._stacker_bills += 1
-            self._stacker_cents += int(details["amount_cents"])
-        elif entry.kind == FAULT_RAISED.kind and details.get("code") == _STACKER_REMOVED_FAULT:
-            self._stacker_bills = self._stacker_cents = 0
+            self._stacker_bill_count += 1
+            self._stacker_cents += int(record["amount_cents"])
+        elif entry.kind == FAULT_RAISED.kind and record.get("code") == _STACKER_REMOVED_FAULT:
+            self._stacker_bill_count = self._stacker_cents = 0
 
     def _store_last_amount(self, entry: StoredEntry) -> None:
         """Store the amount if the journal entry records an accepted bill or a printed ticket."""
         if entry.kind == BILL_IN.kind:
-            self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
+            self._last_bill_cents = int(_get_entry_record(entry)["amount_cents"])
         elif entry.kind == VOUCHER_OUT.kind:
-            self._last_issued_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
+            self._last_issued_ticket_cents = int(_get_entry_record(entry)["amount_cents"])
 
     def build_readout(self) -> SasReadout:
         """Return the machine's data as of now, for the replies to the host's polls."""
@@ -116,7 +116,7 @@ class ReadoutBuilder:
             else HostMoney()
         )
         return SasReadout(
-            meter_reading=self._readings.read_values(),
+            meter_reading=self._meter_cache.read_values(),
             serial=machine.identity.serial,
             currency=machine.profile.currency,
             denomination_cents=host.settings.denomination_cents,
@@ -130,41 +130,41 @@ class ReadoutBuilder:
             payout_coin_cents=machine.profile.coins.hopper_cents or None,
             last_bill_cents=self._last_bill_cents,
             last_ticket_cents=self._last_issued_ticket_cents,
-            stacker_bill_count=self._stacker_bills,
+            stacker_bill_count=self._stacker_bill_count,
             stacker_cents=self._stacker_cents,
             reel_stops=self._read_reel_stops(),
-            local_time=_build_local_clock(host),
+            read_local_time=_build_local_clock(host),
             supported_poll_codes=host.permitted_poll_codes,
             ticket_validator=money.ticket_validator,
             can_transfer=money.can_transfer,
             can_award_bonuses=money.can_award_bonuses,
         )
 
-    def _read_handpay(self) -> HandpayFacts | None:
+    def _read_handpay(self) -> HandpayReadout | None:
         """Return the open hand-pay, unless this host has already read it."""
         handpay = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         if handpay is None or handpay.id == self._host.values_between_polls.get(READ_HANDPAY_KEY):
             return None
-        return HandpayFacts(handpay.id, handpay.kind, handpay.amount_cents)
+        return HandpayReadout(handpay.id, handpay.kind, handpay.amount_cents)
 
-    def _read_hopper(self) -> HopperFacts | None:
+    def _read_hopper(self) -> HopperReadout | None:
         """Return the coins in the hopper and its active faults, or None without a hopper."""
         machine = self._host.machine
         payout_coin_cents = machine.profile.coins.hopper_cents
         if machine.component(MoneyDevices).hopper is None or not payout_coin_cents:
             return None
         level_cents = max(0, machine.journal.balance_cents("stock:hopper"))
-        faults = tuple(code for code in machine.active_faults if code.startswith("hopper."))
-        return HopperFacts(level_cents // payout_coin_cents, faults)
+        active_fault_codes = tuple(code for code in machine.active_faults if code.startswith("hopper."))
+        return HopperReadout(level_cents // payout_coin_cents, active_fault_codes)
 
     def _read_reel_stops(self) -> tuple[int, ...]:
         """Return the reel stops of the last game; empty if it had no reels."""
-        last = find_last_game(self._host.machine)
-        outcome = None if last is None else last[0].outcome
+        last_game = find_last_game(self._host.machine)
+        outcome = None if last_game is None else last_game[0].outcome
         return () if outcome is None else tuple(outcome.display.get("stops", ()))
 
 
-def _get_entry_details(entry: StoredEntry) -> Mapping[str, Any]:
+def _get_entry_record(entry: StoredEntry) -> Mapping[str, Any]:
     """Return a journal entry's record if it is a JSON object, else an empty mapping."""
     return entry.record if isinstance(entry.record, Mapping) else {}
 
@@ -182,8 +182,8 @@ def _build_local_clock(host: SasHost) -> Callable[[], datetime]:
     clock, zone = host.context.clock, host.time_zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 
-    def get_local_time() -> datetime:
+    def read_local_time() -> datetime:
         """Return the venue's local time, by the time that the host has set."""
         return (clock.now() + offset).astimezone(zone)
 
-    return get_local_time
+    return read_local_time

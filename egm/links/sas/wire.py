@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from egm.links.sas.crc import has_valid_crc
-from egm.links.sas.requests import REQUEST_HEAD_SIZE_BYTES, find_frame_size, has_crc
+from egm.links.sas.request_sizes import REQUEST_HEAD_SIZE_BYTES, find_frame_size, has_crc
 
 #: The address that reaches all machines on a line.
 BROADCAST_ADDRESS: Final = 0
@@ -101,9 +101,9 @@ class WakeupBitFraming:
         self._address = address
         self._gap_ns = gap_ns
         self._received_ns = 0
-        self._escape = b""
-        self._message = bytearray()
-        self._listening = False
+        self._pending_escape = b""
+        self._message_bytes = bytearray()
+        self._is_in_message = False
 
     def decode(self, data: bytes, now_ns: int) -> Iterator[ReceivedMessage]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
@@ -111,20 +111,20 @@ class WakeupBitFraming:
             yield from self._discard_message("gap")
         self._received_ns = now_ns
         for byte in data:
-            if self._escape:
+            if self._pending_escape:
                 yield from self._process_escaped_byte(byte)
             elif byte == _PARITY_ESCAPE_BYTE:
-                self._escape = b"\xff"
+                self._pending_escape = b"\xff"
             else:
                 yield from self._process_plain_byte(byte)
 
     def _process_escaped_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process the second or third byte of a UART mark, such as ``FF 00 xx``."""
-        escape, self._escape = self._escape, b""
+        escape, self._pending_escape = self._pending_escape, b""
         if len(escape) > 1:
             yield from self._process_marked_byte(byte)
         elif byte == 0:
-            self._escape = escape + b"\0"
+            self._pending_escape = escape + b"\0"
         elif byte == _PARITY_ESCAPE_BYTE:
             yield from self._process_plain_byte(byte)
         else:  # no UART sends that: a lone FF is dropped
@@ -136,33 +136,33 @@ class WakeupBitFraming:
         if byte & _GENERAL_POLL_BIT:
             yield GeneralPoll(byte & ADDRESS_MAX)
         elif byte in {self._address, BROADCAST_ADDRESS}:
-            self._message.append(byte)
-            self._listening = True
+            self._message_bytes.append(byte)
+            self._is_in_message = True
         else:
             yield MessageToOtherMachine(byte)
 
     def _process_plain_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process a byte within a message; ignore messages to other machines."""
-        if not self._listening:
+        if not self._is_in_message:
             return
-        self._message.append(byte)
-        size = find_frame_size(self._message)
+        self._message_bytes.append(byte)
+        size = find_frame_size(self._message_bytes)
         if size is None:
             yield from self._discard_message("unknown")
-        elif len(self._message) == size:
-            frame = bytes(self._message)
-            self._message.clear()
-            self._listening = False
+        elif len(self._message_bytes) == size:
+            frame = bytes(self._message_bytes)
+            self._message_bytes.clear()
+            self._is_in_message = False
             yield _build_message(frame)
 
     def _discard_message(self, reason: str) -> Iterator[ReceivedMessage]:
         """Discard the message received so far and yield it as broken; ignore bytes until the next message begins."""
-        self._escape = b""
-        self._listening = False
-        if self._message:
-            broken = bytes(self._message)
-            self._message.clear()
-            yield BrokenMessage(reason, broken)
+        self._pending_escape = b""
+        self._is_in_message = False
+        if self._message_bytes:
+            broken_bytes = bytes(self._message_bytes)
+            self._message_bytes.clear()
+            yield BrokenMessage(reason, broken_bytes)
 
 
 class LenientFraming:
@@ -175,14 +175,14 @@ class LenientFraming:
         self._address = address
         self._gap_ns = gap_ns
         self._received_ns = 0
-        self._message = bytearray()
+        self._message_bytes = bytearray()
         self._awaits_pause = False
 
     def decode(self, data: bytes, now_ns: int) -> Iterator[ReceivedMessage]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         if now_ns - self._received_ns > self._gap_ns:
             self._awaits_pause = False
-            if self._message:
+            if self._message_bytes:
                 yield self._discard_broken_message("gap")
         self._received_ns = now_ns
         for index, byte in enumerate(data):
@@ -193,17 +193,17 @@ class LenientFraming:
 
     def _process_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process one byte, using the lengths of known polls; yield the message that it completes, if any."""
-        if not self._message and byte & _GENERAL_POLL_BIT:
+        if not self._message_bytes and byte & _GENERAL_POLL_BIT:
             yield GeneralPoll(byte & ADDRESS_MAX)
             return
-        self._message.append(byte)
-        size = find_frame_size(self._message)
+        self._message_bytes.append(byte)
+        size = find_frame_size(self._message_bytes)
         if size is None:
             self._awaits_pause = True
             yield self._discard_broken_message("unknown")
-        elif len(self._message) == size:
-            frame = bytes(self._message)
-            self._message.clear()
+        elif len(self._message_bytes) == size:
+            frame = bytes(self._message_bytes)
+            self._message_bytes.clear()
             message = _build_message(frame)
             self._awaits_pause = isinstance(message, BrokenMessage)
             yield (
@@ -214,9 +214,9 @@ class LenientFraming:
 
     def _discard_broken_message(self, reason: str) -> BrokenMessage:
         """Discard the message received so far, and return it as broken for the reason ``reason``."""
-        broken = bytes(self._message)
-        self._message.clear()
-        return BrokenMessage(reason, broken)
+        broken_bytes = bytes(self._message_bytes)
+        self._message_bytes.clear()
+        return BrokenMessage(reason, broken_bytes)
 
 
 def escape_message_with_wakeup(message: bytes) -> bytes:

@@ -53,24 +53,24 @@ class ScreenClient:
         ``is_onlooker``: the client only observes; no player uses its picture. ``sends_heartbeats``: the client sends
         :class:`~egm.kernel.messages.ScreenHeartbeat` regularly, so that the machine notices if it hangs.
         """
-        self._sends_alive = sends_heartbeats
+        self._sends_heartbeats = sends_heartbeats
         self._is_onlooker = is_onlooker
         self._path = socket_path
         self._token_path = token_path
         self._socket: socket.socket | None = None
-        self._inbox = bytearray()
-        self._outbox = bytearray()
-        self._wait = FIRST_RECONNECT_DELAY_SECONDS
-        self._next_try = 0.0
+        self._received_bytes = bytearray()
+        self._unsent_bytes = bytearray()
+        self._reconnect_delay_seconds = FIRST_RECONNECT_DELAY_SECONDS
+        self._next_attempt_at = 0.0
 
     def send(self, message: Message) -> bool:
         """Queue a message to the server; return False if it is dropped.
 
         It is dropped without a connection, or if too many bytes wait to be sent.
         """
-        if self._socket is None or len(self._outbox) > _UNSENT_BYTES_MAX:
+        if self._socket is None or len(self._unsent_bytes) > _UNSENT_BYTES_MAX:
             return False
-        self._outbox += encode_message(message)
+        self._unsent_bytes += encode_message(message)
         return True
 
     def poll(self, now: float) -> PollResult:
@@ -80,7 +80,7 @@ class ScreenClient:
         """
         has_opened = False
         if self._socket is None:
-            if now < self._next_try or not self._connect(now):
+            if now < self._next_attempt_at or not self._connect(now):
                 return PollResult()
             has_opened = True
         try:
@@ -89,14 +89,16 @@ class ScreenClient:
         except (OSError, MessageError) as error:
             self.close()
             self._back_off(now)
-            is_absent = isinstance(error, ConnectionError)  # a peer that stops or restarts is not an error
+            is_server_gone = isinstance(
+                error, ConnectionError
+            )  # a peer that stops or restarts is not an error
             return PollResult(
                 has_link_opened=has_opened,
                 has_link_been_lost=True,
-                error_text="" if is_absent else str(error),
+                error_text="" if is_server_gone else str(error),
             )
         if messages:
-            self._wait = FIRST_RECONNECT_DELAY_SECONDS
+            self._reconnect_delay_seconds = FIRST_RECONNECT_DELAY_SECONDS
         return PollResult(messages, has_link_opened=has_opened)
 
     def close(self) -> None:
@@ -104,54 +106,54 @@ class ScreenClient:
         if self._socket is not None:
             self._socket.close()
         self._socket = None
-        self._inbox.clear()
-        self._outbox.clear()
+        self._received_bytes.clear()
+        self._unsent_bytes.clear()
 
     def _back_off(self, now: float) -> None:
         """Schedule the next attempt to connect; each delay is twice the one before, up to a limit."""
-        self._next_try = now + self._wait
-        self._wait = min(RECONNECT_DELAY_SECONDS_MAX, self._wait * 2)
+        self._next_attempt_at = now + self._reconnect_delay_seconds
+        self._reconnect_delay_seconds = min(RECONNECT_DELAY_SECONDS_MAX, self._reconnect_delay_seconds * 2)
 
     def _connect(self, now: float) -> bool:
         """Connect and queue the greeting; on failure schedule the next attempt and return False."""
-        peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        new_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             token = self._token_path.read_text("utf-8").strip()
             with open_socket_address(self._path) as address:
-                peer.connect(address)
+                new_socket.connect(address)
         except (OSError, UnicodeDecodeError):
-            peer.close()
+            new_socket.close()
             self._back_off(now)
             return False
-        peer.setblocking(False)
-        self._socket = peer
-        self._outbox += encode_message(
-            Hello(token=token, onlooker=self._is_onlooker, proves=self._sends_alive)
+        new_socket.setblocking(False)
+        self._socket = new_socket
+        self._unsent_bytes += encode_message(
+            Hello(token=token, is_onlooker=self._is_onlooker, sends_heartbeats=self._sends_heartbeats)
         )
         return True
 
     def _write(self) -> None:
         """Send as many queued bytes as the socket accepts now."""
-        if self._socket is not None and self._outbox:
+        if self._socket is not None and self._unsent_bytes:
             with contextlib.suppress(BlockingIOError):
-                sent_bytes = self._socket.send(self._outbox)
-                del self._outbox[:sent_bytes]
+                sent_byte_count = self._socket.send(self._unsent_bytes)
+                del self._unsent_bytes[:sent_byte_count]
 
     def _read(self) -> tuple[Message, ...]:
         """Return every complete message received. Raises OSError for a closed link, MessageError for a bad line."""
         assert self._socket is not None
         while True:
             try:
-                piece = self._socket.recv(_READ_BYTES_MAX)
+                block = self._socket.recv(_READ_BYTES_MAX)
             except BlockingIOError:
                 break
-            if not piece:
-                if self._inbox:
+            if not block:
+                if self._received_bytes:
                     break
                 raise ConnectionResetError("the peer closed the link")
-            self._inbox += piece
-            if len(self._inbox) > LINE_BYTES_MAX and b"\n" not in self._inbox:
+            self._received_bytes += block
+            if len(self._received_bytes) > LINE_BYTES_MAX and b"\n" not in self._received_bytes:
                 raise MessageError(f"a line of more than {LINE_BYTES_MAX} bytes")
-        *lines, incomplete = self._inbox.split(b"\n")
-        self._inbox = bytearray(incomplete)
+        *lines, incomplete_line = self._received_bytes.split(b"\n")
+        self._received_bytes = bytearray(incomplete_line)
         return tuple(decode_message(bytes(line)) for line in lines if line)

@@ -42,7 +42,7 @@ def is_same_token(text: str, token: str) -> bool:
 
 async def serve_unix_socket(
     path: Path,
-    serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+    serve_client: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
     *,
     line_bytes_max: int,
 ) -> asyncio.Server:
@@ -52,14 +52,14 @@ async def serve_unix_socket(
     before the server is returned, the socket is closed.
     """
     path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before the server starts)
-    mask = os.umask(0o177)
+    previous_umask = os.umask(0o177)
     try:
         with open_socket_address(path) as address:
             server = await asyncio.start_unix_server(
-                serve, address, limit=line_bytes_max, start_serving=False
+                serve_client, address, limit=line_bytes_max, start_serving=False
             )
     finally:
-        os.umask(mask)
+        os.umask(previous_umask)
     try:
         share_with_screens(path, 0o660)
         await server.start_serving()

@@ -40,26 +40,26 @@ class ScreenServer:
         socket_path: Path,
         token: str,
         *,
-        greeting: Callable[[], tuple[Message, ...]],
+        build_greeting: Callable[[], tuple[Message, ...]],
         on_intent: Callable[[Intent], None],
         on_peer_error: Callable[[str], None],
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
         """Create the server of the machine's screens.
 
-        ``greeting`` returns the messages that a new screen receives; ``on_intent`` handles a person's
+        ``build_greeting`` returns the messages that a new screen receives; ``on_intent`` handles a person's
         request, ``on_peer_error`` the text of a screen's error. ``now_s`` returns monotonic seconds.
         """
         self._path = socket_path
         self._token = token
-        self._greeting = greeting
+        self._build_greeting = build_greeting
         self._on_intent = on_intent
         self._on_peer_error = on_peer_error
         self._writers: set[asyncio.StreamWriter] = set()
         self._now_s = now_s
         #: Time of the last message of each screen that a player uses, in monotonic seconds; infinite for a screen that
         #: sends no signs of life.
-        self._screens: dict[asyncio.StreamWriter, float] = {}
+        self._last_message_s_by_screen: dict[asyncio.StreamWriter, float] = {}
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -79,7 +79,7 @@ class ScreenServer:
     @property
     def player_screen_count(self) -> int:
         """Return the number of connected screens that a player uses; screens that only observe are not counted."""
-        return len(self._screens)
+        return len(self._last_message_s_by_screen)
 
     @property
     def responding_screen_count(self) -> int:
@@ -91,7 +91,7 @@ class ScreenServer:
         now_s = self._now_s()
         return sum(
             now_s - last_alive_s < _SCREEN_HEARTBEAT_GAP_SECONDS_MAX
-            for last_alive_s in self._screens.values()
+            for last_alive_s in self._last_message_s_by_screen.values()
         )
 
     def send(self, message: Message) -> None:
@@ -111,15 +111,15 @@ class ScreenServer:
             hello = decode_message(await reader.readline())
             if not isinstance(hello, Hello) or not is_same_token(hello.token, self._token):
                 raise MessageError("a screen did not send the machine's token first")
-            for message in self._greeting():
+            for message in self._build_greeting():
                 writer.write(encode_message(message))
             self._writers.add(writer)
-            if not hello.onlooker:
-                self._screens[writer] = self._now_s() if hello.proves else math.inf
+            if not hello.is_onlooker:
+                self._last_message_s_by_screen[writer] = self._now_s() if hello.sends_heartbeats else math.inf
             while line := await reader.readline():
                 message = decode_message(line)
-                if hello.proves and writer in self._screens:
-                    self._screens[writer] = self._now_s()
+                if hello.sends_heartbeats and writer in self._last_message_s_by_screen:
+                    self._last_message_s_by_screen[writer] = self._now_s()
                 if isinstance(message, ScreenHeartbeat):
                     continue
                 if not isinstance(message, Intent):
@@ -138,4 +138,4 @@ class ScreenServer:
     def _remove_screen(self, writer: asyncio.StreamWriter) -> None:
         """Remove a disconnected screen from the list of connected screens."""
         self._writers.discard(writer)
-        self._screens.pop(writer, None)
+        self._last_message_s_by_screen.pop(writer, None)

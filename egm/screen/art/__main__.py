@@ -45,8 +45,10 @@ def main() -> None:
     pygame.display.set_mode((8, 8))  # Surfaces need a display's pixel format.
     total_seconds_max = float(sys.argv[1])
     for name, length in json.loads(sys.stdin.buffer.readline()):
-        answer = _draw_in_child_process(name, sys.stdin.buffer.read(length), total_seconds_max)
-        sys.stdout.buffer.write(answer if len(answer) == PICTURE_SIZE_BYTES + 1 else answer + b"\n")
+        drawing_reply = _draw_in_child_process(name, sys.stdin.buffer.read(length), total_seconds_max)
+        sys.stdout.buffer.write(
+            drawing_reply if len(drawing_reply) == PICTURE_SIZE_BYTES + 1 else drawing_reply + b"\n"
+        )
         sys.stdout.buffer.flush()
 
 
@@ -59,25 +61,27 @@ def _draw_in_child_process(picture_name: str, picture_file_bytes: bytes, total_s
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     if usage.ru_utime + usage.ru_stime > total_seconds_max:
         return f"the pictures before it took {total_seconds_max:g} s to draw".encode()
-    readable, writable = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(readable)
-        with os.fdopen(writable, "wb") as pipe:
-            status = _draw(picture_name, picture_file_bytes, pipe)
-        os._exit(status)
-    os.close(writable)
-    with os.fdopen(readable, "rb") as output:
-        answer = output.read(PICTURE_SIZE_BYTES + 1)
-    _, exit_status = os.waitpid(child, 0)
-    if not os.WIFEXITED(exit_status):
-        was_too_slow = os.WTERMSIG(exit_status) in {signal.SIGXCPU, signal.SIGKILL}
+    read_descriptor, write_descriptor = os.pipe()
+    child_pid = os.fork()
+    if not child_pid:
+        os.close(read_descriptor)
+        with os.fdopen(write_descriptor, "wb") as pipe:
+            exit_code = _draw(picture_name, picture_file_bytes, pipe)
+        os._exit(exit_code)
+    os.close(write_descriptor)
+    with os.fdopen(read_descriptor, "rb") as output:
+        drawing_reply = output.read(PICTURE_SIZE_BYTES + 1)
+    _, wait_status = os.waitpid(child_pid, 0)
+    if not os.WIFEXITED(wait_status):
+        was_too_slow = os.WTERMSIG(wait_status) in {signal.SIGXCPU, signal.SIGKILL}
         return (
             _DRAWING_TOO_SLOW_TEXT
             if was_too_slow
-            else f"crashes its decoder (signal {os.WTERMSIG(exit_status)})"
+            else f"crashes its decoder (signal {os.WTERMSIG(wait_status)})"
         ).encode()
-    return b"\n" + answer if not os.WEXITSTATUS(exit_status) else answer or b"crashes its decoder"
+    return (
+        b"\n" + drawing_reply if not os.WEXITSTATUS(wait_status) else drawing_reply or b"crashes its decoder"
+    )
 
 
 def _draw(picture_name: str, picture_file_bytes: bytes, output: IO[bytes]) -> int:
@@ -86,9 +90,9 @@ def _draw(picture_name: str, picture_file_bytes: bytes, output: IO[bytes]) -> in
     Write its pixels, or the reason for a failure, to ``output``. Return the exit status for the child process: 0 if the
     picture was drawn.
     """
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    memory = pages * resource.getpagesize() + DRAW_MEMORY_BYTES_MAX
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    used_page_count = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    memory_bytes_max = used_page_count * resource.getpagesize() + DRAW_MEMORY_BYTES_MAX
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes_max, memory_bytes_max))
     resource.setrlimit(resource.RLIMIT_CPU, (DRAW_SECONDS_MAX, DRAW_SECONDS_MAX))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:

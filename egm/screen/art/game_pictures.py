@@ -90,9 +90,9 @@ def _read_drawn_picture(output: IO[bytes]) -> bytes | str:
 
 
 def get_game_picture(
-    requested_file: ArtFile, side: int, other_files: Iterable[ArtFile] = ()
+    requested_file: ArtFile, side_pixels: int, other_files: Iterable[ArtFile] = ()
 ) -> pygame.Surface | None:
-    """Return a game's own picture as a premultiplied square of ``side`` pixels, or None if its file is unusable.
+    """Return a game's own picture as a premultiplied square of ``side_pixels`` pixels, or None if its file is unusable.
 
     The reason for None is reported when the picture is drawn. If the picture is not cached yet, ``other_files`` (the
     game's other pictures) are drawn and cached with it, because they will soon be needed.
@@ -103,8 +103,8 @@ def get_game_picture(
     if picture is None:
         return None
     # The display's own scaling changes colours slightly; this keeps a plain colour exact.
-    scaled_picture = picture.resize((side, side), Image.Resampling.BILINEAR)
-    return pygame.image.frombytes(scaled_picture.tobytes(), (side, side), "RGBA")
+    scaled_picture = picture.resize((side_pixels, side_pixels), Image.Resampling.BILINEAR)
+    return pygame.image.frombytes(scaled_picture.tobytes(), (side_pixels, side_pixels), "RGBA")
 
 
 def _draw_into_cache(picture: ArtFile, other_pictures: Iterable[ArtFile]) -> None:
@@ -115,13 +115,19 @@ def _draw_into_cache(picture: ArtFile, other_pictures: Iterable[ArtFile]) -> Non
     uncached_files = [
         file for file in dict.fromkeys((*other_pictures, picture)) if file not in _picture_cache
     ]
-    files = {file: data for file in uncached_files if (data := read_unchanged_file(file)) is not None}
+    data_by_file = {file: data for file in uncached_files if (data := read_unchanged_file(file)) is not None}
     _picture_cache.update(dict.fromkeys(uncached_files))
-    answers = draw_in_child_process([(file.path, data) for file, data in files.items()]) if files else []
-    for file, answer in zip(files, answers, strict=True):
-        if isinstance(answer, str):
-            echo(f"screen: {file.path}: {answer}; it is not used", err=True)
+    pixels_or_reasons = (
+        draw_in_child_process([(file.path, data) for file, data in data_by_file.items()])
+        if data_by_file
+        else []
+    )
+    for file, pixels_or_reason in zip(data_by_file, pixels_or_reasons, strict=True):
+        if isinstance(pixels_or_reason, str):
+            echo(f"screen: {file.path}: {pixels_or_reason}; it is not used", err=True)
         else:
-            _picture_cache[file] = Image.frombytes("RGBa", (PICTURE_SIDE_PIXELS, PICTURE_SIDE_PIXELS), answer)
+            _picture_cache[file] = Image.frombytes(
+                "RGBa", (PICTURE_SIDE_PIXELS, PICTURE_SIDE_PIXELS), pixels_or_reason
+            )
     while len(_picture_cache) > _CACHED_PICTURES_MAX:
         del _picture_cache[next(iter(_picture_cache))]

@@ -103,9 +103,9 @@ def find_drawing_name(symbol: str) -> str | None:
     return max(matching_names, key=lambda key: (key.count("_"), len(key)), default=None)
 
 
-def render_drawing(drawing_name: str, side: int) -> pygame.Surface:
-    """Return a symbol's drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError`."""
-    return render_own_drawing(DRAWING_FILE_BY_NAME[drawing_name], (side, side))
+def render_drawing(drawing_name: str, side_pixels: int) -> pygame.Surface:
+    """Return a symbol's drawing as a premultiplied square of ``side_pixels`` pixels. Raises :class:`PictureError`."""
+    return render_own_drawing(DRAWING_FILE_BY_NAME[drawing_name], (side_pixels, side_pixels))
 
 
 def render_symbol_art(
@@ -132,13 +132,13 @@ def render_symbol_art(
     return render_drawing(drawing_name, side)
 
 
-def _render_name_token(symbol: str, name_text: str, side: int) -> pygame.Surface:
+def _render_name_token(symbol: str, name_text: str, side_pixels: int) -> pygame.Surface:
     """Return a token with the name ``name_text``, for a symbol that has no drawing."""
     light, base, deep = map(
         parse_colour, _TOKEN_SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_TOKEN_SHADES)]
     )
     black: Colour = (0, 0, 0, 255)
-    canvas = VectorCanvas((side, side))
+    canvas = VectorCanvas((side_pixels, side_pixels))
     shape = build_polygon_path(50, 50, 47, 8, -67.5)
     canvas.fill_path(shape, _TOKEN_EDGE_PAINT)
     canvas.fill_path(scale_path(shape, 0.965), _TOKEN_FACE_PAINT)

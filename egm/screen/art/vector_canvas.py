@@ -113,17 +113,19 @@ class VectorCanvas:
     def __init__(
         self,
         size: tuple[int, int],
-        units: tuple[float, float] = (100.0, 100.0),
-        oversample: int = OVERSAMPLING_FACTOR,
+        size_units: tuple[float, float] = (100.0, 100.0),
+        oversampling_factor: int = OVERSAMPLING_FACTOR,
     ) -> None:
         self.size = (max(1, size[0]), max(1, size[1]))
-        self.over = oversample
-        self.kx = self.size[0] * oversample / units[0]
-        self.ky = self.size[1] * oversample / units[1]
-        self.surface = pygame.Surface((self.size[0] * oversample, self.size[1] * oversample), pygame.SRCALPHA)
+        self.oversampling_factor = oversampling_factor
+        self.pixels_per_unit_x = self.size[0] * oversampling_factor / size_units[0]
+        self.pixels_per_unit_y = self.size[1] * oversampling_factor / size_units[1]
+        self.surface = pygame.Surface(
+            (self.size[0] * oversampling_factor, self.size[1] * oversampling_factor), pygame.SRCALPHA
+        )
 
     def _to_pixels(self, path: Sequence[Point]) -> list[tuple[float, float]]:
-        return [(x * self.kx, y * self.ky) for x, y in path]
+        return [(x * self.pixels_per_unit_x, y * self.pixels_per_unit_y) for x, y in path]
 
     def _paint_through_mask(self, mask: pygame.Surface, top_left: tuple[int, int], paint: Paint) -> None:
         """Draw a shape, given as a white mask, at the pixel ``top_left`` in ``paint``. A gradient spans the mask."""
@@ -147,10 +149,16 @@ class VectorCanvas:
     ) -> None:
         """Draw a line ``stroke_width`` units wide along an outline, with round corners and ends."""
         points = self._to_pixels(path)
-        radius = max(0.5, stroke_width * self.kx / 2)
-        pad = math.ceil(radius) + 1
-        left, top = math.floor(min(p[0] for p in points)) - pad, math.floor(min(p[1] for p in points)) - pad
-        right, bottom = math.ceil(max(p[0] for p in points)) + pad, math.ceil(max(p[1] for p in points)) + pad
+        radius = max(0.5, stroke_width * self.pixels_per_unit_x / 2)
+        margin_pixels = math.ceil(radius) + 1
+        left, top = (
+            math.floor(min(p[0] for p in points)) - margin_pixels,
+            math.floor(min(p[1] for p in points)) - margin_pixels,
+        )
+        right, bottom = (
+            math.ceil(max(p[0] for p in points)) + margin_pixels,
+            math.ceil(max(p[1] for p in points)) + margin_pixels,
+        )
         mask = pygame.Surface((right - left, bottom - top), pygame.SRCALPHA)
         white = (255, 255, 255, 255)
         mask_points = [(x - left, y - top) for x, y in points]
@@ -182,14 +190,20 @@ class VectorCanvas:
 
     def draw_glow(self, path: Sequence[Point], spread: float, colour: Colour) -> None:
         """Draw a soft glow around an outline, ``spread`` units wide."""
-        shrink = 4
+        shrink_factor = 4
         small_surface = pygame.Surface(
-            (max(1, self.surface.get_width() // shrink), max(1, self.surface.get_height() // shrink)),
+            (
+                max(1, self.surface.get_width() // shrink_factor),
+                max(1, self.surface.get_height() // shrink_factor),
+            ),
             pygame.SRCALPHA,
         )
-        points = [(x * self.kx / shrink, y * self.ky / shrink) for x, y in path]
+        points = [
+            (x * self.pixels_per_unit_x / shrink_factor, y * self.pixels_per_unit_y / shrink_factor)
+            for x, y in path
+        ]
         pygame.draw.polygon(small_surface, premultiply_colour(colour), points)
-        radius = max(1, round(spread * self.kx / shrink / 2))
+        radius = max(1, round(spread * self.pixels_per_unit_x / shrink_factor / 2))
         blurred_surface = pygame.transform.gaussian_blur(small_surface, radius)
         self.surface.blit(
             pygame.transform.smoothscale(blurred_surface, self.surface.get_size()),
@@ -214,20 +228,22 @@ class VectorCanvas:
         If it is wider than ``width_max``, it is scaled down. ``edge_width`` is the width of an outline around the text
         in the colour ``edge_paint``, in units.
         """
-        font = pygame.font.Font(font_file, max(4, round(height * self.ky)))
+        font = pygame.font.Font(font_file, max(4, round(height * self.pixels_per_unit_y)))
         mask = font.render(text, True, (255, 255, 255)).premul_alpha()
         mask = mask.subsurface(mask.get_bounding_rect()).copy()
-        width_max_pixels = mask.get_width() if width_max is None else round(width_max * self.kx)
+        width_max_pixels = (
+            mask.get_width() if width_max is None else round(width_max * self.pixels_per_unit_x)
+        )
         if mask.get_width() > width_max_pixels:
             mask = pygame.transform.smoothscale(
                 mask, (width_max_pixels, round(mask.get_height() * width_max_pixels / mask.get_width()))
             )
         top_left = (
-            round(centre[0] * self.kx - mask.get_width() / 2),
-            round(centre[1] * self.ky - mask.get_height() / 2),
+            round(centre[0] * self.pixels_per_unit_x - mask.get_width() / 2),
+            round(centre[1] * self.pixels_per_unit_y - mask.get_height() / 2),
         )
         if edge_width > 0:
-            self._draw_text_edge(mask, top_left, round(edge_width * self.kx), edge_paint)
+            self._draw_text_edge(mask, top_left, round(edge_width * self.pixels_per_unit_x), edge_paint)
         self._paint_through_mask(mask, top_left, paint)
 
     def _draw_text_edge(
@@ -251,4 +267,8 @@ class VectorCanvas:
 
     def finish_surface(self) -> pygame.Surface:
         """Return the drawing as a premultiplied surface of the size that the canvas was created for."""
-        return pygame.transform.smoothscale(self.surface, self.size) if self.over > 1 else self.surface
+        return (
+            pygame.transform.smoothscale(self.surface, self.size)
+            if self.oversampling_factor > 1
+            else self.surface
+        )

@@ -6,7 +6,7 @@ them play, so a feature's music cannot outlast the feature.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.screen.audio.mixer import SoundOutput
 from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUND_COUNT, SOUND_CUES, TEST_TONES_HZ
@@ -17,7 +17,7 @@ from egm.screen.presentation import (
     has_feature_title_card,
     is_feature_step,
 )
-from egm.screen.steps import GambleStep, KenoStep, PickStep, WheelStep
+from egm.screen.steps import DoubleUpStep, KenoStep, PickStep, WheelStep
 from egm.screen.theme import Theme
 from egm.screen.view import ATTRACT_DELAY_SECONDS, Scene, View, build_view_timeline
 
@@ -48,7 +48,7 @@ def is_cue_allowed(cue: str, view: View) -> bool:
 
     A host can forbid all sounds, or only those of game play. Alarms (J-17) and test tones are always allowed.
     """
-    allowed_sounds = "on" if view.snapshot is None else view.snapshot.sound
+    allowed_sounds = "on" if view.snapshot is None else view.snapshot.allowed_sound
     is_of_game_play = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
     return (
         cue in ALARM_CUES
@@ -56,6 +56,14 @@ def is_cue_allowed(cue: str, view: View) -> bool:
         or allowed_sounds == "on"
         or (allowed_sounds == "no_play" and not is_of_game_play)
     )
+
+
+class _PlayingLoop(NamedTuple):
+    """A looped sound that is playing on a channel."""
+
+    cue: str
+    sound_family: str
+    loudness: float
 
 
 class SoundPlayer:
@@ -67,7 +75,7 @@ class SoundPlayer:
         self._theme = theme
         self._speakers = speakers
         self._sound_store = sound_store
-        self._loops: dict[str, tuple[str, str, float]] = {}
+        self._loop_by_channel: dict[str, _PlayingLoop] = {}
         self._alarm_until = 0.0
         self._touch_sound_count = 0
 
@@ -122,25 +130,31 @@ class SoundPlayer:
     def _update_loops(self, view: View, family: str, speakers: SoundOutput) -> None:
         """Stop looped sounds that no longer apply, start new ones, and set the loudness of those that continue."""
         loops_to_play = list_loops_to_play(view, self._theme)
-        for channel, (cue, sound_family, loudness) in list(self._loops.items()):
+        for channel, (cue, sound_family, loudness) in list(self._loop_by_channel.items()):
             if loops_to_play.get(channel) != cue or sound_family != self._choose_sound_family(
                 cue, family, view
             ):
-                del self._loops[channel]
+                del self._loop_by_channel[channel]
                 speakers.stop(channel)
             elif abs(loudness - self._compute_present_loudness(cue, view)) > _LOOP_LOUDNESS_CHANGE_MIN:
-                self._loops[channel] = (cue, sound_family, self._compute_present_loudness(cue, view))
-                speakers.set_loudness(channel, self._loops[channel][2])
+                self._loop_by_channel[channel] = _PlayingLoop(
+                    cue, sound_family, self._compute_present_loudness(cue, view)
+                )
+                speakers.set_loudness(channel, self._loop_by_channel[channel].loudness)
         for channel, cue in loops_to_play.items():
             loudness = self._compute_present_loudness(cue, view)
             sound_family = self._choose_sound_family(cue, family, view)
-            if channel in self._loops or loudness <= 0 or not self._is_synthesised(cue, sound_family):
+            if (
+                channel in self._loop_by_channel
+                or loudness <= 0
+                or not self._is_synthesised(cue, sound_family)
+            ):
                 continue
             if channel == "lead" and view.now < self._alarm_until:
                 continue
-            if cue == "turn" and "lead" not in self._loops and view.now >= self._alarm_until:
+            if cue == "turn" and "lead" not in self._loop_by_channel and view.now >= self._alarm_until:
                 speakers.stop("lead")  # Stop the sound of the last win.
-            self._loops[channel] = (cue, sound_family, loudness)
+            self._loop_by_channel[channel] = _PlayingLoop(cue, sound_family, loudness)
             speakers.play(cue, sound_family, channel, loudness)
 
     def _play_once(self, cue: str, family: str, view: View, speakers: SoundOutput) -> None:
@@ -179,14 +193,21 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     cues_by_channel: dict[str, str] = {}
     if is_feature_shown(view, timeline, elapsed_seconds):
         cues_by_channel["music"] = "feature"
-    index = _find_step_index_at(timeline, elapsed_seconds)
-    step, time = presentation.steps[index], timeline.steps[index]
-    has_turning_parts = not isinstance(step, GambleStep | PickStep | KenoStep)
-    if has_turning_parts and time.stops and time.begin <= elapsed_seconds < max(time.stops):
+    step_index = _find_step_index_at(timeline, elapsed_seconds)
+    step, step_times = presentation.steps[step_index], timeline.steps[step_index]
+    has_turning_parts = not isinstance(step, DoubleUpStep | PickStep | KenoStep)
+    if (
+        has_turning_parts
+        and step_times.stop_seconds
+        and step_times.begin_seconds <= elapsed_seconds < max(step_times.stop_seconds)
+    ):
         cues_by_channel["turn"] = "turn"
-        if find_anticipated_reel(step, time, elapsed_seconds) is not None:
+        if find_anticipated_reel(step, step_times, elapsed_seconds) is not None:
             cues_by_channel["lead"] = "anticipation"
-    elif timeline.celebration_level > 0 and timeline.last_stop <= elapsed_seconds < timeline.roll_up_end:
+    elif (
+        timeline.celebration_level > 0
+        and timeline.last_stop_seconds <= elapsed_seconds < timeline.roll_up_end_seconds
+    ):
         cues_by_channel["turn"] = "count"
     return cues_by_channel
 
@@ -201,13 +222,18 @@ def is_feature_shown(view: View, timeline: PresentationTimeline, elapsed_seconds
         presentation, _find_step_index_at(timeline, elapsed_seconds)
     ):
         return False
-    return elapsed_seconds < timeline.roll_up_end or view.decision is not None
+    return elapsed_seconds < timeline.roll_up_end_seconds or view.decision is not None
 
 
 def _find_step_index_at(timeline: PresentationTimeline, elapsed_seconds: float) -> int:
     """Return the index of the game step that is on the screen ``elapsed_seconds`` after the presentation began."""
     return max(
-        (i for i, time in enumerate(timeline.steps) if time.title_card_begin <= elapsed_seconds), default=0
+        (
+            i
+            for i, step_times in enumerate(timeline.steps)
+            if step_times.title_card_begin_seconds <= elapsed_seconds
+        ),
+        default=0,
     )
 
 
@@ -265,8 +291,8 @@ def _list_money_cues(previous: View, current: View) -> list[str]:
         if new_snapshot.notices and current.notice_received_at > previous.notice_received_at
         else ""
     )
-    if code == "ticket_printed" or (new_snapshot.paying is not None and old_snapshot.paying is None):
-        return ["paper" if new_snapshot.paying is None or new_snapshot.paying.way == "ticket" else "coin"]
+    if code == "ticket_printed" or (new_snapshot.payout is not None and old_snapshot.payout is None):
+        return ["paper" if new_snapshot.payout is None or new_snapshot.payout.method == "ticket" else "coin"]
     if (
         new_snapshot.state == old_snapshot.state == "idle"
         and new_snapshot.credit_cents > old_snapshot.credit_cents
@@ -285,19 +311,19 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
         return []
     previous_time, current_time = previous.now - presentation.began_at, current.now - presentation.began_at
     cues: list[str] = []
-    for index, (step, time) in enumerate(zip(presentation.steps, timeline.steps, strict=True)):
-        has_card = has_feature_title_card(presentation, index)
-        if previous_time <= time.title_card_begin < current_time and has_card:
+    for step_index, (step, step_times) in enumerate(zip(presentation.steps, timeline.steps, strict=True)):
+        has_card = has_feature_title_card(presentation, step_index)
+        if previous_time <= step_times.title_card_begin_seconds < current_time and has_card:
             cues.append("title")
-        for part, stop in enumerate(time.stops):
+        for part_index, stop in enumerate(step_times.stop_seconds):
             if previous_time < stop <= current_time:
-                cues.append(_choose_stop_cue(step, part))
-    if timeline.celebration_level > 0 and previous_time < timeline.last_stop <= current_time:
+                cues.append(_choose_stop_cue(step, part_index))
+    if timeline.celebration_level > 0 and previous_time < timeline.last_stop_seconds <= current_time:
         cues.append(f"win_{timeline.celebration_level}")
     if (
         timeline.celebration_level > 0
-        and timeline.roll_up_end > timeline.last_stop
-        and previous_time < timeline.roll_up_end <= current_time
+        and timeline.roll_up_end_seconds > timeline.last_stop_seconds
+        and previous_time < timeline.roll_up_end_seconds <= current_time
     ):
         cues.append(
             "closing"
@@ -307,13 +333,14 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
     return cues
 
 
-def _choose_stop_cue(step: object, part: int) -> str:
-    """Return the sound cue for the moment at which part number ``part`` of a step stops.
+def _choose_stop_cue(step: object, part_index: int) -> str:
+    """Return the sound cue for the moment at which part number ``part_index`` of a step stops.
 
     A part is a reel, a ball, a card, a box, a wheel or another moving part.
     """
-    if isinstance(step, GambleStep | PickStep):
+    if isinstance(step, DoubleUpStep | PickStep):
         return "card"
     if isinstance(step, KenoStep):
         return "ball"
-    return f"stop_{REEL_STOP_SOUND_COUNT if isinstance(step, WheelStep) else min(part + 1, REEL_STOP_SOUND_COUNT)}"
+    stop_number = REEL_STOP_SOUND_COUNT if isinstance(step, WheelStep) else part_index + 1
+    return f"stop_{min(stop_number, REEL_STOP_SOUND_COUNT)}"

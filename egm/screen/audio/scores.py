@@ -12,7 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from egm.screen.audio.synthesis import Instrument, Note, compute_hertz_of_midi_note, mix_notes_to_samples
+from egm.screen.audio.synthesis import (
+    NO_NOISE,
+    Instrument,
+    Noise,
+    Note,
+    Vibration,
+    compute_hertz_of_midi_note,
+    mix_notes_to_samples,
+)
 
 #: The file of the scores.
 _SOUNDS_FILE: Final = Path(__file__).with_name("sounds.toml")
@@ -55,13 +63,13 @@ class SoundCue:
     If not, all games share one sound.
     """
     compression: float = 1.0
-    """How strongly loud parts are compressed: ``drive`` of :func:`egm.screen.audio.synthesis.mix_notes_to_samples`."""
+    """How strongly loud parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes_to_samples`)."""
     peak_share: float = 1.0
     """The peak level of the cue's sound, as a fraction of its channel's peak level."""
 
 
 #: The loudness of each grade of win, as a share of the lead channel's peak.
-_LOUDNESS_BY_WIN_GRADE: Final = (0.55, 0.7, 0.85, 1.0)
+_PEAK_SHARE_BY_CELEBRATION_LEVEL: Final = (0.55, 0.7, 0.85, 1.0)
 #: Every cue by name.
 SOUND_CUES: Final[Mapping[str, SoundCue]] = {
     "key": SoundCue("touch"),
@@ -101,7 +109,7 @@ SOUND_CUES: Final[Mapping[str, SoundCue]] = {
         f"win_{n}": SoundCue(
             "lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.6, peak_share=share
         )
-        for n, share in enumerate(_LOUDNESS_BY_WIN_GRADE, 1)
+        for n, share in enumerate(_PEAK_SHARE_BY_CELEBRATION_LEVEL, 1)
     },
     "title": SoundCue("lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.6),
     "feature": SoundCue(
@@ -197,19 +205,19 @@ def read_sound_table() -> SoundTable:
 
 def _parse_instrument(instrument_data: Mapping[str, Any]) -> Instrument:
     """Return an instrument from its table in ``sounds.toml``."""
-    noise = instrument_data.get("noise", (0.0, 1.0))
+    noise = instrument_data.get("noise", NO_NOISE)
     return Instrument(
-        tuple((float(a), float(b), float(c)) for a, b, c in instrument_data["modes"]),
+        tuple(Vibration(*map(float, mode)) for mode in instrument_data["modes"]),
         **{
             parameter: float(instrument_data[key])
             for key, parameter in (
                 ("attack", "attack_seconds"),
-                ("ring", "ring_seconds_max"),
+                ("ring", "ring_seconds"),
                 ("release", "release_seconds"),
             )
             if key in instrument_data
         },
-        noise=(float(noise[0]), float(noise[1])),
+        noise=Noise(*map(float, noise)),
         noise_smoothing_count=int(instrument_data.get("dull", 0)),
     )
 
@@ -232,15 +240,15 @@ def _parse_family(family_data: Mapping[str, Any], instruments: Mapping[str, Inst
         {str(instrument): str(pattern) for instrument, pattern in family_data["beats"].items()},
         (str(family_data["lead"]), str(family_data["second"])),
     )
-    shape = (
+    pattern_lengths = (
         len(family.chords),
         len(family.melody),
         len(family.accompaniment_figure),
         *map(len, family.percussion_patterns.values()),
     )
-    if shape[:3] != (4, 32, 8) or set(shape[3:]) != {8}:
+    if pattern_lengths[:3] != (4, 32, 8) or set(pattern_lengths[3:]) != {8}:
         raise ValueError(
-            f"expected 4 chords, 32 tokens of melody, 8 of figure and of each beat; found {shape}"
+            f"expected 4 chords, 32 tokens of melody, 8 of figure and of each beat; found {pattern_lengths}"
         )
     return family
 
@@ -258,53 +266,62 @@ def _build_melody(
     ``.`` is a rest.
     """
     notes: Notes = []
-    for index, mark in enumerate(tokens):
-        if mark not in {".", "-"}:
-            eighths = 1
-            while index + eighths < len(tokens) and tokens[index + eighths] == "-":
-                eighths += 1
+    for index, token in enumerate(tokens):
+        if token not in {".", "-"}:
+            eighth_count = 1
+            while index + eighth_count < len(tokens) and tokens[index + eighth_count] == "-":
+                eighth_count += 1
             notes.append(
                 Note(
                     instrument,
                     index * family.eighth_seconds,
-                    family.compute_pitch(int(mark)),
-                    eighths * family.eighth_seconds * 0.9,
+                    family.compute_pitch(int(token)),
+                    eighth_count * family.eighth_seconds * 0.9,
                     loudness,
                 )
             )
     return notes
 
 
-def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
+def _build_accompaniment(family: SoundFamily, bar_count: int) -> Notes:
     """Return the notes of an accompaniment for the given number of bars: bass, chords, figure and percussion."""
     instruments = read_sound_table().instruments
     notes: Notes = []
-    for bar in range(bars):
-        bar_begin, chord = bar * 8 * family.eighth_seconds, family.chords[bar % len(family.chords)]
+    for bar_index in range(bar_count):
+        bar_begin_seconds, chord = (
+            bar_index * 8 * family.eighth_seconds,
+            family.chords[bar_index % len(family.chords)],
+        )
         notes += [
-            Note(family.chord_instrument, bar_begin, pitch, 7.6 * family.eighth_seconds, 0.16)
+            Note(family.chord_instrument, bar_begin_seconds, pitch, 7.6 * family.eighth_seconds, 0.16)
             for pitch in family.list_triad_pitches(chord)
         ]
         bass_pitch = family.compute_pitch(chord) / 2
         notes += [
-            Note(instruments["bass"], bar_begin + half * family.eighth_seconds, bass_pitch, 0.3, 0.6)
-            for half in (0, 4)
+            Note(
+                instruments["bass"],
+                bar_begin_seconds + eighth_index * family.eighth_seconds,
+                bass_pitch,
+                0.3,
+                0.6,
+            )
+            for eighth_index in (0, 4)
         ]
         notes += [
             Note(
                 family.accompaniment_instrument,
-                bar_begin + index * family.eighth_seconds,
+                bar_begin_seconds + eighth_index * family.eighth_seconds,
                 family.compute_pitch(chord + int(degrees_above)),
                 0.12,
                 0.3,
             )
-            for index, degrees_above in enumerate(family.accompaniment_figure)
+            for eighth_index, degrees_above in enumerate(family.accompaniment_figure)
             if degrees_above != "."
         ]
         notes += [
-            Note(instruments[name], bar_begin + index * family.eighth_seconds, 90.0, 0.1, 0.3)
+            Note(instruments[name], bar_begin_seconds + eighth_index * family.eighth_seconds, 90.0, 0.1, 0.3)
             for name, pattern in family.percussion_patterns.items()
-            for index, mark in enumerate(pattern)
+            for eighth_index, mark in enumerate(pattern)
             if mark == "x"
         ]
     return notes
@@ -349,8 +366,8 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
 
     It is played as a loop.
     """
-    instruments, step = read_sound_table().instruments, family.eighth_seconds / 2
-    notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
+    instruments, step_seconds = read_sound_table().instruments, family.eighth_seconds / 2
+    notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step_seconds - 0.02, 0.5)]
     for index in range(16):
         chord = family.chords[0] if index < 8 else family.chords[2]
         degrees_above = family.accompaniment_figure[index % 8]
@@ -358,17 +375,19 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
             notes.append(
                 Note(
                     family.accompaniment_instrument,
-                    index * step,
+                    index * step_seconds,
                     family.compute_pitch(chord + int(degrees_above)),
                     0.06,
                     0.5,
                 )
             )
         if index % 2 == 0:
-            notes.append(Note(instruments["shaker"], index * step, 90, 0.05, 0.25))
+            notes.append(Note(instruments["shaker"], index * step_seconds, 90, 0.05, 0.25))
         if index % 8 == 0:
-            notes.append(Note(instruments["bass"], index * step, family.compute_pitch(chord) / 2, 0.2, 0.6))
-    return notes, 16 * step
+            notes.append(
+                Note(instruments["bass"], index * step_seconds, family.compute_pitch(chord) / 2, 0.2, 0.6)
+            )
+    return notes, 16 * step_seconds
 
 
 def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
@@ -376,14 +395,20 @@ def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
 
     It is played as a loop until the reel stops.
     """
-    instruments, step = read_sound_table().instruments, 0.085
-    top = family.octave_degree
+    instruments, step_seconds = read_sound_table().instruments, 0.085
+    octave_degree = family.octave_degree
     notes = [
-        Note(family.melody_instrument, i * step, family.compute_pitch(top + (4 if i % 2 else 5)), step, 0.6)
+        Note(
+            family.melody_instrument,
+            i * step_seconds,
+            family.compute_pitch(octave_degree + (4 if i % 2 else 5)),
+            step_seconds,
+            0.6,
+        )
         for i in range(12)
     ]
-    notes += [Note(instruments["drum"], i * step, 70.0, 0.1, 0.3 + 0.03 * (i % 4)) for i in range(12)]
-    return notes, 12 * step
+    notes += [Note(instruments["drum"], i * step_seconds, 70.0, 0.1, 0.3 + 0.03 * (i % 4)) for i in range(12)]
+    return notes, 12 * step_seconds
 
 
 def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
@@ -391,41 +416,53 @@ def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
 
     It is played as a loop.
     """
-    instruments, step, top = read_sound_table().instruments, 0.07, family.octave_degree
+    instruments, step_seconds, octave_degree = read_sound_table().instruments, 0.07, family.octave_degree
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
-    notes = [Note(instruments["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
+    notes = [Note(instruments["tick"], i * step_seconds, 2400.0, 0.03, 0.5) for i in range(8)]
     notes += [
-        Note(family.accompaniment_instrument, i * step, family.compute_pitch(top + d), 0.05, 0.7)
+        Note(
+            family.accompaniment_instrument,
+            i * step_seconds,
+            family.compute_pitch(octave_degree + d),
+            0.05,
+            0.7,
+        )
         for i, d in enumerate(degrees)
     ]
-    return notes, 8 * step
+    return notes, 8 * step_seconds
 
 
-def _build_win_music(family: SoundFamily, grade: int) -> Notes:
+def _build_win_music(family: SoundFamily, celebration_level: int) -> Notes:
     """Return the notes of the music for a win of grade 1 to 4.
 
     Grade 1 has three notes, grade 2 is a fanfare, grade 3 has one bar of melody, grade 4 has two bars, and bells.
     """
-    top, eighth_seconds = family.octave_degree, min(family.eighth_seconds, 0.2)
-    if grade == 1:
-        return _build_note_run(family, (top, top + 2, top + 4), 0.1)
-    if grade == 2:
-        return [*_build_note_run(family, (0, 2, 4, top), 0.1), *_build_chord(family, 0, 0.42, 0.7)]
-    bars = 1 if grade == 3 else 2
-    start = 5 * 0.09
-    opening = _build_note_run(family, (0, 2, 4, top, top + 2), 0.09)
+    octave_degree, eighth_seconds = family.octave_degree, min(family.eighth_seconds, 0.2)
+    if celebration_level == 1:
+        return _build_note_run(family, (octave_degree, octave_degree + 2, octave_degree + 4), 0.1)
+    if celebration_level == 2:
+        return [*_build_note_run(family, (0, 2, 4, octave_degree), 0.1), *_build_chord(family, 0, 0.42, 0.7)]
+    bar_count = 1 if celebration_level == 3 else 2
+    theme_start_seconds = 5 * 0.09
+    opening = _build_note_run(family, (0, 2, 4, octave_degree, octave_degree + 2), 0.09)
     theme = [
-        *_build_accompaniment(family, bars),
-        *_build_melody(family, family.melody[: bars * 8], family.melody_instrument, 1.0),
+        *_build_accompaniment(family, bar_count),
+        *_build_melody(family, family.melody[: bar_count * 8], family.melody_instrument, 1.0),
     ]
-    delayed_theme = [replace(note, start_seconds=note.start_seconds + start) for note in theme]
-    end = start + bars * 8 * family.eighth_seconds
-    notes = [*opening, *delayed_theme, *_build_chord(family, 0, end, 1.4)]
-    if grade == 4:
+    delayed_theme = [replace(note, start_seconds=note.start_seconds + theme_start_seconds) for note in theme]
+    theme_end_seconds = theme_start_seconds + bar_count * 8 * family.eighth_seconds
+    notes = [*opening, *delayed_theme, *_build_chord(family, 0, theme_end_seconds, 1.4)]
+    if celebration_level == 4:
         bell = read_sound_table().instruments["bell"]
         notes += [
-            Note(bell, end + i * eighth_seconds, family.compute_pitch(top + d), 0.3, 0.4)
-            for i, d in enumerate((4, 2, 4, top))
+            Note(
+                bell,
+                theme_end_seconds + i * eighth_seconds,
+                family.compute_pitch(octave_degree + d),
+                0.3,
+                0.4,
+            )
+            for i, d in enumerate((4, 2, 4, octave_degree))
         ]
     return notes
 
@@ -444,9 +481,11 @@ def _build_reel_stop(family: SoundFamily, reel_number: int) -> Notes:
 
 def _build_title_fanfare(family: SoundFamily) -> Notes:
     """Return the notes of the fanfare that announces a feature."""
-    top, drum = family.octave_degree, read_sound_table().instruments["drum"]
+    octave_degree, drum = family.octave_degree, read_sound_table().instruments["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
-    rising_notes = _build_note_run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
+    rising_notes = _build_note_run(
+        family, (0, 2, 4, octave_degree, octave_degree + 2, octave_degree + 4, 2 * octave_degree), 0.1
+    )
     return [*roll, *rising_notes, *_build_chord(family, 0, 0.78, 1.1), *_build_chord(family, 4, 0.74, 0.1)]
 
 
@@ -519,12 +558,12 @@ def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
 def synthesise_cue(cue: str, family: str) -> bytes:
     """Return the samples (16 bits, mono) of a cue in a family, at the cue's share of its channel's peak level."""
     sound_cue = SOUND_CUES[cue]
-    notes, loop = build_cue_notes(cue, family)
+    notes, loop_seconds = build_cue_notes(cue, family)
     return mix_notes_to_samples(
         notes,
         PEAK_SHARE_BY_CHANNEL[sound_cue.channel] * sound_cue.peak_share,
-        loop_seconds=loop,
-        drive=sound_cue.compression,
+        loop_seconds=loop_seconds,
+        compression=sound_cue.compression,
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
 from operator import add, mul
-from typing import Final
+from typing import Final, NamedTuple
 
 #: Samples per second, one channel, 16 bits.
 SAMPLES_PER_SECOND: Final = 22050
@@ -29,20 +29,40 @@ _INAUDIBLE_NOISE_NEPERS: Final = 7
 _CUT_FADE_SECONDS: Final = 0.012
 
 
+class Vibration(NamedTuple):
+    """One vibration of a note."""
+
+    pitch_multiple: float
+    """The pitch, as a multiple of the note's pitch."""
+    strength: float
+    decay_per_second: float
+
+
+class Noise(NamedTuple):
+    """The noise in a note: breath, stick or shaker."""
+
+    strength: float
+    decay_per_second: float
+
+
+#: The noise of an instrument without noise.
+NO_NOISE: Final = Noise(strength=0.0, decay_per_second=1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Instrument:
     """An instrument, described by how it vibrates."""
 
-    vibrations: tuple[tuple[float, float, float], ...]
-    """The vibrations of a note, each as (pitch as a multiple of the note's pitch, strength, decay rate per second)."""
+    vibrations: tuple[Vibration, ...]
+    """The vibrations of a note."""
     attack_seconds: float = 0.002
     """The time until a note has full strength, in seconds."""
-    ring_seconds_max: float = 1.2
-    """How long a struck note sounds at most, in seconds, whatever its length; 0: the note is held for its length."""
+    ring_seconds: float = 1.2
+    """How long a struck note sounds, in seconds, whatever its length; 0: the note is held for its length."""
     release_seconds: float = 0.08
     """The time in which a held note fades out at its end, in seconds."""
-    noise: tuple[float, float] = (0.0, 1.0)
-    """The strength and the decay per second of the note's noise (breath, stick or shaker)."""
+    noise: Noise = NO_NOISE
+    """The noise of a note; none if its strength is 0."""
     noise_smoothing_count: int = 0
     """How many times the noise is smoothed."""
 
@@ -68,11 +88,14 @@ def _compute_decaying_sine(
     pitch_hz: float, amplitude: float, decay_per_second: float, sample_count: int
 ) -> list[float]:
     """Return ``sample_count`` samples of a sine of ``pitch_hz`` Hz with a decay rate (to 1/e in 1/rate seconds)."""
-    turn = math.tau * pitch_hz / SAMPLES_PER_SECOND
-    shrink = math.exp(-decay_per_second / SAMPLES_PER_SECOND)
-    sample_factor, previous_factor = 2 * shrink * math.cos(turn), shrink * shrink
+    radians_per_sample = math.tau * pitch_hz / SAMPLES_PER_SECOND
+    decay_per_sample = math.exp(-decay_per_second / SAMPLES_PER_SECOND)
+    sample_factor, previous_factor = (
+        2 * decay_per_sample * math.cos(radians_per_sample),
+        decay_per_sample * decay_per_sample,
+    )
     samples = [0.0] * sample_count
-    sample, next_sample = 0.0, amplitude * shrink * math.sin(turn)
+    sample, next_sample = 0.0, amplitude * decay_per_sample * math.sin(radians_per_sample)
     for i in range(sample_count):
         samples[i] = sample
         sample, next_sample = next_sample, sample_factor * next_sample - previous_factor * sample
@@ -101,38 +124,44 @@ def _synthesise_note(instrument: Instrument, pitch_hz: float, seconds: float) ->
 
     They are packed in arrays of 8-byte numbers, because hundreds of notes are cached.
     """
-    count = max(
-        1, round(SAMPLES_PER_SECOND * (instrument.ring_seconds_max or seconds + instrument.release_seconds))
+    sample_count = max(
+        1, round(SAMPLES_PER_SECOND * (instrument.ring_seconds or seconds + instrument.release_seconds))
     )
-    total = [0.0] * count
-    full_strength = sum(strength for _, strength, _ in instrument.vibrations) + instrument.noise[0]
+    note_samples = [0.0] * sample_count
+    full_strength = sum(strength for _, strength, _ in instrument.vibrations) + instrument.noise.strength
     for ratio, strength, decay in instrument.vibrations:
         if pitch_hz * ratio < SAMPLES_PER_SECOND * _PITCH_MAX_SHARE_OF_SAMPLE_RATE:
             # Inaudible samples at the end are not computed.
-            audible_samples = (
-                count
+            audible_sample_count = (
+                sample_count
                 if decay <= 0
-                else min(count, round(SAMPLES_PER_SECOND * _INAUDIBLE_VIBRATION_NEPERS / decay))
+                else min(sample_count, round(SAMPLES_PER_SECOND * _INAUDIBLE_VIBRATION_NEPERS / decay))
             )
-            part = _compute_decaying_sine(pitch_hz * ratio, strength / full_strength, decay, audible_samples)
-            total[:audible_samples] = map(add, total, part)
-    if instrument.noise[0]:
+            vibration_samples = _compute_decaying_sine(
+                pitch_hz * ratio, strength / full_strength, decay, audible_sample_count
+            )
+            note_samples[:audible_sample_count] = map(add, note_samples, vibration_samples)
+    if instrument.noise.strength:
         strength, decay = instrument.noise
-        audible_samples = min(count, round(SAMPLES_PER_SECOND * _INAUDIBLE_NOISE_NEPERS / decay))
+        audible_sample_count = min(sample_count, round(SAMPLES_PER_SECOND * _INAUDIBLE_NOISE_NEPERS / decay))
         decay_factor = math.exp(-decay / SAMPLES_PER_SECOND)
-        level, levels = strength / full_strength, []
-        for _ in range(audible_samples):
-            levels.append(level)
-            level *= decay_factor
-        total[:audible_samples] = map(
-            add, total, map(mul, _generate_noise(audible_samples, instrument.noise_smoothing_count), levels)
+        noise_strength, noise_strengths = strength / full_strength, []
+        for _ in range(audible_sample_count):
+            noise_strengths.append(noise_strength)
+            noise_strength *= decay_factor
+        note_samples[:audible_sample_count] = map(
+            add,
+            note_samples,
+            map(
+                mul, _generate_noise(audible_sample_count, instrument.noise_smoothing_count), noise_strengths
+            ),
         )
     _fade_in_and_out(
-        total,
+        note_samples,
         instrument.attack_seconds,
-        _CUT_FADE_SECONDS if instrument.ring_seconds_max else instrument.release_seconds,
+        _CUT_FADE_SECONDS if instrument.ring_seconds else instrument.release_seconds,
     )
-    return array.array("d", total)
+    return array.array("d", note_samples)
 
 
 def _fade_in_and_out(samples: list[float], attack_seconds: float, release_seconds: float) -> None:
@@ -146,13 +175,13 @@ def _fade_in_and_out(samples: list[float], attack_seconds: float, release_second
 
 
 def mix_notes_to_samples(
-    notes: Iterable[Note], peak_share: float, *, loop_seconds: float = 0.0, drive: float = 1.0
+    notes: Iterable[Note], peak_share: float, *, loop_seconds: float = 0.0, compression: float = 1.0
 ) -> bytes:
     """Return the sum of the notes as 16-bit samples whose maximum is ``peak_share`` of full scale (0 to 1).
 
     ``loop_seconds`` is the length in seconds of a sound that is played as a loop: the part that still sounds at its end
-    is added to its start, so that no gap is heard. ``drive`` is how strongly loud parts are compressed, which makes the
-    sound louder at the same peak; 1.0 is no compression.
+    is added to its start, so that no gap is heard. ``compression`` is how strongly loud parts are compressed, which
+    makes the sound louder at the same peak; 1.0 is no compression.
     """
     note_samples = [
         (
@@ -162,18 +191,20 @@ def mix_notes_to_samples(
         )
         for note in notes
     ]
-    length = round(loop_seconds * SAMPLES_PER_SECOND) or max(
-        start + len(samples) for start, samples, _ in note_samples
+    sample_count = round(loop_seconds * SAMPLES_PER_SECOND) or max(
+        start_index + len(samples) for start_index, samples, _ in note_samples
     )
-    mixed_samples = [0.0] * length
-    for start, samples, loudness in note_samples:
-        _add_note_samples(mixed_samples, start % length if loop_seconds else start, samples, loudness)
-    maximum = max(map(abs, mixed_samples)) or 1.0
-    if drive > 1:
-        gain = drive / maximum
+    mixed_samples = [0.0] * sample_count
+    for start_index, samples, loudness in note_samples:
+        _add_note_samples(
+            mixed_samples, start_index % sample_count if loop_seconds else start_index, samples, loudness
+        )
+    sample_max = max(map(abs, mixed_samples)) or 1.0
+    if compression > 1:
+        gain = compression / sample_max
         mixed_samples = list(map(math.tanh, map(mul, mixed_samples, repeat(gain))))
-        maximum = math.tanh(drive)
-    scale = peak_share * _SAMPLE_MAX / maximum
+        sample_max = math.tanh(compression)
+    scale = peak_share * _SAMPLE_MAX / sample_max
     return array.array("h", map(int, map(mul, mixed_samples, repeat(scale)))).tobytes()
 
 
@@ -197,11 +228,11 @@ def _add_note_samples(
 def limit_peak(wave_samples: bytes, peak_share: float) -> bytes:
     """Return samples whose maximum is at most ``peak_share`` of full scale; softer samples are returned unchanged."""
     samples = array.array("h", wave_samples)
-    maximum = max(map(abs, samples), default=0)
-    if maximum <= peak_share * _SAMPLE_MAX:
+    sample_max = max(map(abs, samples), default=0)
+    if sample_max <= peak_share * _SAMPLE_MAX:
         return wave_samples
     return array.array(
-        "h", (int(sample * peak_share * _SAMPLE_MAX / maximum) for sample in samples)
+        "h", (int(sample * peak_share * _SAMPLE_MAX / sample_max) for sample in samples)
     ).tobytes()
 
 

@@ -18,7 +18,7 @@ from egm.screen.theme import fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, is_decision_due
 
 #: The number of coins and symbols that move in the celebration of each level of win.
-_ITEMS_BY_WIN_LEVEL: Final = (0, 0, 26, 60, 110)
+_ITEM_COUNT_BY_CELEBRATION_LEVEL: Final = (0, 0, 26, 60, 110)
 #: The dark band behind the text of a smaller win.
 _TEXT_BAND_PAINT: Final = LinearGradient(
     (
@@ -37,7 +37,7 @@ _FIELD_VEIL_PAINT: Final = LinearGradient(
 
 def draw_attract(context: DrawingContext) -> None:
     """Draw the welcome plate over the game field of an idle machine. It says how to start a game."""
-    p, view = context.painter, context.view
+    painter, view = context.painter, context.view
     x, y, w, h = context.layout.game_field
     beat = 0.0 if view.reduced_motion else math.sin(view.now * 1.6)
     height = 210.0
@@ -51,15 +51,15 @@ def draw_attract(context: DrawingContext) -> None:
             (1, (0, 0, 0, 0)),
         )
     )
-    p.fill_rounded_rect((x, top, w, height), band)
-    p.draw_text(
-        context.texts.say("attract.welcome"),
+    painter.fill_rounded_rect((x, top, w, height), band)
+    painter.draw_text(
+        context.texts.translate("attract.welcome"),
         (x + w / 2, top + 74),
         TextStyle("display", "marquee", build_gold_gradient(context.theme), 3, (20, 6, 0, 220)),
         width_max=w - 60,
     )
-    p.draw_text(
-        context.texts.say("attract.insert"),
+    painter.draw_text(
+        context.texts.translate("attract.insert"),
         (x + w / 2, top + 152 + 3 * beat),
         TextStyle("strong", "lead", "text", 2),
         width_max=w - 60,
@@ -81,16 +81,16 @@ def draw_celebration(context: DrawingContext) -> None:
     ) or not view.presentation.outcome.win_cents + len(view.presentation.outcome.prizes):
         return
     if view.decision is not None and is_decision_due(view, context.theme):
-        return  # Do not hide the answers.
-    elapsed_seconds = view.now - view.presentation.began_at - timeline.last_stop
-    roll_up_seconds = timeline.roll_up_end - timeline.last_stop
+        return  # Do not hide the options.
+    elapsed_seconds = view.now - view.presentation.began_at - timeline.last_stop_seconds
+    roll_up_seconds = timeline.roll_up_end_seconds - timeline.last_stop_seconds
     if (
         elapsed_seconds < 0
         or elapsed_seconds > roll_up_seconds + 1.2
         or view.snapshot.state not in {"playing", "idle"}
     ):
         return
-    p = context.painter
+    painter = context.painter
     x, y, w, h = context.layout.game_field
     centre_x, centre_y = x + w / 2, y + h / 2
     entrance_share = 1.0 if view.reduced_motion else ease_out(elapsed_seconds / 0.35)
@@ -100,12 +100,15 @@ def draw_celebration(context: DrawingContext) -> None:
         _draw_rays(context, (centre_x, centre_y), entrance_share * visible_share)
     if not view.reduced_motion:
         _draw_celebration_items(
-            context, elapsed_seconds, _ITEMS_BY_WIN_LEVEL[timeline.celebration_level], roll_up_seconds + 1.0
+            context,
+            elapsed_seconds,
+            _ITEM_COUNT_BY_CELEBRATION_LEVEL[timeline.celebration_level],
+            roll_up_seconds + 1.0,
         )
     height = 320.0 if is_large else 132.0
     top = centre_y - height / 2 if is_large else y + h - height - 6
     if visible_share > 0.6:
-        p.fill_rounded_rect(
+        painter.fill_rounded_rect(
             (x, y, w, h) if is_large else (x, top, w, height),
             _FIELD_VEIL_PAINT if is_large else _TEXT_BAND_PAINT,
         )
@@ -130,26 +133,26 @@ def draw_celebration(context: DrawingContext) -> None:
             )
         )
         if is_large:
-            p.draw_text(
+            painter.draw_text(
                 name,
                 (centre_x, top + 76 - 30 * (1 - entrance_share)),
                 TextStyle("display", "marquee", build_gold_gradient(context.theme), 3, (30, 8, 0, 230)),
                 width_max=w - 80,
             )
-            p.draw_text(
+            painter.draw_text(
                 amount_text,
                 (centre_x, top + 222),
                 TextStyle("numbers", "hero", glow, 3, (30, 8, 0, 230)),
                 width_max=w - 80,
             )
         else:
-            p.draw_text(
+            painter.draw_text(
                 name,
                 (x + w * 0.3, top + height / 2),
                 TextStyle("display", "title", build_gold_gradient(context.theme), 3, (30, 8, 0, 230)),
                 width_max=w * 0.5,
             )
-            p.draw_text(
+            painter.draw_text(
                 amount_text,
                 (x + w * 0.72, top + height / 2),
                 TextStyle("numbers", "marquee", glow, 3, (30, 8, 0, 230)),
@@ -162,12 +165,12 @@ def _format_win_name(context: DrawingContext, outcome: GameOutcome, celebration_
     if outcome.prizes:
         return format_prizes_won(context, outcome.prizes)
     if not outcome.progressives:
-        return context.texts.say(f"win.level_{celebration_level}")
+        return context.texts.translate(f"win.level_{celebration_level}")
     names = FACT_SEPARATOR.join(
         context.texts.choose_translation(progressive.names, progressive.level)
         for progressive in outcome.progressives
     )
-    return context.texts.say("progressive.won", name=names)
+    return context.texts.translate("progressive.won", name=names)
 
 
 def _format_win_amount(context: DrawingContext, outcome: GameOutcome, win_cents: int) -> str:
@@ -177,15 +180,15 @@ def _format_win_amount(context: DrawingContext, outcome: GameOutcome, win_cents:
     """
     if outcome.prizes and not outcome.win_cents:
         value_cents = sum(prize.value_cents for prize in outcome.prizes)
-        return context.texts.say("win.worth", amount=context.format_money(value_cents))
+        return context.texts.translate("win.worth", amount=context.format_money(value_cents))
     if not outcome.prizes and any(progressive.amount_cents is None for progressive in outcome.progressives):
-        return context.texts.say("progressive.confirming")
+        return context.texts.translate("progressive.confirming")
     return context.format_money(win_cents)
 
 
 def _draw_rays(context: DrawingContext, centre: tuple[float, float], opacity: float) -> None:
     """Draw slowly turning rays of light around the point ``centre``, with the given opacity (0 to 1)."""
-    p = context.painter
+    painter = context.painter
     width = 900.0
     turn_degrees = int(context.view.now * 6) % 15 * 2
 
@@ -211,8 +214,8 @@ def _draw_rays(context: DrawingContext, centre: tuple[float, float], opacity: fl
         )
         return pygame.transform.smoothscale(faded_light, size)
 
-    with p.clip_to(context.layout.game_field):
-        p.draw_cached_picture(
+    with painter.clip_to(context.layout.game_field):
+        painter.draw_cached_picture(
             ("rays", turn_degrees, context.look.name),
             (centre[0] - width / 2, centre[1] - width / 2, width, width),
             render_rays,
@@ -225,7 +228,7 @@ def _find_closing_title(context: DrawingContext, presentation: OutcomePresentati
     last_index = len(presentation.steps) - 1
     if not presentation.is_complete or not is_feature_step(presentation, last_index):
         return ""
-    return context.texts.say(
+    return context.texts.translate(
         "feature.total", name=format_stage_name(context, find_step_stage(presentation, last_index))
     )
 
@@ -237,10 +240,10 @@ def _draw_celebration_items(
 
     They move as the look of the game requires: thrown up, raining, bursting or streaming.
     """
-    p, symbol = context.painter, _find_highest_prize_symbol(context)
+    painter, symbol = context.painter, _find_highest_prize_symbol(context)
     x, y, w, h = context.layout.game_field
     place_item = _ITEM_POSITION_BY_ANIMATION[context.look.celebration_animation]
-    with p.clip_to(context.layout.game_field):
+    with painter.clip_to(context.layout.game_field):
         for i in range(item_count):
             start_seconds = (i * 0.618034 % 1.0) * max(0.2, duration_seconds - 1.4)
             item_seconds = elapsed_seconds - start_seconds
@@ -251,13 +254,13 @@ def _draw_celebration_items(
             centre_x, centre_y = x + w * x_share, y + h * y_share
             if symbol and i % 2:
                 item_rect = (centre_x - side / 2, centre_y - side / 2, side, side)
-                p.draw_cached_picture(
-                    ("cheer", symbol), item_rect, lambda size: p.render_symbol(symbol, "", size)
+                painter.draw_cached_picture(
+                    ("cheer", symbol), item_rect, lambda size: painter.render_symbol(symbol, "", size)
                 )
                 continue
             frame = round(abs(math.cos(item_seconds * 7 + i)) * 6)
             width = max(8.0, side * frame / 6)
-            p.draw_cached_picture(
+            painter.draw_cached_picture(
                 ("coin", frame), (centre_x - width / 2, centre_y - side / 2, width, side), _render_turned_coin
             )
 
@@ -265,8 +268,10 @@ def _draw_celebration_items(
 def _find_highest_prize_symbol(context: DrawingContext) -> str:
     """Return the symbol of the game's highest prize for a symbol, or "" if the game has no such prize."""
     game = context.view.game
-    fields = context.view.reel_data_by_game.get(game.id, {}) if game else {}
-    prizes = [prize for reel_data in fields.values() for prize in reel_data.prizes if prize.symbol]
+    reel_data_by_stage = context.view.reel_data_by_game.get(game.id, {}) if game else {}
+    prizes = [
+        prize for reel_data in reel_data_by_stage.values() for prize in reel_data.prizes if prize.symbol
+    ]
     return max(prizes, key=lambda prize: prize.credits).symbol if prizes else ""
 
 
@@ -322,7 +327,7 @@ def _render_turned_coin(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a coin seen at an angle, with its face compressed."""
     if size[0] >= size[1] * 0.35:
         return pygame.transform.smoothscale(render_drawing("coin", max(size)), size)
-    canvas = VectorCanvas(size, oversample=2)
+    canvas = VectorCanvas(size, oversampling_factor=2)
     canvas.fill_path(build_ellipse(50, 50, 47), mix_colours((240, 180, 60, 255), BLACK, 0.25))
     canvas.fill_path(
         build_ellipse(50, 50, 38), RadialGradient(((0, (255, 236, 160, 255)), (1, (190, 120, 20, 255))))

@@ -8,7 +8,7 @@ import pygame
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
 from egm.screen.art.symbols import render_drawing
 from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas
-from egm.screen.keno_slip import find_minimum_wheel_turns
+from egm.screen.keno_slip import find_wheel_turns_min
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Painter, Rect, TextStyle
 from egm.screen.presentation import StepTimes
@@ -52,7 +52,7 @@ def draw_board_background(context: DrawingContext) -> None:
     context.painter.draw_cached_picture(("board", context.look.name), context.layout.game_field, render_board)
 
 
-def format_item_award(context: DrawingContext, award: BonusAward) -> str:
+def format_bonus_award(context: DrawingContext, award: BonusAward) -> str:
     """Return the award of a wheel segment, box or coin as text: its credits, or else its name."""
     if award.credits:
         return context.texts.format_number(award.credits)
@@ -65,18 +65,21 @@ def format_item_award(context: DrawingContext, award: BonusAward) -> str:
 
 # ---------------------------------------------------------------------- hold and spin
 def draw_hold_and_spin(
-    context: DrawingContext, step: HoldStep, step_time: StepTimes, elapsed_seconds: float
+    context: DrawingContext, step: HoldStep, step_times: StepTimes, elapsed_seconds: float
 ) -> None:
     """Draw the cells of a hold-and-spin feature at this moment, the spins left, and the total of the coins.
 
     Coins that have landed stay in their cells; empty cells shimmer while the feature spins.
     """
     draw_board_background(context)
-    ended_spins = next(
-        (i for i, stop in enumerate(step_time.stops) if elapsed_seconds < stop), len(step.cells_after_spins)
+    ended_spin_count = next(
+        (i for i, stop in enumerate(step_times.stop_seconds) if elapsed_seconds < stop),
+        len(step.cells_after_spins),
     )
     coin_indices = (
-        step.cells_after_spins[ended_spins - 1] if ended_spins else (None,) * len(step.cells_after_spins[0])
+        step.cells_after_spins[ended_spin_count - 1]
+        if ended_spin_count
+        else (None,) * len(step.cells_after_spins[0])
     )
     rows = 3 if len(coin_indices) % 3 == 0 else 1
     columns = -(-len(coin_indices) // rows)
@@ -94,25 +97,25 @@ def draw_hold_and_spin(
             context,
             cell,
             None if coin_index is None else step.coin_awards[coin_index],
-            is_spinning=ended_spins < len(step.cells_after_spins),
+            is_spinning=ended_spin_count < len(step.cells_after_spins),
             cell_index=i,
         )
-    total = sum(step.coin_awards[coin].credits for coin in coin_indices if coin is not None)
+    total_credits = sum(step.coin_awards[coin].credits for coin in coin_indices if coin is not None)
     spins_left = (
-        step.spins_left[min(max(ended_spins - 1, 0), len(step.spins_left) - 1)]
-        if ended_spins
+        step.spins_left[min(max(ended_spin_count - 1, 0), len(step.spins_left) - 1)]
+        if ended_spin_count
         else step.spins_left[0]
     )
-    p = context.painter
-    p.draw_text(
-        context.texts.say("feature.spins_left", count=spins_left),
+    painter = context.painter
+    painter.draw_text(
+        context.texts.translate("feature.spins_left", count=spins_left),
         (x + 30, y + 36),
         TextStyle("strong", "body", "text"),
         align="left",
         width_max=w * 0.5,
     )
-    p.draw_text(
-        context.texts.format_number(total),
+    painter.draw_text(
+        context.texts.format_number(total_credits),
         (x + w - 30, y + 36),
         TextStyle("numbers", "title", "meter"),
         align="right",
@@ -127,8 +130,8 @@ def _draw_hold_cell(
 
     ``coin`` is the coin that it holds; if None, the cell is empty and, if ``is_spinning``, shimmers.
     """
-    p, (x, y, w, h) = context.painter, cell
-    p.draw_panel(
+    painter, (x, y, w, h) = context.painter, cell
+    painter.draw_panel(
         cell,
         radius=18,
         fill=(10, 6, 22, 220),
@@ -138,18 +141,18 @@ def _draw_hold_cell(
     if coin is None:
         if is_spinning and not context.view.reduced_motion:
             share = (context.view.now * 2.3 + cell_index * 0.37) % 1.0
-            p.fill_rounded_rect(
+            painter.fill_rounded_rect(
                 (x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*context.look.accent_colour[:3], 46), 10
             )
         return
     side = min(w, h) - 14
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("hold coin",),
         (x + (w - side) / 2, y + (h - side) / 2, side, side),
         lambda size: render_drawing("blank_coin", min(size)),
     )
-    p.draw_text(
-        format_item_award(context, coin),
+    painter.draw_text(
+        format_bonus_award(context, coin),
         (x + w / 2, y + h / 2),
         TextStyle("numbers", "lead", (74, 38, 4, 255), 1.5, (255, 236, 170, 200)),
         width_max=side * 0.68,
@@ -170,10 +173,10 @@ def lay_out_pick_boxes(game_field: Rect, box_count: int) -> list[Rect]:
 
 
 def draw_pick_boxes(
-    context: DrawingContext, step: PickStep, step_time: StepTimes, elapsed_seconds: float
+    context: DrawingContext, step: PickStep, step_times: StepTimes, elapsed_seconds: float
 ) -> None:
     """Draw the boxes of a pick feature, opened one after another as time passes."""
-    opened_count = sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
+    opened_count = sum(1 for stop in step_times.stop_seconds if elapsed_seconds >= stop)
     draw_boxes(context, step.box_count, dict(step.opened_boxes[:opened_count]), should_ask_player=False)
 
 
@@ -185,36 +188,36 @@ def draw_boxes(
     If ``should_ask_player``, also draw a text that asks the player to open one; otherwise the credits won so far.
     """
     draw_board_background(context)
-    p = context.painter
+    painter = context.painter
     x, y, w, _ = context.layout.game_field
     text = (
-        context.texts.say("feature.pick")
+        context.texts.translate("feature.pick")
         if should_ask_player
         else context.texts.format_number(sum(award.credits for award in opened_boxes.values()))
     )
-    p.draw_text(
+    painter.draw_text(
         text, (x + w / 2, y + 40), TextStyle("heavy", "lead", context.look.accent_colour), width_max=w - 60
     )
     for i, rect in enumerate(lay_out_pick_boxes(context.layout.game_field, box_count)):
         if i in opened_boxes:
-            p.draw_panel(
+            painter.draw_panel(
                 rect, radius=20, fill=(12, 7, 24, 235), edge_paint=context.look.accent_colour, edge_width=3
             )
-            item = opened_boxes[i]
-            colour = "meter" if item.credits else "alarm"
-            p.draw_text(
-                format_item_award(context, item),
+            award = opened_boxes[i]
+            colour = "meter" if award.credits else "alarm"
+            painter.draw_text(
+                format_bonus_award(context, award),
                 (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
                 TextStyle("numbers", "title", colour),
                 width_max=rect[2] - 20,
             )
         else:
-            p.draw_cached_picture(
+            painter.draw_cached_picture(
                 ("gift", context.look.name),
                 rect,
                 lambda size, r=rect: _render_closed_box(context, size, r),  # type: ignore[misc]
             )
-            p.draw_text(
+            painter.draw_text(
                 str(i + 1),
                 (rect[0] + rect[2] / 2, rect[1] + rect[3] * 0.64),
                 TextStyle("heavy", "body", "text", 1.5),
@@ -253,16 +256,16 @@ def _render_closed_box(context: DrawingContext, size: tuple[int, int], rect: Rec
 
 
 # ---------------------------------------------------------------------- the wheel
-def compute_wheel_angle(
-    step: WheelStep, elapsed_seconds: float, spin_seconds: float, revolutions: int = _WHEEL_TURNS_MIN
+def compute_wheel_degrees(
+    step: WheelStep, elapsed_seconds: float, spin_seconds: float, turns_min: int = _WHEEL_TURNS_MIN
 ) -> float:
     """Return how many degrees the wheel has turned after ``elapsed_seconds`` of a spin of ``spin_seconds``.
 
-    It slows down and stops on the winning segment. ``revolutions`` is the least number of whole turns; the wheel makes
+    It slows down and stops on the winning segment. ``turns_min`` is the least number of whole turns; the wheel makes
     at least four.
     """
     segment_degrees = 360.0 / len(step.segments)
-    end_degrees = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.winning_index + 0.5) * segment_degrees
+    end_degrees = 360.0 * max(_WHEEL_TURNS_MIN, turns_min) + (step.winning_index + 0.5) * segment_degrees
     return end_degrees * ease_out(clamp_to_unit_interval(elapsed_seconds / spin_seconds))
 
 
@@ -277,52 +280,61 @@ def _compute_wheel_width(game_field: Rect) -> float:
 def find_rect_beside_wheel(game_field: Rect) -> Rect:
     """Return the rectangle of the game field beside a wheel, which is free for text."""
     x, y, w, h = game_field
-    side = _compute_wheel_width(game_field)
-    left = x + w / 2 - (w - side) / 4 + side / 2 + 26
+    wheel_width = _compute_wheel_width(game_field)
+    left = x + w / 2 - (w - wheel_width) / 4 + wheel_width / 2 + 26
     return (left, y + 24, x + w - left - 20, h - 48)
 
 
 def draw_wheel(
     context: DrawingContext,
     step: WheelStep,
-    step_time: StepTimes | None,
+    step_times: StepTimes | None,
     elapsed_seconds: float,
     *,
     should_draw_result: bool = True,
 ) -> None:
     """Draw a bonus wheel under its pointer.
 
-    The wheel turns or, without ``step_time``, rests on the winning segment. If ``should_draw_result``, the award is
+    The wheel turns or, without ``step_times``, rests on the winning segment. If ``should_draw_result``, the award is
     written next to the wheel once it has stopped.
     """
     draw_board_background(context)
-    p = context.painter
+    painter = context.painter
     x, y, w, h = context.layout.game_field
     wheel_width = _compute_wheel_width(context.layout.game_field)
     centre_x, centre_y = x + w / 2 - (w - wheel_width) / 4, y + h / 2 + 6
-    spin_seconds = step_time.stops[-1] - step_time.begin if step_time is not None else 1.0
-    spin_elapsed = elapsed_seconds - step_time.begin if step_time is not None else spin_seconds
+    spin_seconds = step_times.stop_seconds[-1] - step_times.begin_seconds if step_times is not None else 1.0
+    elapsed_spin_seconds = (
+        elapsed_seconds - step_times.begin_seconds if step_times is not None else spin_seconds
+    )
     game = context.view.game
-    angle = compute_wheel_angle(step, spin_elapsed, spin_seconds, find_minimum_wheel_turns(game))
-    key = ("wheel", step.segments, p.scale_length(wheel_width), context.look.name)
-    face = p.find_or_create_surface(
-        key, lambda: _render_wheel_face(context, step, p.scale_length(wheel_width))
+    wheel_degrees = compute_wheel_degrees(
+        step, elapsed_spin_seconds, spin_seconds, find_wheel_turns_min(game)
     )
-    rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
+    key = ("wheel", step.segments, painter.scale_length(wheel_width), context.look.name)
+    face = painter.find_or_create_surface(
+        key, lambda: _render_wheel_face(context, step, painter.scale_length(wheel_width))
+    )
+    rotated_face = painter.cache_result(
+        "wheel", (face, wheel_degrees), lambda: pygame.transform.rotozoom(face, wheel_degrees, 1.0)
+    )
     _draw_rotated_disc(
-        p, rotated_face, (p.scale_length(centre_x), p.scale_length(centre_y)), face.get_width()
+        painter,
+        rotated_face,
+        (painter.scale_length(centre_x), painter.scale_length(centre_y)),
+        face.get_width(),
     )
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("hub", context.look.name),
         (centre_x - 46, centre_y - 46, 92, 92),
         lambda size: _render_wheel_hub(context, size),
     )
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("pointer",),
         (centre_x - 30, centre_y - wheel_width / 2 - 10, 60, 70),
         lambda size: render_wheel_pointer(context, size),
     )
-    if should_draw_result and spin_elapsed >= spin_seconds:
+    if should_draw_result and elapsed_spin_seconds >= spin_seconds:
         left, _, width, _ = find_rect_beside_wheel(context.layout.game_field)
         _draw_wheel_result(context, step.segments[step.winning_index], (left, centre_y - 130, width, 260))
 
@@ -346,31 +358,33 @@ def _draw_rotated_disc(
 
 def _draw_wheel_result(context: DrawingContext, award: BonusAward, rect: Rect) -> None:
     """Draw the award of the winning segment in the rectangle next to the wheel."""
-    p, (x, y, w, h) = context.painter, rect
-    p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge_paint=context.look.accent_colour, edge_width=4)
+    painter, (x, y, w, h) = context.painter, rect
+    painter.draw_panel(
+        rect, radius=24, fill=(10, 6, 22, 235), edge_paint=context.look.accent_colour, edge_width=4
+    )
     symbol_names = context.game_data.get("symbols", {}).get(award.name)
     if symbol_names is None:
-        p.draw_text(
-            format_item_award(context, award),
+        painter.draw_text(
+            format_bonus_award(context, award),
             (x + w / 2, y + h / 2),
             TextStyle("numbers", "hero", "meter"),
             width_max=w - 30,
         )
         return
     side = min(w - 40, 150.0)
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("symbol", award.name),
         (x + (w - side) / 2, y + 16, side, side),
-        lambda size: p.render_symbol(award.name, "", size),
+        lambda size: painter.render_symbol(award.name, "", size),
     )
-    p.draw_text(
+    painter.draw_text(
         context.texts.choose_translation(symbol_names["name"], award.name),
         (x + w / 2, y + h - 66),
         TextStyle("strong", "lead", "text"),
         width_max=w - 30,
     )
     if award.credits:
-        p.draw_text(
+        painter.draw_text(
             context.texts.format_number(award.credits),
             (x + w / 2, y + h - 28),
             TextStyle("numbers", "lead", "meter"),
@@ -384,44 +398,44 @@ def _render_wheel_face(context: DrawingContext, step: WheelStep, width_pixels: i
     canvas.fill_path(build_ellipse(50, 50, 50), BLACK)
     canvas.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(context.theme, context.look.rim_metal))
     segment_degrees = 360.0 / len(step.segments)
-    award_names = list(dict.fromkeys(item.name for item in step.segments))
-    for i, item in enumerate(step.segments):
+    award_names = list(dict.fromkeys(award.name for award in step.segments))
+    for i, award in enumerate(step.segments):
         angles = [math.radians(segment_degrees * (i + k / 12)) for k in range(13)]
         arc = [(50 + 47 * math.sin(a), 50 - 47 * math.cos(a)) for a in angles]
         canvas.fill_path(
             [(50.0, 50.0), *arc],
-            _WHEEL_SEGMENT_COLOURS[award_names.index(item.name) % len(_WHEEL_SEGMENT_COLOURS)],
+            _WHEEL_SEGMENT_COLOURS[award_names.index(award.name) % len(_WHEEL_SEGMENT_COLOURS)],
         )
         canvas.stroke_path([(50.0, 50.0), arc[0]], 0.4, context.theme.get_colour("gold_light"))
     face = canvas.finish_surface()
     symbols = context.game_data.get("symbols", {})
     side = min(width_pixels * 0.12, width_pixels * math.tau * 0.42 / len(step.segments) * 0.95)
-    for i, item in enumerate(step.segments):
-        sign = (
-            context.painter.render_symbol(item.name, "", (round(side), round(side)))
-            if item.name in symbols
-            else _render_segment_award(context, item, width_pixels)
+    for i, award in enumerate(step.segments):
+        segment_picture = (
+            context.painter.render_symbol(award.name, "", (round(side), round(side)))
+            if award.name in symbols
+            else _render_segment_award(context, award, width_pixels)
         )
-        rotated_sign = pygame.transform.rotozoom(
-            sign, (0 if item.name in symbols else 90) - segment_degrees * (i + 0.5), 1.0
+        rotated_picture = pygame.transform.rotozoom(
+            segment_picture, (0 if award.name in symbols else 90) - segment_degrees * (i + 0.5), 1.0
         )
         draw_on_wheel_face(
-            face, rotated_sign, segment_degrees * (i + 0.5), 0.43 if item.name in symbols else 0.36
+            face, rotated_picture, segment_degrees * (i + 0.5), 0.43 if award.name in symbols else 0.36
         )
     return face
 
 
 def draw_on_wheel_face(
-    face: pygame.Surface, sign: pygame.Surface, degrees: float, distance_share: float
+    face: pygame.Surface, label_surface: pygame.Surface, degrees: float, distance_share: float
 ) -> None:
     """Draw a sign on a square picture of a wheel, ``degrees`` clockwise from the top.
 
     ``distance_share`` is the distance of the sign's middle from that of the wheel, as a share of the wheel's width.
     """
     pixels, angle = face.get_width(), math.radians(degrees)
-    x = pixels / 2 + pixels * distance_share * math.sin(angle) - sign.get_width() / 2
-    y = pixels / 2 - pixels * distance_share * math.cos(angle) - sign.get_height() / 2
-    face.blit(sign, (x, y), special_flags=pygame.BLEND_PREMULTIPLIED)
+    x = pixels / 2 + pixels * distance_share * math.sin(angle) - label_surface.get_width() / 2
+    y = pixels / 2 - pixels * distance_share * math.cos(angle) - label_surface.get_height() / 2
+    face.blit(label_surface, (x, y), special_flags=pygame.BLEND_PREMULTIPLIED)
 
 
 def _render_segment_award(
@@ -429,7 +443,7 @@ def _render_segment_award(
 ) -> pygame.Surface:
     """Return the text of a segment's award, for a picture of the wheel that is ``wheel_width_pixels`` wide."""
     font = pygame.font.Font(str(context.theme.fonts["numbers"]), max(8, round(wheel_width_pixels * 0.07)))
-    return font.render(format_item_award(context, award), True, (255, 255, 255)).premul_alpha()
+    return font.render(format_bonus_award(context, award), True, (255, 255, 255)).premul_alpha()
 
 
 def _render_wheel_hub(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:

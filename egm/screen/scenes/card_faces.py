@@ -10,10 +10,10 @@ from egm.screen.art.paths import Outline, build_ellipse, build_rounded_box
 from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.painter import Rect
 from egm.screen.scenes.drawing_context import WHITE, DrawingContext
-from egm.screen.scenes.tiles import is_tile, render_tile_art
+from egm.screen.scenes.pai_gow_tiles import is_tile, render_tile_art
 from egm.screen.theme import Colour, parse_colour
 
-#: The sign of a card that lies face down.
+#: The code of a card that lies face down.
 FACE_DOWN_CARD_CODE: Final = "??"
 #: The colour of the black suits.
 _BLACK_SUIT_COLOUR: Final = parse_colour("#15151c")

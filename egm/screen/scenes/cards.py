@@ -31,14 +31,14 @@ from egm.screen.scenes.hand_layout import (
     place_small_hands,
     place_split_hands,
 )
-from egm.screen.scenes.pay_table import draw_pay_columns, lay_out_pay_columns, list_pay_table_entries
-from egm.screen.scenes.tiles import FACE_DOWN_TILE, find_tile_rect, is_tile
+from egm.screen.scenes.pai_gow_tiles import FACE_DOWN_TILE, find_tile_rect, is_tile
+from egm.screen.scenes.pay_table import draw_pay_columns, lay_out_pay_columns, list_pay_table_rows
 from egm.screen.spot_layout import compute_height_above_spots, find_felt_rect
 from egm.screen.steps import TableStep
 from egm.screen.table import TableGameData, read_registered_bets
 from egm.screen.view import find_last_step, is_decision_by_marking, is_decision_due
 
-#: The colour of the shade on the cloth under a hand.
+#: The colour of the shade on the felt under a hand.
 _HAND_SHADE_COLOUR: Final = (0, 24, 12, 70)
 #: Height of a hold key, in units.
 _HOLD_KEY_HEIGHT: Final = 70.0
@@ -75,7 +75,7 @@ def find_cards_rect(context: DrawingContext, table: TableGameData) -> Rect:
         hold_keys_height = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(context) else 0.0
         suits_key = find_suits_key_rect(context.layout)
         top_offset = suits_key[1] + suits_key[3] - y
-        if context.layout.is_telephone and list_pay_table_entries(context):
+        if context.layout.is_telephone and list_pay_table_rows(context):
             top_offset = max(
                 column_y + column_height - y
                 for (_, column_y, _, column_height), _ in lay_out_pay_columns(
@@ -85,10 +85,12 @@ def find_cards_rect(context: DrawingContext, table: TableGameData) -> Rect:
         full_height = h + (2 * context.layout.touch_size_min if context.layout.is_telephone else 0)
         return (x, y + top_offset, w, full_height - hold_keys_height - top_offset)
     decision = context.view.decision
-    is_setting = (
+    is_setting_hands = (
         decision is not None and decision.kind == "set" and is_decision_due(context.view, context.theme)
     )
-    if context.layout.is_telephone and is_setting:  # No bets are shown, and each card is a touch target.
+    if (
+        context.layout.is_telephone and is_setting_hands
+    ):  # No bets are shown, and each card is a touch target.
         return (x, y, w, h - 8)
     return (x, y, w, compute_height_above_spots(table, context.layout) - 8)
 
@@ -128,10 +130,10 @@ def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -
     Left out are undealt hands whose bet was not made and, on a telephone, hands of other seats.
     """
     ids_in_order = ["", *_read_hand_names(context)]
-    excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(context, is_dealt=bool(hands))
+    excluded_ids = {hand.id for hand in hands} | _find_hand_ids_without_bets(context, is_dealt=bool(hands))
     if context.layout.is_telephone:
         hands = [hand for hand in hands if hand.seat is None or hand.is_own]
-    possible_ids = [*ids_in_order[1:], *_list_additional_hands(context, is_dealt=bool(hands))]
+    possible_ids = [*ids_in_order[1:], *_list_additional_hand_ids(context, is_dealt=bool(hands))]
     hands_on_table = [
         *hands,
         *(DealtHand(hand_id, (), {}) for hand_id in possible_ids if hand_id not in excluded_ids),
@@ -139,13 +141,13 @@ def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -
     return sorted(
         hands_on_table,
         key=lambda hand: (
-            ids_in_order.index(base := _find_base_hand(context, hand.id)[0]),
+            ids_in_order.index(base := _find_base_hand_id(context, hand.id)),
             _parse_split_number(hand.id, base),
         ),
     )
 
 
-def _list_additional_hands(context: DrawingContext, *, is_dealt: bool) -> list[str]:
+def _list_additional_hand_ids(context: DrawingContext, *, is_dealt: bool) -> list[str]:
     """Return the ids of the hands after the first one in a multi-hand bet, which are all drawn from one deal.
 
     Return none while the cards of an ended round are on the table, or if the hands would be too small to see.
@@ -198,7 +200,7 @@ def _parse_split_number(hand_id: str, base_id: str) -> int:
     return int(number) if number.isdecimal() else 1
 
 
-def _find_hands_without_bets(context: DrawingContext, *, is_dealt: bool) -> set[str]:
+def _find_hand_ids_without_bets(context: DrawingContext, *, is_dealt: bool) -> set[str]:
     """Return the ids of the hands that are dealt only if a certain bet is made, and whose bet is not made.
 
     While the cards of an ended round are on the table (``is_dealt``), return all hands that need a bet: the registered
@@ -210,12 +212,12 @@ def _find_hands_without_bets(context: DrawingContext, *, is_dealt: bool) -> set[
     bets = {} if is_dealt and snapshot.state != "playing" else read_registered_bets(table, snapshot)
     return {
         hand_id
-        for hand_id, spots in _map_hands_to_bets(context).items()
+        for hand_id, spots in _read_required_spots_by_hand(context).items()
         if not any(bets.get(spot) for spot in spots)
     }
 
 
-def _map_hands_to_bets(context: DrawingContext) -> dict[str, list[str]]:
+def _read_required_spots_by_hand(context: DrawingContext) -> dict[str, list[str]]:
     """Return, for each hand that is dealt only if a certain bet is made, the ids of the spots of this bet."""
     return {str(hand["id"]): hand["with"] for hand in context.game_data.get("hands", ()) if "with" in hand}
 
@@ -225,17 +227,18 @@ def _read_hand_names(context: DrawingContext) -> dict[str, Mapping[str, str]]:
     return {str(hand["id"]): hand.get("names", {}) for hand in context.game_data.get("hands", ())}
 
 
-def _find_base_hand(context: DrawingContext, hand_id: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
-    """Return the id of the hand from which a hand was split (or its own), and the names of all hands."""
-    names = _read_hand_names(context)
+def _find_base_hand_id(context: DrawingContext, hand_id: str) -> str:
+    """Return the id of the hand from which a hand was split, or its own; empty for a hand without a name."""
     return max(
-        (possible_base for possible_base in names if hand_id.startswith(possible_base)), key=len, default=""
-    ), names
+        (named_id for named_id in _read_hand_names(context) if hand_id.startswith(named_id)),
+        key=len,
+        default="",
+    )
 
 
 def _find_split_number(context: DrawingContext, hand_id: str, hand_ids: Sequence[str]) -> int:
     """Return the number of a hand among those that were split from the same hand; 0 if it was not split."""
-    base_id, names = _find_base_hand(context, hand_id)
+    base_id, names = _find_base_hand_id(context, hand_id), _read_hand_names(context)
     split_ids = [
         other_id
         for other_id in hand_ids
@@ -249,22 +252,24 @@ def format_hand_name(context: DrawingContext, hand_id: str, hand_ids: Sequence[s
 
     If all hands but the bank's were split from one hand, the name is only the number of the hand.
     """
-    base_id, names = _find_base_hand(context, hand_id)
+    base_id, names = _find_base_hand_id(context, hand_id), _read_hand_names(context)
     name = context.texts.choose_translation(names[base_id]) if base_id else ""
     number = _find_split_number(context, hand_id, hand_ids)
     if not number:
         return name
-    has_one_name = (
+    is_one_base_hand = (
         len(
             {
-                _find_base_hand(context, other_id)[0]
+                _find_base_hand_id(context, other_id)
                 for other_id in hand_ids
                 if not other_id.startswith("bank")
             }
         )
         == 1
     )
-    return context.texts.say("felt.hand" if has_one_name else "felt.hand_of", name=name, number=number)
+    return context.texts.translate(
+        "felt.hand" if is_one_base_hand else "felt.hand_of", name=name, number=number
+    )
 
 
 def append_split_number(context: DrawingContext, bet_name: str, step: TableStep, hand_id: str) -> str:
@@ -274,7 +279,7 @@ def append_split_number(context: DrawingContext, bet_name: str, step: TableStep,
         if hand_id
         else 0
     )
-    return context.texts.say("felt.hand_of", name=bet_name, number=number) if number else bet_name
+    return context.texts.translate("felt.hand_of", name=bet_name, number=number) if number else bet_name
 
 
 def _count_hands_in_rows(hand_ids: Sequence[str], upper_hand_ids: Collection[str]) -> list[int]:
@@ -315,15 +320,21 @@ def _lay_out_hand_areas(
         if all(card_counts)
         else [1.0] * len(card_counts)
     )
-    hands_with_bets = {hand_id for hand_id, spots in _map_hands_to_bets(context).items() if spots}
-    rows = _count_hands_in_rows(hand_ids, hands_with_bets | {"board"} if own_hand_ids else hands_with_bets)
-    if not own_hand_ids or len(hand_ids) - rows[0] < _HANDS_PER_ROW_MAX:
-        return place_hands_in_rows(rect, rows, width_shares)
-    own_hands_last = sorted(hand_ids, key=lambda hand_id: hand_id in own_hand_ids)
-    areas = place_hands_in_rows(
-        rect, [rows[0], len(hand_ids) - rows[0] - len(own_hand_ids), len(own_hand_ids)], [1.0] * len(hand_ids)
+    hand_ids_with_bets = {
+        hand_id for hand_id, spots in _read_required_spots_by_hand(context).items() if spots
+    }
+    hands_per_row = _count_hands_in_rows(
+        hand_ids, hand_ids_with_bets | {"board"} if own_hand_ids else hand_ids_with_bets
     )
-    return [areas[own_hands_last.index(hand_id)] for hand_id in hand_ids]
+    if not own_hand_ids or len(hand_ids) - hands_per_row[0] < _HANDS_PER_ROW_MAX:
+        return place_hands_in_rows(rect, hands_per_row, width_shares)
+    hand_ids_own_last = sorted(hand_ids, key=lambda hand_id: hand_id in own_hand_ids)
+    areas = place_hands_in_rows(
+        rect,
+        [hands_per_row[0], len(hand_ids) - hands_per_row[0] - len(own_hand_ids), len(own_hand_ids)],
+        [1.0] * len(hand_ids),
+    )
+    return [areas[hand_ids_own_last.index(hand_id)] for hand_id in hand_ids]
 
 
 def _is_multi_hand_deal(hands: Sequence[DealtHand]) -> bool:
@@ -349,31 +360,33 @@ def _place_hands(
             HandRoomNeeds(_MULTI_HAND_CARDS, has_hold_keys=True),
         )
         return [first_hand_layout, *(place_small_hand_cards(area, _MULTI_HAND_CARDS) for area in small_areas)]
-    hand_base_ids = [_find_base_hand(context, hand.id)[0] for hand in hands]
+    hand_base_ids = [_find_base_hand_id(context, hand.id) for hand in hands]
     base_ids = list(dict.fromkeys(hand_base_ids))
     room_needs = [_find_hand_room_needs(context, base_id, len(base_ids)) for base_id in base_ids]
     own_base_ids = {base_id for hand, base_id in zip(hands, hand_base_ids, strict=True) if hand.is_own}
     areas = _lay_out_hand_areas(context, (x, y, w, h), base_ids, own_base_ids)
     card_heights = [
         CARD_HEIGHT_MAX
-        if needs.low_hand_card_count or own_base_ids
-        else needs.choose_columns_and_card_height(area)[1]
-        for needs, area in zip(room_needs, areas, strict=True)
+        if room_needs_of_hand.low_hand_card_count or own_base_ids
+        else room_needs_of_hand.choose_columns_and_card_height(area)[1]
+        for room_needs_of_hand, area in zip(room_needs, areas, strict=True)
     ]
     # Use one card size. Cards of a hand that is divided in two, and all cards at a shared table, are as large as fits.
     card_height_max = min(card_heights)
     hand_layouts: list[HandLayout] = []
-    for base_id, area, needs in zip(base_ids, areas, room_needs, strict=True):
+    for base_id, area, room_needs_of_hand in zip(base_ids, areas, room_needs, strict=True):
         split_hands = [
             hand for hand, hand_base_id in zip(hands, hand_base_ids, strict=True) if hand_base_id == base_id
         ]
-        split_areas = place_split_hands(area, len(split_hands), needs) if len(split_hands) > 1 else [area]
+        split_areas = (
+            place_split_hands(area, len(split_hands), room_needs_of_hand) if len(split_hands) > 1 else [area]
+        )
         hand_layouts += [
             lay_out_hand(
                 hand_area,
-                needs,
+                room_needs_of_hand,
                 len(hand.cards),
-                CARD_HEIGHT_MAX if needs.low_hand_card_count else card_height_max,
+                CARD_HEIGHT_MAX if room_needs_of_hand.low_hand_card_count else card_height_max,
             )
             for hand, hand_area in zip(split_hands, split_areas, strict=True)
         ]
@@ -404,7 +417,7 @@ def lay_out_card_touches(context: DrawingContext) -> list[Rect]:
     hands = _list_hands_with_area(context, read_final_hands(step.display))
     if not hands:
         return []
-    card_rects = [hand_layout.cards for hand_layout in _place_hands(context, table, hands)]
+    card_rects = [hand_layout.card_rects for hand_layout in _place_hands(context, table, hands)]
     decision = context.view.decision
     if decision is not None and decision.kind == "set":
         decision_rects = card_rects[_find_decision_hand_index(hands, decision)]
@@ -424,7 +437,7 @@ def draw_cards(
     context: DrawingContext,
     step: TableStep | None,
     previous_step: TableStep | None,
-    step_time: StepTimes | None,
+    step_times: StepTimes | None,
     elapsed_seconds: float,
 ) -> None:
     """Draw the hands of a table, with the hold keys while the player holds cards.
@@ -433,13 +446,13 @@ def draw_cards(
     """
     table = context.view.table
     assert table is not None
-    if context.layout.is_telephone and not table.spots and list_pay_table_entries(context):
+    if context.layout.is_telephone and not table.spots and list_pay_table_rows(context):
         draw_pay_columns(context, find_felt_rect(context.layout), find_suits_key_rect(context.layout))
     if step is None:
         _draw_waiting_hands(context, table)
         return
     hands = _list_hands_with_area(
-        context, build_current_hands(step, previous_step, step_time, elapsed_seconds)
+        context, build_current_hands(step, previous_step, step_times, elapsed_seconds)
     )
     decision = context.view.decision
     is_holding = (
@@ -447,14 +460,14 @@ def draw_cards(
     )
     marked_hand_index = (
         -1
-        if decision is None or not is_decision_by_marking(context.view) or step_time is not None
+        if decision is None or not is_decision_by_marking(context.view) or step_times is not None
         else _find_decision_hand_index(hands, decision)
     )
-    flying_card = find_flying_card(step, step_time, elapsed_seconds)
+    flying_card = find_flying_card(step, step_times, elapsed_seconds)
     hand_layouts = _place_hands(context, table, hands)
-    are_others_small = _is_multi_hand_deal(hands)
+    are_other_hands_small = _is_multi_hand_deal(hands)
     for hand_index, (hand, hand_layout) in enumerate(zip(hands, hand_layouts, strict=True)):
-        if hand_index and are_others_small:
+        if hand_index and are_other_hands_small:
             _draw_small_hand(context, hand_layout, hand)
             continue
         if not _can_hold_cards(context):
@@ -462,22 +475,22 @@ def draw_cards(
         _draw_hand_cards(
             context,
             hand,
-            hand_layout.cards,
-            context.view.held_items_mask if hand_index == marked_hand_index else 0,
+            hand_layout.card_rects,
+            context.view.marked_items_mask if hand_index == marked_hand_index else 0,
             is_holding=is_holding,
         )
-        text = "  ·  ".join(_format_hand_texts(context, hand, hands, is_deal_finished=step_time is None))
+        text = "  ·  ".join(_format_hand_texts(context, hand, hands, is_deal_finished=step_times is None))
         if text:
             is_decision_hand = (
-                step_time is None and decision is not None and hand.id == decision.display.get("hand")
+                step_times is None and decision is not None and hand.id == decision.display.get("hand")
             )
             _draw_hand_text(context, hand_layout, text, is_lit=is_decision_hand)
         if flying_card is not None and flying_card.hand_id == hand.id:
-            _draw_flying_card(context, hand_layout.cards, flying_card, len(hand.cards))
+            _draw_flying_card(context, hand_layout.card_rects, flying_card, len(hand.cards))
     if is_holding:
-        for i, (x, y, w, h) in enumerate(hand_layouts[0].cards):
-            is_held = bool(context.view.held_items_mask >> i & 1)
-            text = context.texts.say("feature.held" if is_held else "feature.hold")
+        for i, (x, y, w, h) in enumerate(hand_layouts[0].card_rects):
+            is_held = bool(context.view.marked_items_mask >> i & 1)
+            text = context.texts.translate("feature.held" if is_held else "feature.hold")
             draw_button(context, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, is_active=is_held)
 
 
@@ -515,10 +528,12 @@ def _draw_small_hand(context: DrawingContext, hand_layout: HandLayout, hand: Dea
             (x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge_paint="meter"
         )
     for card, rect in zip(
-        hand.cards or (FACE_DOWN_CARD_CODE,) * len(hand_layout.cards), hand_layout.cards, strict=False
+        hand.cards or (FACE_DOWN_CARD_CODE,) * len(hand_layout.card_rects),
+        hand_layout.card_rects,
+        strict=False,
     ):
         draw_card(context, rect, card, is_small=True)
-    height_below_cards = y + h - hand_layout.printed_outline[1] - hand_layout.printed_outline[3]
+    height_below_cards = y + h - hand_layout.outline[1] - hand_layout.outline[3]
     if hand.won_pay_id and height_below_cards > 0.8 * HAND_TEXT_HEIGHT:
         style = TextStyle("strong", "small", "text")
         context.painter.draw_text(
@@ -538,12 +553,14 @@ def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence
     ids = [hand.id for hand in hands]
     if hand.seat is None:
         return format_hand_name(context, hand.id, ids)
-    name, number = context.texts.say("felt.own"), _find_split_number(context, hand.id, ids)
+    name, number = context.texts.translate("felt.own"), _find_split_number(context, hand.id, ids)
     if not hand.is_own:
-        name = context.texts.say("felt.seat", number=hand.seat + 1)
+        name = context.texts.translate("felt.seat", number=hand.seat + 1)
     if _read_number_of_hand(context, hand.id, "held"):
-        return context.texts.say("felt.held_by", name=format_hand_name(context, hand.id, ids), player=name)
-    return context.texts.say("felt.hand_of", name=name, number=number) if number else name
+        return context.texts.translate(
+            "felt.held_by", name=format_hand_name(context, hand.id, ids), player=name
+        )
+    return context.texts.translate("felt.hand_of", name=name, number=number) if number else name
 
 
 def _format_hand_texts(
@@ -578,11 +595,13 @@ def _format_hand_texts(
         )
     if hand.remaining_credits is not None and unit_cents:
         texts.append(
-            context.texts.say("felt.left", amount=context.format_money(hand.remaining_credits * unit_cents))
+            context.texts.translate(
+                "felt.left", amount=context.format_money(hand.remaining_credits * unit_cents)
+            )
         )
     if hand.received_credits and unit_cents:
         texts.append(
-            context.texts.say(
+            context.texts.translate(
                 "felt.received", amount=context.format_money(hand.received_credits * unit_cents)
             )
         )
@@ -595,17 +614,15 @@ def format_settlement(context: DrawingContext, settlement_name: str) -> str:
     """Return the text for the result of a bet: won, lost, push, or the game's own text for a pay."""
     key = f"felt.as_{settlement_name.replace(' ', '_')}"
     if context.texts.has_text(key):
-        return context.texts.say(key)
-    pay_names = next(
-        (pay.names for pay in list_pay_table_entries(context) if pay.id == settlement_name), None
-    )
+        return context.texts.translate(key)
+    pay_names = next((pay.names for pay in list_pay_table_rows(context) if pay.id == settlement_name), None)
     return context.texts.choose_translation(pay_names) if pay_names else settlement_name
 
 
 def _format_set_hands(context: DrawingContext, decision: DecisionRequest) -> str:
     """Return the values of the two pai gow hands that the marked cards would make; "" if the rules forbid them."""
-    texts_by_cards: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
-    translations = texts_by_cards.get(str(context.view.held_items_mask))
+    translations_by_cards_mask: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
+    translations = translations_by_cards_mask.get(str(context.view.marked_items_mask))
     return "" if translations is None else context.texts.choose_translation(translations)
 
 
@@ -614,7 +631,7 @@ def _draw_waiting_hands(context: DrawingContext, table: TableGameData) -> None:
     hands = _list_hands_with_area(context, ())
     for hand, hand_layout in zip(hands, _place_hands(context, table, hands), strict=True):
         if _can_hold_cards(context):
-            for rect in hand_layout.cards:
+            for rect in hand_layout.card_rects:
                 draw_card(context, rect, FACE_DOWN_CARD_CODE)
             continue
         _draw_hand_outline(context, hand_layout)
@@ -624,8 +641,8 @@ def _draw_waiting_hands(context: DrawingContext, table: TableGameData) -> None:
 
 
 def _draw_hand_outline(context: DrawingContext, hand_layout: HandLayout) -> None:
-    """Draw the shade on the cloth where a hand lies, as wide as its cards need."""
-    context.painter.fill_rounded_rect(grow_rect(hand_layout.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
+    """Draw the shade on the felt where a hand lies, as wide as its cards need."""
+    context.painter.fill_rounded_rect(grow_rect(hand_layout.outline, 5), _HAND_SHADE_COLOUR, 12)
 
 
 def _draw_flying_card(
@@ -641,8 +658,8 @@ def _draw_flying_card(
     progress = 1.0 if context.view.reduced_motion else ease_out(share)
     start = (field_x + field_width - w - 20, field_y + 10)
     top_left = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
-    back_sign = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_CARD_CODE
-    draw_card(context, (*top_left, w, h), back_sign if share < 0.7 else card)
+    back_code = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_CARD_CODE
+    draw_card(context, (*top_left, w, h), back_code if share < 0.7 else card)
 
 
 def _draw_hand_text(context: DrawingContext, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:
@@ -650,7 +667,7 @@ def _draw_hand_text(context: DrawingContext, hand_layout: HandLayout, text: str,
 
     They have a lit plate if ``is_lit``, and a dark one if the cards reach below the hand's outline.
     """
-    (x, _, w, _), (_, y, _, h) = hand_layout.area, hand_layout.printed_outline
+    (x, _, w, _), (_, y, _, h) = hand_layout.area, hand_layout.outline
     top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(context) else y + h + CARD_TEXT_GAP
     # A long text takes several lines if there is room.
     free_height = hand_layout.area[1] + hand_layout.area[3] - top
@@ -660,7 +677,7 @@ def _draw_hand_text(context: DrawingContext, hand_layout: HandLayout, text: str,
         if context.painter.measure_text(text, style) <= w - 16
         else min(free_height, NARROW_HAND_TEXT_HEIGHT)
     )
-    plate, last_card_rect = (x + 4, top, w - 8, height), hand_layout.cards[-1]
+    plate, last_card_rect = (x + 4, top, w - 8, height), hand_layout.card_rects[-1]
     if is_lit:
         context.painter.draw_panel(plate, radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
     elif last_card_rect[1] + last_card_rect[3] > y + h + 1:

@@ -1,13 +1,13 @@
-"""The keys of a table game: chips and tools, actions on all chips, and the parts of the betting layout."""
+"""The keys of a table game: chips and tools, actions on all chips, and the parts of the felt."""
 
 import re
 from typing import Final
 
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.roulette_layout import (
+from egm.screen.roulette_felt import (
     RACETRACK_PART_NAME,
-    find_open_layout_part,
+    find_open_felt_part,
     lay_out_felt,
     lay_out_part_tabs,
     list_felt_parts,
@@ -50,7 +50,7 @@ def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[lis
     """Return the actions of a table game's keys, row by row.
 
     The rows have chips and tools; actions on all chips, such as undo; and options, such as the scoreboard. At roulette,
-    the last rows have the parts of the layout, except on a telephone, which has tabs for them.
+    the last rows have the parts of the felt, except on a telephone, which has tabs for them.
     """
     values = (
         table.chip_values
@@ -60,13 +60,13 @@ def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[lis
     chip_keys = [Action("chip", value) for value in values]
     chip_keys += [Action("tool", "take"), Action("tool", "ask")]
     change_keys = [Action(name) for name in ("undo", "clear", "repeat", "double")]
-    option_keys = [Action("tool", "plays")] if table.switchable_spots else []
+    option_keys = [Action("tool", "plays")] if table.switchable_spot_ids else []
     option_keys += [Action("board")] if table.scoreboard_sides else []
     option_keys += [Action("suits")] if table.has_suits else []
     if layout.is_telephone:
         return [chip_keys, [*change_keys, *option_keys]]
     part_keys = (
-        [Action("cloth", part) for part in list_felt_parts(table, layout)]
+        [Action("felt_part", part) for part in list_felt_parts(table, layout)]
         if table.felt_kind == "roulette"
         else []
     )
@@ -84,7 +84,7 @@ def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[lis
 def lay_out_table_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys of a table game with their rectangles.
 
-    They are on the left panel, or on a telephone below the betting layout. A game without betting spots has only the
+    They are on the left panel, or on a telephone below the felt. A game without betting spots has only the
     key for the colours of the suits, in the game field, and none if its cards have no suits.
     """
     table = view.table
@@ -102,7 +102,7 @@ def lay_out_table_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         top, left, width = y + 10, x + 10, w - 20
     keys: list[tuple[Rect, Action]] = []
     for row_index, row in enumerate(rows):
-        key_left, width_shares = left, [_count_key_letters(table, action) for action in row]
+        key_left, width_shares = left, [_compute_key_width_in_letters(table, action) for action in row]
         for action, width_share in zip(row, width_shares, strict=True):
             keys.append(
                 (
@@ -114,13 +114,13 @@ def lay_out_table_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return keys
 
 
-def _count_key_letters(table: TableGameData, action: Action) -> int:
+def _compute_key_width_in_letters(table: TableGameData, action: Action) -> int:
     """Return how wide a key must be for its label, in letters.
 
     A label that is the name of a kind of bet is written on two lines: the key must hold half of it, and its longest
     word.
     """
-    spots = table.groups.get(str(action.value), ()) if action.name == "cloth" else ()
+    spots = table.groups.get(str(action.value), ()) if action.name == "felt_part" else ()
     names = [name for spot in spots[:1] for name in spot.names.values()]
     words = [len(word) for name in names for word in name.split()]
     return _KEY_MARGINS_IN_LETTERS + max(
@@ -128,7 +128,7 @@ def _count_key_letters(table: TableGameData, action: Action) -> int:
     )
 
 
-def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def list_table_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a table: bet spots and keys.
 
     Return none while the machine takes no bets, or while the player has a page open.
@@ -138,7 +138,7 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         table is None
         or not table.spots
         or not view.is_request_accepted("bet")
-        or view.page is not PlayerPage.NONE
+        or view.player_page is not PlayerPage.NONE
     ):
         return []
     touches = lay_out_felt(table, view.chips, layout).touch_targets
@@ -149,7 +149,7 @@ def draw_table_key(context: DrawingContext, table: TableGameData, rect: Rect, ac
     """Draw one key of a table game, such as a chip, a tool or undo."""
     x, y, w, h = rect
     key_rect: Rect = (x + 3, y + 3, w - 6, h - 6)
-    chips, say, snapshot = context.view.chips, context.texts.say, context.view.snapshot
+    chips, translate, snapshot = context.view.chips, context.texts.translate, context.view.snapshot
     if action.name == "chip" and snapshot is not None:
         is_active = (
             chips.selected_tool == "chip"
@@ -159,35 +159,37 @@ def draw_table_key(context: DrawingContext, table: TableGameData, rect: Rect, ac
         side = min(w, h) - 12
         credits_ = int(action.value)
         draw_chip(context, (x + w / 2, y + h / 2 + 1), credits_, find_chip_colour(table, credits_), side)
-    elif action.name == "cloth":
-        is_active = find_open_layout_part(table, chips, context.layout) == action.value
-        draw_layout_part_key(context, table, key_rect, str(action.value), is_active=is_active)
+    elif action.name == "felt_part":
+        is_active = find_open_felt_part(table, chips, context.layout) == action.value
+        draw_felt_part_key(context, table, key_rect, str(action.value), is_active=is_active)
     elif action.name == "tool":
         text = _format_tool_label(context, rect, action.value)
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
-        draw_button(context, key_rect, text, is_active=chips.selected_tool == action.value, text_size=size)
+        draw_button(
+            context, key_rect, text, is_active=chips.selected_tool == action.value, text_size_name=size
+        )
     elif action.name == "suits":
         draw_button(context, key_rect, "", is_active=context.view.has_four_suit_colours)
         draw_suits(context, key_rect)
     elif action.name == "board":
         draw_table_text_key(
-            context, key_rect, say("felt.board"), is_active=should_show_scoreboard(context.view)
+            context, key_rect, translate("felt.board"), is_active=should_show_scoreboard(context.view)
         )
     else:
-        is_enabled = context.view.is_request_accepted("bet") and _would_change_chips(chips, action.name)
-        draw_table_text_key(context, key_rect, say(f"felt.{action.name}"), is_enabled=is_enabled)
+        is_enabled = context.view.is_request_accepted("bet") and _can_change_chips(chips, action.name)
+        draw_table_text_key(context, key_rect, translate(f"felt.{action.name}"), is_enabled=is_enabled)
 
 
 def _format_tool_label(context: DrawingContext, rect: Rect, tool: str) -> str:
     """Return the text on a tool's key, or its sign if the key is too narrow for the text."""
     return (
-        context.texts.say(f"felt.{tool}")
+        context.texts.translate(f"felt.{tool}")
         if rect[2] > _KEY_WIDTH_FOR_TEXT_MIN
         else _KEY_SIGN_BY_CHIP_TOOL[tool]
     )
 
 
-def find_info_key_label(context: DrawingContext, keys: list[tuple[Rect, Action]]) -> str:
+def format_info_key_label(context: DrawingContext, keys: list[tuple[Rect, Action]]) -> str:
     """Return the label of the key that explains a spot, for texts that mention this key.
 
     ``keys`` are all keys of the table with their rectangles.
@@ -196,15 +198,15 @@ def find_info_key_label(context: DrawingContext, keys: list[tuple[Rect, Action]]
     return _format_tool_label(context, rect, "ask")
 
 
-def _would_change_chips(chips: ChipsOnTable, key_name: str) -> bool:
+def _can_change_chips(chips: ChipsOnTable, key_name: str) -> bool:
     """Return whether the key ``key_name`` (undo, clear, repeat, double) would change the chips now."""
-    would_change: dict[str, bool] = {
+    is_change_possible: dict[str, bool] = {
         "undo": bool(chips.undo_bets),
         "clear": bool(chips.bets),
         "repeat": bool(chips.last_round_bets),
         "double": bool(chips.credits),
     }
-    return would_change[key_name]
+    return is_change_possible[key_name]
 
 
 def draw_table_text_key(
@@ -217,17 +219,17 @@ def draw_table_text_key(
     context.painter.draw_label(text, (x + 3, y, w - 6, h), style)
 
 
-def draw_layout_part_key(
+def draw_felt_part_key(
     context: DrawingContext, table: TableGameData, rect: Rect, part: str, *, is_active: bool
 ) -> None:
-    """Draw a key that opens a part of the betting layout, with the part's name (on a telephone, a short sign)."""
-    draw_table_text_key(context, rect, format_layout_part_name(context, table, part), is_active=is_active)
+    """Draw a key that opens a part of the felt, with the part's name (on a telephone, a short sign)."""
+    draw_table_text_key(context, rect, format_felt_part_name(context, table, part), is_active=is_active)
 
 
-def format_layout_part_name(context: DrawingContext, table: TableGameData, part: str) -> str:
-    """Return the name of a part of the betting layout; on a telephone, a short sign."""
+def format_felt_part_name(context: DrawingContext, table: TableGameData, part: str) -> str:
+    """Return the name of a part of the felt; on a telephone, a short sign."""
     if part == RACETRACK_PART_NAME:
-        return context.texts.say("felt.race") if not context.layout.is_telephone else "\u25cb"
+        return context.texts.translate("felt.race") if not context.layout.is_telephone else "\u25cb"
     if table.felt_kind != "roulette" and context.layout.is_telephone:
         return str(int(part) + 1)
     if table.felt_kind != "roulette":

@@ -16,7 +16,7 @@ from egm.screen.theme import Colour, mix_colours, parse_colour
 CHIP_COLOURS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4a", "#33303f")))
 #: The colour of a standing bet's chip.
 STANDING_BET_CHIP_COLOUR: Final = parse_colour("#8f6ad6")
-#: The width of a chip on the layout, in units.
+#: The width of a chip on the felt, in units.
 CHIP_WIDTH: Final = 42.0
 #: The width of the plate that shows what a spot has returned, in units.
 _RETURNED_AMOUNT_WIDTH: Final = 44.0
@@ -30,9 +30,9 @@ def render_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     canvas.fill_path(
         build_ellipse(50, 47, 46), LinearGradient(((0, mix_colours(colour, WHITE, 0.2)), (1, colour)))
     )
-    for turn in range(0, 360, 60):
-        mark = pygame.math.Vector2(0, -40).rotate(turn)
-        canvas.fill_path(build_ellipse(50 + mark.x, 47 + mark.y, 8, 6, turn), (250, 248, 240, 255))
+    for turn_degrees in range(0, 360, 60):
+        mark = pygame.math.Vector2(0, -40).rotate(turn_degrees)
+        canvas.fill_path(build_ellipse(50 + mark.x, 47 + mark.y, 8, 6, turn_degrees), (250, 248, 240, 255))
     canvas.fill_path(build_ellipse(50, 47, 31), (252, 250, 244, 255))
     return canvas.finish_surface()
 
@@ -66,16 +66,16 @@ def find_chip_colour(table: TableGameData, credits_: int) -> Colour:
 def draw_returned_amount(context: DrawingContext, centre: tuple[float, float], credits_: int) -> None:
     """Draw the credits that a bet has returned, stake included, around the point ``centre`` in place of the bet's chip.
 
-    From 10,000 credits on, whole thousands are shortened as on a chip. The list next to the layout has them in full.
+    From 10,000 credits on, whole thousands are shortened as on a chip. The list next to the felt has them in full.
     """
-    p = context.painter
+    painter = context.painter
     text = str(credits_) if credits_ < 10_000 else _format_short_credits(context, credits_)
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("won",),
         (centre[0] - _RETURNED_AMOUNT_WIDTH / 2, centre[1] - 16, _RETURNED_AMOUNT_WIDTH, 32),
         _render_return_plate,
     )
-    p.draw_text(
+    painter.draw_text(
         text,
         (centre[0], centre[1] - CHIP_WIDTH * 0.06),
         TextStyle("heavy", "caption", "win"),

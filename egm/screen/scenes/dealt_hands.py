@@ -37,7 +37,7 @@ class DealtHand:
 
 
 def build_current_hands(
-    step: TableStep, previous_step: TableStep | None, step_time: StepTimes | None, elapsed_seconds: float
+    step: TableStep, previous_step: TableStep | None, step_times: StepTimes | None, elapsed_seconds: float
 ) -> list[DealtHand]:
     """Return the hands of cards as they are shown ``elapsed_seconds`` after the presentation began.
 
@@ -45,21 +45,21 @@ def build_current_hands(
     and money. Afterwards, they are the hands at the end of the step.
     """
     final_hands = read_final_hands(step.display)
-    if step_time is None:
+    if step_times is None:
         return final_hands
-    cards: dict[str, list[str]] = {}
+    cards_by_hand: dict[str, list[str]] = {}
     if previous_step is not None:
-        cards = _list_cards_held_before_draw(final_hands, step)
-        cards |= {hand.id: list(hand.cards) for hand in read_final_hands(previous_step.display)}
-    for cue, stop in zip(step.cues, step_time.stops, strict=True):
-        if elapsed_seconds >= stop:
-            _apply_card_cue(cards, cue)
-    cards.pop("", None)  # A burnt card belongs to no hand.
+        cards_by_hand = _list_cards_held_before_draw(final_hands, step)
+        cards_by_hand |= {hand.id: list(hand.cards) for hand in read_final_hands(previous_step.display)}
+    for cue, stop_seconds in zip(step.cues, step_times.stop_seconds, strict=True):
+        if elapsed_seconds >= stop_seconds:
+            _apply_card_cue(cards_by_hand, cue)
+    cards_by_hand.pop("", None)  # A burnt card belongs to no hand.
     owner_by_hand = {hand.id: (hand.seat, hand.is_own) for hand in final_hands}
-    hand_ids = [*dict.fromkeys([*owner_by_hand, *cards])]
+    hand_ids = [*dict.fromkeys([*owner_by_hand, *cards_by_hand])]
     owned_hands = [(hand_id, *owner_by_hand.get(hand_id, (None, False))) for hand_id in hand_ids]
     return [
-        DealtHand(hand_id, tuple(cards.get(hand_id, ())), {}, seat=seat, is_own=is_own)
+        DealtHand(hand_id, tuple(cards_by_hand.get(hand_id, ())), {}, seat=seat, is_own=is_own)
         for hand_id, seat, is_own in owned_hands
     ]
 
@@ -117,18 +117,18 @@ def _read_translations(text_or_translations: object) -> Mapping[str, str]:
     )
 
 
-def _apply_card_cue(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
+def _apply_card_cue(cards_by_hand: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
     """Change the cards of each hand as an animation cue says. A shuffle or a burnt card changes no hand."""
     if "hand" not in cue:
         return
-    hand, kind = cards.setdefault(str(cue["hand"]), []), cue.get("cue")
-    index, card = int(cue.get("index", len(hand))), str(cue.get("card", ""))
-    if kind == "deal":
-        hand.append(card)
-    elif kind == "split" and hand:
-        cards.setdefault(str(cue.get("to", "")), []).append(hand.pop())
-    elif kind in {"flip", "draw", "discard"} and 0 <= index < len(hand):
-        hand[index] = card if kind != "discard" else ""
+    hand_cards, cue_kind = cards_by_hand.setdefault(str(cue["hand"]), []), cue.get("cue")
+    index, card = int(cue.get("index", len(hand_cards))), str(cue.get("card", ""))
+    if cue_kind == "deal":
+        hand_cards.append(card)
+    elif cue_kind == "split" and hand_cards:
+        cards_by_hand.setdefault(str(cue.get("to", "")), []).append(hand_cards.pop())
+    elif cue_kind in {"flip", "draw", "discard"} and 0 <= index < len(hand_cards):
+        hand_cards[index] = card if cue_kind != "discard" else ""
 
 
 class FlyingCard(NamedTuple):
@@ -141,14 +141,14 @@ class FlyingCard(NamedTuple):
 
 
 def find_flying_card(
-    step: TableStep, step_time: StepTimes | None, elapsed_seconds: float
+    step: TableStep, step_times: StepTimes | None, elapsed_seconds: float
 ) -> FlyingCard | None:
     """Return the card that is moving to a hand now, or None."""
-    if step_time is None:
+    if step_times is None:
         return None
-    for cue_index, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
+    for cue_index, (cue, stop) in enumerate(zip(step.cues, step_times.stop_seconds, strict=True)):
         if elapsed_seconds < stop:
-            begin = step_time.stops[cue_index - 1] if cue_index else step_time.begin
+            begin = step_times.stop_seconds[cue_index - 1] if cue_index else step_times.begin_seconds
             if cue.get("cue") not in {"deal", "draw"}:
                 return None
             progress = (elapsed_seconds - begin) / max(0.01, stop - begin)

@@ -1,4 +1,4 @@
-"""The texts of a player decision: the question, and each answer with its cost."""
+"""The texts of a player decision: the question, and each option with its cost."""
 
 import re
 from typing import Final
@@ -6,49 +6,51 @@ from typing import Final
 from egm.kernel.messages import DecisionRequest
 from egm.screen.scenes.drawing_context import DrawingContext
 
-#: More answers than this are not listed in a line; the field shows them.
-_LISTED_ANSWERS_MAX: Final = 4
-#: Notices that a shared table is waiting for one player's answer.
+#: More options than this are not listed in a line; the field shows them.
+_LISTED_OPTIONS_MAX: Final = 4
+#: Notices that a shared table is waiting for one player's decision.
 _TURN_NOTICE_CODES: Final = frozenset({"answer_within", "answer_within_bank", "seat_answers"})
 
 
-def format_answer(context: DrawingContext, decision: DecisionRequest, option: str) -> str:
-    """Return the text of an answer to a decision, with the amount that it adds to the stake, if any."""
-    text = format_answer_name(context, option)
+def format_option(context: DrawingContext, decision: DecisionRequest, option: str) -> str:
+    """Return the text of an option of a decision, with the amount that it adds to the stake, if any."""
+    text = format_option_name(context, option)
     cost = decision.costs.get(option, 0)
     return f"{text}  +{context.format_money(cost * context.view.denomination_cents)}" if cost else text
 
 
-def format_answer_name(context: DrawingContext, option: str) -> str:
-    """Return the text of an answer from its id ``option``.
+def format_option_name(context: DrawingContext, option: str) -> str:
+    """Return the text of an option from its id ``option``.
 
     For ``raise-3`` it is the text of ``raise`` with the number 3. Without a text, it is the id in capital letters.
     """
     name, _, count = option.rpartition("-")
     if context.texts.has_text(f"decide.{option}"):
-        return context.texts.say(f"decide.{option}")
+        return context.texts.translate(f"decide.{option}")
     if count.isdecimal() and context.texts.has_text(f"decide.{name}"):
-        return context.texts.say("decide.many", option=context.texts.say(f"decide.{name}"), count=count)
+        return context.texts.translate(
+            "decide.many", option=context.texts.translate(f"decide.{name}"), count=count
+        )
     return re.sub(r"[_-]", " ", option).upper()
 
 
 def format_question(context: DrawingContext, decision: DecisionRequest) -> str:
-    """Return the question of a decision. If there is no text for its kind, return a list of its answers.
+    """Return the question of a decision. If there is no text for its kind, return a list of its options.
 
     If the decision is another player's and has no text, return a text that asks to wait.
     """
     key = f"decide.{decision.kind}"
     answer_kinds = {str(option).rstrip("-0123456789") for option in decision.options}
     if not decision.options and not context.texts.has_text(key):
-        return context.texts.say("decide.waits")
-    # If an answer has the name of the kind, the text is that of the answer, not a question.
+        return context.texts.translate("decide.waits")
+    # If an option has the name of the kind, the text is that of the option, not a question.
     if context.texts.has_text(key) and decision.kind not in answer_kinds:
-        return context.texts.say(key)
-    answer_list = _format_answer_list(context, decision)
+        return context.texts.translate(key)
+    answer_list = _format_option_list(context, decision)
     return (
-        context.texts.say("decide.of", options=answer_list)
+        context.texts.translate("decide.of", options=answer_list)
         if answer_list
-        else context.texts.say("decide.other")
+        else context.texts.translate("decide.other")
     )
 
 
@@ -65,36 +67,36 @@ def format_question_with_time_left(context: DrawingContext, decision: DecisionRe
     )
     if turn_notice is None:
         return text
-    notice_text = context.texts.say(f"notice.{turn_notice.code}", **turn_notice.values)
+    notice_text = context.texts.translate(f"notice.{turn_notice.code}", **turn_notice.values)
     return f"{text}  \u00b7  {notice_text}" if decision.options else notice_text
 
 
 def describe_decision_before_play(context: DrawingContext, decision: DecisionRequest) -> str:
     """Return the text that says which decision the player must make before PLAY has an effect."""
-    answer_list = _format_answer_list(context, decision)
+    answer_list = _format_option_list(context, decision)
     return (
-        context.texts.say("decide.first", options=answer_list)
+        context.texts.translate("decide.first", options=answer_list)
         if answer_list
         else format_question(context, decision)
     )
 
 
-def describe_offered_choices(context: DrawingContext, decision: DecisionRequest) -> str:
-    """Return the text for an answer that was refused.
+def describe_offered_options(context: DrawingContext, decision: DecisionRequest) -> str:
+    """Return the text for a choice that was refused.
 
-    It lists the answers on offer, or says that the player's answer is not among them.
+    It lists the options on offer, or says that the player's choice is not among them.
     """
-    answer_list = _format_answer_list(context, decision)
+    answer_list = _format_option_list(context, decision)
     key = "decide.not_offered" if answer_list else "notice.refused.choice_is_offered"
-    return context.texts.say(key, options=answer_list)
+    return context.texts.translate(key, options=answer_list)
 
 
-def _format_answer_list(context: DrawingContext, decision: DecisionRequest) -> str:
-    """Return the answers to a decision as one line of text.
+def _format_option_list(context: DrawingContext, decision: DecisionRequest) -> str:
+    """Return the options of a decision as one line of text.
 
     Empty if there are too many, or if one has no text, such as a box that is known by its number.
     """
     options = [option for option in decision.options if isinstance(option, str)]
-    if not options or len(options) < len(decision.options) or len(options) > _LISTED_ANSWERS_MAX:
+    if not options or len(options) < len(decision.options) or len(options) > _LISTED_OPTIONS_MAX:
         return ""
-    return " / ".join(format_answer(context, decision, option) for option in options)
+    return " / ".join(format_option(context, decision, option) for option in options)

@@ -15,7 +15,7 @@ from egm.screen.motion import clamp_to_unit_interval, compute_pulse, compute_rol
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import WHITE, DrawingContext, draw_button
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
-from egm.screen.scenes.table_side_panels import find_settled_result
+from egm.screen.scenes.table_side_panels import find_round_result
 from egm.screen.table import is_table_game
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import (
@@ -27,7 +27,7 @@ from egm.screen.view import (
     compute_bet_credits,
     is_decision_by_marking,
     is_dismissible_reminder_shown,
-    is_marked_answer_permitted,
+    is_marked_option_permitted,
     is_presentation_running,
     is_selecting_targets,
 )
@@ -87,7 +87,9 @@ def compute_meter_amounts(context: DrawingContext) -> MeterAmounts:
     if view.presentation is not None and timeline is not None and snapshot.state == "playing":
         elapsed_seconds, presentation = view.now - view.presentation.began_at, view.presentation
         counted_credits = sum_credits_of_ended_steps(
-            presentation, timeline, min(elapsed_seconds, timeline.last_stop - _SECONDS_BEFORE_LAST_STEP_END)
+            presentation,
+            timeline,
+            min(elapsed_seconds, timeline.last_stop_seconds - _SECONDS_BEFORE_LAST_STEP_END),
         )
         counted_cents = min(
             presentation.outcome.win_cents,
@@ -95,39 +97,60 @@ def compute_meter_amounts(context: DrawingContext) -> MeterAmounts:
         )
         rolled_cents = compute_roll_up_amount(
             presentation.outcome.win_cents - counted_cents,
-            elapsed_seconds - timeline.last_stop,
-            timeline.roll_up_end - timeline.last_stop,
+            elapsed_seconds - timeline.last_stop_seconds,
+            timeline.roll_up_end_seconds - timeline.last_stop_seconds,
         )
-        win_cents = counted_cents if elapsed_seconds < timeline.last_stop else counted_cents + rolled_cents
+        win_cents = (
+            counted_cents if elapsed_seconds < timeline.last_stop_seconds else counted_cents + rolled_cents
+        )
     return MeterAmounts(credit_cents, compute_bet_credits(view), win_cents)
 
 
 def draw_meters(context: DrawingContext) -> None:
     """Draw the meters CREDIT, BET and WIN, each in currency and in credits. In a tournament, they show points."""
     snapshot = context.view.snapshot
-    figures = compute_meter_amounts(context)
-    unit = snapshot.denomination_cents if snapshot else 1
-    say = context.texts.say
-    credits_ = figures.credit_cents // max(1, unit)
+    meter_amounts = compute_meter_amounts(context)
+    unit_cents = snapshot.denomination_cents if snapshot else 1
+    translate = context.texts.translate
+    credits_ = meter_amounts.credit_cents // max(1, unit_cents)
     tournament = None if snapshot is None else snapshot.current_tournament
     _draw_meter(
         context,
         "credit",
-        say("meter.credit" if tournament is None else "tournament.points"),
-        figures.credit_cents,
+        translate("meter.credit" if tournament is None else "tournament.points"),
+        meter_amounts.credit_cents,
         credits_,
         "meter",
         format_promotional_credit(context),
     )
-    _draw_meter(context, "bet", say("meter.bet"), figures.bet_credits * unit, figures.bet_credits, "meter")
+    _draw_meter(
+        context,
+        "bet",
+        translate("meter.bet"),
+        meter_amounts.bet_credits * unit_cents,
+        meter_amounts.bet_credits,
+        "meter",
+    )
     if tournament is not None:
         _draw_meter(
-            context, "win", say("tournament.won"), tournament.won_points * unit, tournament.won_points, "win"
+            context,
+            "win",
+            translate("tournament.won"),
+            tournament.won_points * unit_cents,
+            tournament.won_points,
+            "win",
         )
         return
-    key = choose_win_meter_label_key(context)
-    colour = "win" if figures.win_cents and _has_profit(context) else "steel"
-    _draw_meter(context, "win", say(key), figures.win_cents, figures.win_cents // max(1, unit), colour)
+    win_label_key = choose_win_meter_label_key(context)
+    colour = "win" if meter_amounts.win_cents and _has_profit(context) else "steel"
+    _draw_meter(
+        context,
+        "win",
+        translate(win_label_key),
+        meter_amounts.win_cents,
+        meter_amounts.win_cents // max(1, unit_cents),
+        colour,
+    )
 
 
 def choose_win_meter_label_key(context: DrawingContext) -> str:
@@ -142,7 +165,7 @@ def choose_win_meter_label_key(context: DrawingContext) -> str:
 
 def _has_profit(context: DrawingContext) -> bool:
     """Return whether the amount on the WIN meter is a win. At a table it must be more than was staked."""
-    result = find_settled_result(context)
+    result = find_round_result(context)
     if result is None or result.is_pay_table_game:
         return choose_win_meter_label_key(context) == "meter.win"
     return result.returned_cents > result.staked_cents
@@ -153,14 +176,14 @@ def format_promotional_credit(context: DrawingContext) -> str:
 
     Without the text, a player could take promotional credit, which can only be played, for money.
     """
-    snapshot, say = context.view.snapshot, context.texts.say
+    snapshot, translate = context.view.snapshot, context.texts.translate
     if snapshot is None:
         return ""
     kinds = (
         ("meter.restricted", snapshot.restricted_cents),
         ("meter.nonrestricted", snapshot.nonrestricted_cents),
     )
-    return "  ·  ".join(say(key, amount=context.format_money(cents)) for key, cents in kinds if cents)
+    return "  ·  ".join(translate(key, amount=context.format_money(cents)) for key, cents in kinds if cents)
 
 
 def _draw_meter(
@@ -177,19 +200,19 @@ def _draw_meter(
     In a tournament the amount is a number of points, not money.
     """
     is_points = context.view.snapshot is not None and context.view.snapshot.current_tournament is not None
-    p, (x, y, w, h) = context.painter, context.layout.meter_rects[meter_name]
-    baselines = (27.0, h - 28, h / 2 + 4) if not note_text else (20.0, 52.0, 34.0)
-    p.draw_text(label, (x + 24, y + baselines[0]), TextStyle("strong", "caption", "text_dim"), align="left")
-    credits_rect = p.draw_text(
+    painter, (x, y, w, h) = context.painter, context.layout.meter_rects[meter_name]
+    label_y, credits_y, amount_y = (27.0, h - 28, h / 2 + 4) if not note_text else (20.0, 52.0, 34.0)
+    painter.draw_text(label, (x + 24, y + label_y), TextStyle("strong", "caption", "text_dim"), align="left")
+    credits_rect = painter.draw_text(
         "" if is_points else context.texts.format_count("meter.credits", credits_),
-        (x + 24, y + baselines[1]),
+        (x + 24, y + credits_y),
         TextStyle("strong", "small", "text"),
         align="left",
         width_max=w * 0.38,
     )
-    credits_end = 36 + credits_rect.width / p.scale
+    credits_end = 36 + credits_rect.width / painter.scale
     if note_text:
-        p.draw_text(
+        painter.draw_text(
             note_text,
             (x + w - 24, y + h - 20),
             TextStyle("strong", "small", "amber"),
@@ -204,9 +227,9 @@ def _draw_meter(
             (1, mix_colours(meter_colour, (0, 0, 0, 255), 0.15)),
         )
     )
-    p.draw_text(
+    painter.draw_text(
         context.texts.format_number(credits_) if is_points else context.format_money(cents),
-        (x + w - 24, y + baselines[2]),
+        (x + w - 24, y + amount_y),
         TextStyle(
             "numbers", "meter" if not note_text else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint
         ),
@@ -242,13 +265,13 @@ def is_key_lit(context: DrawingContext, key_name: str) -> bool:
 def _is_play_lit(context: DrawingContext) -> bool:
     """Return whether PLAY has an effect now.
 
-    It may answer a decision, activate the focused target, close a page, dismiss a reminder, end a roll-up, or start a
+    It may make a decision, activate the focused target, close a page, dismiss a reminder, end a roll-up, or start a
     game.
     """
     view = context.view
     if is_selecting_targets(view, context.theme) and not can_place_chips(view, context.theme):
         can_answer = (
-            (is_decision_by_marking(view) and is_marked_answer_permitted(view))
+            (is_decision_by_marking(view) and is_marked_option_permitted(view))
             or view.is_focus_shown
             or _find_open_prompt(view) is not None
         )
@@ -261,20 +284,20 @@ def _is_play_lit(context: DrawingContext) -> bool:
 
 def format_key_label(context: DrawingContext, key_name: str) -> str:
     """Return the label of a key, which depends on what the key does now."""
-    say, view = context.texts.say, context.view
+    translate, view = context.texts.translate, context.view
     if key_name == "language":
-        return say("language.other")
+        return translate("language.other")
     if key_name == "play":
-        return say(_choose_play_label(context))
+        return translate(_choose_play_label(context))
     if key_name in {"bet_less", "bet_more", "bet_max"} and is_selecting_targets(view, context.theme):
-        return say(f"key.choose_{key_name.removeprefix('bet_')}")
-    return say(f"key.{key_name}")
+        return translate(f"key.choose_{key_name.removeprefix('bet_')}")
+    return translate(f"key.{key_name}")
 
 
 def _choose_play_label(context: DrawingContext) -> str:
     """Return the catalogue key of the PLAY key's label, which depends on what PLAY does now."""
     view = context.view
-    if view.scene is Scene.GAME and view.page is not PlayerPage.NONE and not view.is_focus_shown:
+    if view.scene is Scene.GAME and view.player_page is not PlayerPage.NONE and not view.is_focus_shown:
         return "key.close"
     if _should_play_activate_focus(context) and (view.is_focus_shown or _find_open_prompt(view)):
         return "key.choose_max" if view.is_focus_shown else "service.confirm"
@@ -289,11 +312,11 @@ def _choose_play_label(context: DrawingContext) -> str:
     ):
         return "key.play"
     elapsed_seconds = view.now - presentation.began_at
-    if elapsed_seconds >= timeline.last_stop:
+    if elapsed_seconds >= timeline.last_stop_seconds:
         return "key.skip" if timeline.celebration_level > 1 else "key.play"
     return (
         "key.skip"
-        if elapsed_seconds < timeline.steps[timeline.find_step_index(elapsed_seconds)].begin
+        if elapsed_seconds < timeline.steps[timeline.find_step_index(elapsed_seconds)].begin_seconds
         else "key.stop"
     )
 
@@ -322,14 +345,14 @@ def draw_deck(context: DrawingContext) -> None:
 
 def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
     """Draw one key of the deck with its lamp and label."""
-    view, p = context.view, context.painter
+    view, painter = context.view, context.painter
     is_lit = is_key_lit(context, key_name)
     is_pressed = view.last_action_name == key_name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
     light_colour, dark_colour = (
         context.theme.get_colour(name) for name in _COLOUR_NAMES_BY_DECK_KEY[key_name]
     )
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("key", key_name, is_lit, is_pressed),
         rect,
         lambda size: _render_key_cap(
@@ -337,7 +360,7 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
         ),
     )
     if is_lit and key_name == "play" and view.is_request_accepted("play") and not view.reduced_motion:
-        p.draw_cached_picture(
+        painter.draw_cached_picture(
             ("key glow", key_name),
             rect,
             lambda size: _render_key_glow(size, (w, h)),
@@ -348,25 +371,27 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
     has_icon = key_name in {"service", "help", "games", "language", "volume"}
     text = format_key_label(context, key_name)
     if key_name == "play":
-        p.draw_text(
+        painter.draw_text(
             text,
             (x + w / 2, y + h / 2 + offset),
             TextStyle("heavy", "title", paint, 2, (0, 40, 16, 200)),
             width_max=w - 60,
         )
     elif has_icon:
-        sign = f"volume_{view.volume_step}" if key_name == "volume" else key_name
+        picture_name = f"volume_{view.volume_step}" if key_name == "volume" else key_name
         colour = WHITE if is_lit else (150, 143, 176, 255)
         icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + offset, 44, 44)
-        p.draw_cached_picture(
-            ("icon", sign, is_lit), icon_rect, partial(render_own_picture, sign, colour=colour)
+        painter.draw_cached_picture(
+            ("icon", picture_name, is_lit),
+            icon_rect,
+            partial(render_own_picture, picture_name, colour=colour),
         )
-        p.draw_text(
+        painter.draw_text(
             text, (x + w / 2, y + h - 29 + offset), TextStyle("strong", "caption", paint), width_max=w - 18
         )
     else:
         style = TextStyle("heavy", "title" if len(text) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
-        p.draw_label(text, (x + 11, y + offset, w - 22, h), style)
+        painter.draw_label(text, (x + 11, y + offset, w - 22, h), style)
 
 
 def draw_residual_key(context: DrawingContext) -> None:
@@ -382,14 +407,14 @@ def describe_residual_credit(context: DrawingContext) -> str:
 
     If it is gambled, the text states the odds and the prize before the bet (C-12).
     """
-    snapshot, say = context.view.snapshot, context.texts.say
-    residual = snapshot.residual if snapshot is not None else None
+    snapshot, translate = context.view.snapshot, context.texts.translate
+    residual = snapshot.residual_credit if snapshot is not None else None
     if residual is None:
         return ""
     amount, prize = context.format_money(residual.amount_cents), context.format_money(residual.prize_cents)
     if not residual.prize_cents:
-        return say("key.residual", amount=amount)
-    return say(
+        return translate("key.residual", amount=amount)
+    return translate(
         "key.residual_play",
         amount=amount,
         chances=residual.amount_cents,
@@ -411,7 +436,7 @@ def draw_staff_key(context: DrawingContext, rect: Rect) -> None:
 
 def _render_key_cap(
     size: tuple[int, int],
-    units: tuple[float, float],
+    size_units: tuple[float, float],
     light_colour: Colour,
     dark_colour: Colour,
     *,
@@ -419,8 +444,8 @@ def _render_key_cap(
     is_pressed: bool,
 ) -> pygame.Surface:
     """Return the drawing of a key cap: a dark recess, a coloured rim with the lamp, a domed face."""
-    w, h = units
-    canvas = VectorCanvas(size, units)
+    w, h = size_units
+    canvas = VectorCanvas(size, size_units)
     black = (0, 0, 0, 255)
     if not is_lit:
         light_colour = mix_colours(mix_colours(light_colour, (70, 66, 88, 255), 0.72), black, 0.5)
@@ -452,9 +477,9 @@ def _render_key_cap(
     return canvas.finish_surface()
 
 
-def _render_key_glow(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
+def _render_key_glow(size: tuple[int, int], size_units: tuple[float, float]) -> pygame.Surface:
     """Return the drawing of the light that pulses on the face of a lit key."""
-    canvas = VectorCanvas(size, units)
-    w, h = units
+    canvas = VectorCanvas(size, size_units)
+    w, h = size_units
     canvas.fill_path(build_rounded_box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))
     return canvas.finish_surface()

@@ -80,16 +80,16 @@ def draw_dice(
     presentation. The dice stop before the end. With reduced motion, they do not move.
     """
     begin, stop = start_and_stop_seconds
-    p, (x, y, w, h) = context.painter, context.layout.game_field
+    painter, (x, y, w, h) = context.painter, context.layout.game_field
     moving_share = clamp_to_unit_interval(
         (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_THROW)
     )
-    are_still = moving_share >= 1 or context.view.reduced_motion
+    are_dice_still = moving_share >= 1 or context.view.reduced_motion
     die_width = min(_DIE_SIDE_MAX, w / (len(dice) + 1.5))
     progress = ease_out(moving_share)
     for i, face in enumerate(dice):
         target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (die_width + _DICE_GAP), y + h / 2 - 20)
-        if are_still:
+        if are_dice_still:
             draw_die(
                 context, (target[0] - die_width / 2, target[1] - die_width / 2, die_width, die_width), face
             )
@@ -98,26 +98,26 @@ def draw_dice(
         bounce = abs(math.sin(progress * math.pi * 3)) * (1 - progress) * h * 0.3
         centre = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
         turn_degrees = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
-        key = ("die turned", tumbling_face, turn_degrees, p.scale_length(die_width))
-        rotated_die = p.find_or_create_surface(
+        key = ("die turned", tumbling_face, turn_degrees, painter.scale_length(die_width))
+        rotated_die = painter.find_or_create_surface(
             key,
             partial(
                 _render_turned_die,
-                (p.scale_length(die_width), p.scale_length(die_width)),
+                (painter.scale_length(die_width), painter.scale_length(die_width)),
                 tumbling_face,
                 turn_degrees,
             ),
         )
-        p.draw_surface(
+        painter.draw_surface(
             rotated_die,
             (
-                p.scale_length(centre[0]) - rotated_die.get_width() // 2,
-                p.scale_length(centre[1]) - rotated_die.get_height() // 2,
+                painter.scale_length(centre[0]) - rotated_die.get_width() // 2,
+                painter.scale_length(centre[1]) - rotated_die.get_height() // 2,
             ),
         )
-    if are_still and total is not None:
+    if are_dice_still and total is not None:
         style = TextStyle("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
-        p.draw_text(str(total), (x + w / 2, y + h / 2 + die_width / 2 + 50), style, width_max=w - 80)
+        painter.draw_text(str(total), (x + w / 2, y + h / 2 + die_width / 2 + 50), style, width_max=w - 80)
 
 
 def _render_turned_die(size: tuple[int, int], face: int, rotation_degrees: int) -> pygame.Surface:
@@ -132,11 +132,11 @@ def draw_craps_point(context: DrawingContext, step: TableStep | None, *, is_thro
     the point in the machine's snapshot: before the throw's result, and between throws, because the last throw may be
     another player's, or missing.
     """
-    p, (x, y, w, _) = context.painter, find_felt_rect(context.layout)
+    painter, (x, y, w, _) = context.painter, find_felt_rect(context.layout)
     display = step.display if step is not None else {}
     dice = tuple(map(int, display.get("dice", ())))
     snapshot = context.view.snapshot
-    point = display.get("point") if snapshot is None or is_throw_shown else snapshot.felt.point
+    point = display.get("point") if snapshot is None or is_throw_shown else snapshot.felt_state.point
     height = 76.0
     left, numbers_width = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
     width = numbers_width / len(_CRAPS_POINT_NUMBERS)
@@ -145,12 +145,12 @@ def draw_craps_point(context: DrawingContext, step: TableStep | None, *, is_thro
         is_point, is_wide = point == number, width > 110
         fill = (14, 84, 58, 255) if is_point else (10, 60, 42, 255)
         # An edge would look like a betting spot.
-        p.draw_panel(cell, radius=12, fill=fill, edge_paint=WHITE if is_point else fill)
+        painter.draw_panel(cell, radius=12, fill=fill, edge_paint=WHITE if is_point else fill)
         anchor = (
             cell[0] + width / 2 - (24 if is_point and is_wide else 0),
             y + 40 + (14 if is_point and not is_wide else 0),
         )
-        p.draw_text(str(number), anchor, TextStyle("heavy", "lead", "text"), width_max=width - 20)
+        painter.draw_text(str(number), anchor, TextStyle("heavy", "lead", "text"), width_max=width - 20)
         if is_point:
             _draw_puck(context, (cell[0] + width - 34, y + 30), is_on=True)
     if w > 700 and dice:
@@ -167,7 +167,7 @@ def _draw_puck(context: DrawingContext, centre: tuple[float, float], *, is_on: b
         ("puck", is_on), (x - 26, y - 26, 52, 52), partial(_render_puck_art, is_on=is_on)
     )
     text_colour: Colour = BLACK if is_on else WHITE
-    text = context.texts.say("felt.on" if is_on else "felt.off")
+    text = context.texts.translate("felt.on" if is_on else "felt.off")
     context.painter.draw_text(
         text,
         (x, y),

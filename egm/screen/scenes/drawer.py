@@ -70,7 +70,7 @@ class DrawerControl:
 
 def _find_simulated_device(view: View, state_key: str) -> str | None:
     """Return the name of the first simulated device whose state has the entry ``state_key``, or None."""
-    return next((name for name, state in view.device_states.items() if state_key in state), None)
+    return next((name for name, state in view.state_by_device.items() if state_key in state), None)
 
 
 def _compute_control_scale(rect: Rect) -> float:
@@ -127,87 +127,96 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
         return DrawerControl(rect, texts.format_amount(cents), (command,))
 
-    acceptor = _find_simulated_device(view, "inside_cents")
-    board = _find_simulated_device(view, "doors_open")
-    coins = _find_simulated_device(view, "coins_cents")
+    bill_acceptor = _find_simulated_device(view, "inside_cents")
+    io_board = _find_simulated_device(view, "doors_open")
+    coin_acceptor = _find_simulated_device(view, "coins_cents")
     controls: list[DrawerControl] = []
-    if acceptor is not None:
-        bills = list(view.device_states[acceptor].get("notes_cents", ()))[:_BILL_CONTROLS_MAX]
-        controls += [
-            build_money_control(acceptor, cents, find_control_rect("bills", i))
-            for i, cents in enumerate(bills)
+    if bill_acceptor is not None:
+        bill_values_cents = list(view.state_by_device[bill_acceptor].get("notes_cents", ()))[
+            :_BILL_CONTROLS_MAX
         ]
-    if coins is not None:
-        coin_values = list(view.device_states[coins]["coins_cents"])[:4]
         controls += [
-            build_money_control(coins, cents, find_control_rect("coins", i, len(coin_values)))
-            for i, cents in enumerate(coin_values)
+            build_money_control(bill_acceptor, cents, find_control_rect("bills", i))
+            for i, cents in enumerate(bill_values_cents)
         ]
-    ticket = find_last_ticket(view)
-    if acceptor is not None and ticket:
-        command = BenchCommand(device=acceptor, action="insert_ticket", values={"barcode": ticket})
+    if coin_acceptor is not None:
+        coin_values_cents = list(view.state_by_device[coin_acceptor]["coins_cents"])[:4]
+        controls += [
+            build_money_control(coin_acceptor, cents, find_control_rect("coins", i, len(coin_values_cents)))
+            for i, cents in enumerate(coin_values_cents)
+        ]
+    barcode = find_last_ticket_barcode(view)
+    if bill_acceptor is not None and barcode:
+        command = BenchCommand(device=bill_acceptor, action="insert_ticket", values={"barcode": barcode})
         controls.append(
-            DrawerControl(find_control_rect("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,))
+            DrawerControl(find_control_rect("coins", 0, 1, 1), texts.translate("drawer.ticket"), (command,))
         )
-    if board is not None:
-        controls += _lay_out_board_controls(board, view, texts, find_control_rect)
-    if acceptor is not None:
-        controls += _lay_out_fault_controls(acceptor, view, texts, find_control_rect)
+    if io_board is not None:
+        controls += _lay_out_io_board_controls(io_board, view, texts, find_control_rect)
+    if bill_acceptor is not None:
+        controls += _lay_out_fault_controls(bill_acceptor, view, texts, find_control_rect)
     return controls
 
 
-def find_last_ticket(view: View) -> str:
+def find_last_ticket_barcode(view: View) -> str:
     """Return the bar code of the last complete ticket from the simulated printer, or ""."""
     printer = _find_simulated_device(view, "ticket_in_path")
-    for job in reversed(view.device_states[printer].get("printed", [])) if printer is not None else []:
+    for job in reversed(view.state_by_device[printer].get("printed", [])) if printer is not None else []:
         if job.get("barcode_complete") and job.get("barcode"):
             return str(job["barcode"])
     return ""
 
 
-def _lay_out_board_controls(
-    board: str, view: View, texts: Texts, find_control_rect: FindControlRect
+def _lay_out_io_board_controls(
+    io_board: str, view: View, texts: Texts, find_control_rect: FindControlRect
 ) -> list[DrawerControl]:
     """Return the controls of doors and key switches, which are inputs of the I/O board.
 
     The attendant's key springs back when released. The other keys stay as they were turned.
     """
-    open_doors = view.device_states[board]["doors_open"]
+    open_doors = view.state_by_device[io_board]["doors_open"]
     controls = []
     for i, door in enumerate(DRAWER_DOORS):
         values: dict[str, int | str | bool] = {"name": door, "open": door not in open_doors}
-        command = BenchCommand(device=board, action="door", values=values)
-        text = texts.say(f"door.{door}")
+        command = BenchCommand(device=io_board, action="door", values=values)
+        text = texts.translate(f"door.{door}")
         controls.append(DrawerControl(find_control_rect("doors", i), text, (command,), door in open_doors))
     for i, key in enumerate(DRAWER_KEY_SWITCHES):
-        is_turned = key in view.device_states[board].get("keys_on", ())
+        is_turned = key in view.state_by_device[io_board].get("keys_on", ())
         states_to_send = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not is_turned,)
         commands = tuple(
-            BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in states_to_send
+            BenchCommand(device=io_board, action="key", values={"name": key, "on": on})
+            for on in states_to_send
         )
         controls.append(
-            DrawerControl(find_control_rect("keys", i), texts.say(f"input.key.{key}"), commands, is_turned)
+            DrawerControl(
+                find_control_rect("keys", i), texts.translate(f"input.key.{key}"), commands, is_turned
+            )
         )
     return controls
 
 
 def _lay_out_fault_controls(
-    acceptor: str, view: View, texts: Texts, find_control_rect: FindControlRect
+    bill_acceptor: str, view: View, texts: Texts, find_control_rect: FindControlRect
 ) -> list[DrawerControl]:
     """Return the controls that simulate faults of the bill acceptor.
 
     One control jams the acceptor or, if it is jammed, clears the jam. The other switches the acceptor's power.
     """
-    has_power = bool(view.device_states[acceptor].get("powered", True))
-    is_stuck, will_jam = (bool(view.device_states[acceptor].get(key)) for key in ("stuck", "jams_next"))
+    has_power = bool(view.state_by_device[bill_acceptor].get("powered", True))
+    is_stuck, will_jam = (
+        bool(view.state_by_device[bill_acceptor].get(key)) for key in ("stuck", "jams_next")
+    )
     jam_control = ("clear", True) if is_stuck or will_jam else ("jam", False)
     controls = []
     for i, (action, is_on) in enumerate(
         (jam_control, ("power_off" if has_power else "power_on", not has_power))
     ):
-        command = BenchCommand(device=acceptor, action=action)
+        command = BenchCommand(device=bill_acceptor, action=action)
         controls.append(
-            DrawerControl(find_control_rect("faults", i), texts.say(f"drawer.{action}"), (command,), is_on)
+            DrawerControl(
+                find_control_rect("faults", i), texts.translate(f"drawer.{action}"), (command,), is_on
+            )
         )
     return controls
 
@@ -217,17 +226,17 @@ def draw_drawer(context: DrawingContext) -> None:
     view = context.view
     if not view.has_device_drawer:
         return
-    p, layout, say = context.painter, context.layout, context.texts.say
+    painter, layout, translate = context.painter, context.layout, context.texts.translate
     open_share = compute_drawer_share(view, context.theme.motion)
     slide = layout.drawer[2] * (1 - open_share)
     tab = find_drawer_tab_rect(context.layout.drawer_tab, layout.drawer, open_share)
-    p.draw_panel(
+    painter.draw_panel(
         (tab[0], tab[1], tab[2] + 20, tab[3]),
         radius=16,
         fill=(44, 40, 66, 240),
         edge_paint=(140, 130, 180, 255),
     )
-    p.draw_text(
+    painter.draw_text(
         "»" if view.is_drawer_open else "«",
         (tab[0] + tab[2] / 2, tab[1] + tab[3] / 2),
         TextStyle("heavy", "lead", "text"),
@@ -236,26 +245,26 @@ def draw_drawer(context: DrawingContext) -> None:
         return
     x, y, w, h = layout.drawer
     x += slide
-    p.draw_panel(
+    painter.draw_panel(
         (x, y - 20, w + 30, h + 20),
         radius=22,
         fill=(24, 22, 36, 252),
         edge_paint=(120, 112, 160, 255),
         edge_width=3,
     )
-    p.draw_text(
-        say("drawer.title"),
+    painter.draw_text(
+        translate("drawer.title"),
         (x + 26, y + 46),
         TextStyle("heavy", "lead", "text"),
         align="left",
         width_max=w - 160,
     )
-    board = _find_simulated_device(view, "doors_open")
+    io_board = _find_simulated_device(view, "doors_open")
     for section, top in _find_section_tops(layout).items():
-        if view.device_states and board is None and section in {"doors", "keys"}:
+        if view.state_by_device and io_board is None and section in {"doors", "keys"}:
             continue  # A second player position has none.
-        p.draw_text(
-            say(f"drawer.{section}"),
+        painter.draw_text(
+            translate(f"drawer.{section}"),
             (x + 26, y + top - 16),
             TextStyle("strong", "caption", "text_dim"),
             align="left",
@@ -271,8 +280,8 @@ def draw_drawer(context: DrawingContext) -> None:
         )
     _draw_tower_light(context, (x + w - 118, y + 18, 96, 52))
     if not view.is_simulator_connected:
-        p.draw_text(
-            say("drawer.closed_bench"),
+        painter.draw_text(
+            translate("drawer.closed_bench"),
             (x + 26, y + 86),
             TextStyle("text", "caption", "amber"),
             align="left",
@@ -284,8 +293,8 @@ def draw_drawer(context: DrawingContext) -> None:
         and view.now - view.bench_reply_at < COMMAND_RESULT_SHOWN_SECONDS
     ):
         key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
-        p.draw_text(
-            say(key, text=describe_last_commands(context)),
+        painter.draw_text(
+            translate(key, text=describe_last_commands(context)),
             (x + 26, y + 86),
             TextStyle("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
             align="left",
@@ -295,25 +304,25 @@ def draw_drawer(context: DrawingContext) -> None:
 
 def describe_last_commands(context: DrawingContext) -> str:
     """Return a text that says what the last touch of a control in the drawer did, such as inserting an amount."""
-    say, command = context.texts.say, context.view.bench_commands[0]
+    translate, command = context.texts.translate, context.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:
         case "insert" if isinstance(cents, int):
-            return say("drawer.did_insert", amount=context.format_money(cents))
+            return translate("drawer.did_insert", amount=context.format_money(cents))
         case "door":
             door_state = "open" if command.values.get("open") else "closed"
-            return say(f"drawer.did_{door_state}", door=say(f"door.{name}"))
+            return translate(f"drawer.did_{door_state}", door=translate(f"door.{name}"))
         case "key":
-            return say("drawer.did_key", name=say(f"input.key.{name}"))
+            return translate("drawer.did_key", name=translate(f"input.key.{name}"))
         case "insert_ticket":
-            return say("drawer.ticket")
+            return translate("drawer.ticket")
     return context.texts.format_code_text("drawer", command.action)
 
 
 def _draw_tower_light(context: DrawingContext, rect: Rect) -> None:
     """Draw the lamps of the tower light, as the I/O board reports them."""
-    board = _find_simulated_device(context.view, "doors_open")
-    lit_lamps = context.view.device_states[board].get("tower", []) if board is not None else []
+    io_board = _find_simulated_device(context.view, "doors_open")
+    lit_lamps = context.view.state_by_device[io_board].get("tower", []) if io_board is not None else []
     x, y, w, h = rect
     for i, (name, colour) in enumerate(_TOWER_LAMP_COLOURS):
         is_lit = name in lit_lamps

@@ -97,7 +97,7 @@ class DrawingContext:
         """
         game, snapshot = self.view.game, self.view.snapshot
         if snapshot is not None and snapshot.current_tournament is not None:
-            return self.texts.say("tournament.banner")
+            return self.texts.translate("tournament.banner")
         return self.texts.choose_translation(game.title, game.id) if game else "Open EGM"
 
     @property
@@ -111,7 +111,7 @@ class DrawingContext:
         On a service page every amount is money.
         """
         snapshot = self.view.snapshot
-        if snapshot is not None and snapshot.current_tournament is not None and snapshot.page is None:
+        if snapshot is not None and snapshot.current_tournament is not None and snapshot.service_page is None:
             return self.texts.format_count(
                 "tournament.amount", amount_cents // max(1, snapshot.denomination_cents)
             )
@@ -204,8 +204,8 @@ def draw_frame_lamps(context: DrawingContext, rect: Rect, lamp_pattern: str) -> 
     ``lamp_pattern`` is ``idle`` (the lamps pulse), ``chase`` (light runs around) or ``win`` (the lamps flash slowly).
     With reduced motion, their brightness is constant.
     """
-    p, now = context.painter, context.view.now
-    origins = _list_lamp_origins(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, p.scale)
+    painter, now = context.painter, context.view.now
+    origins = _list_lamp_origins(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, painter.scale)
     brightness_levels: Iterable[int]
     if context.view.reduced_motion:
         brightness_levels = (2,) * len(origins)
@@ -223,7 +223,7 @@ def draw_frame_lamps(context: DrawingContext, rect: Rect, lamp_pattern: str) -> 
         (("lamp", max(0, min(3, level))), origin)
         for level, origin in zip(brightness_levels, origins, strict=True)
     )
-    p.draw_small_pictures(lamps, _FRAME_LAMP_SIZE, _render_lamp)
+    painter.draw_small_pictures(lamps, _FRAME_LAMP_SIZE, _render_lamp)
 
 
 def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
@@ -304,21 +304,21 @@ def format_prize_names(context: DrawingContext, prizes: Iterable[PrizeInKind]) -
     """
     counts = Counter(context.texts.choose_translation(prize.names, prize.id) for prize in prizes)
     return FACT_SEPARATOR.join(
-        name if count == 1 else context.texts.say("help.kind", count=count, name=name)
+        name if count == 1 else context.texts.translate("help.kind", count=count, name=name)
         for name, count in counts.items()
     )
 
 
 def format_prizes_won(context: DrawingContext, prizes: Iterable[PrizeInKind]) -> str:
     """Return the text that announces the merchandise prizes won."""
-    return context.texts.say("win.prize", name=format_prize_names(context, prizes))
+    return context.texts.translate("win.prize", name=format_prize_names(context, prizes))
 
 
-def draw_heading(context: DrawingContext, text: str, rect: Rect, text_size: str = "small") -> None:
+def draw_heading(context: DrawingContext, text: str, rect: Rect, text_size_name: str = "small") -> None:
     """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
     context.painter.draw_label(
-        text, (x + 8, y, w - 16, h), TextStyle("strong", text_size, context.look.accent_colour)
+        text, (x + 8, y, w - 16, h), TextStyle("strong", text_size_name, context.look.accent_colour)
     )
 
 
@@ -335,22 +335,22 @@ def draw_button(
     *,
     is_enabled: bool = True,
     is_active: bool = False,
-    text_size: str = "small",
+    text_size_name: str = "small",
 ) -> None:
     """Draw a flat button with a text, as on pages and in the drawer of simulated devices.
 
     ``is_active`` lights the button, because the option for which it stands is selected.
     """
-    p = context.painter
+    painter = context.painter
     fill_colour = (122, 66, 8, 255) if is_active else (58, 48, 96, 255) if is_enabled else (34, 30, 50, 255)
     edge_colour = (
         (255, 200, 110, 255) if is_active else (136, 120, 190, 255) if is_enabled else (66, 60, 90, 255)
     )
-    p.draw_panel(rect, radius=16, fill=fill_colour, edge_paint=edge_colour, edge_width=2.5)
-    p.draw_label(
+    painter.draw_panel(rect, radius=16, fill=fill_colour, edge_paint=edge_colour, edge_width=2.5)
+    painter.draw_label(
         text,
         (rect[0] + 10, rect[1], rect[2] - 20, rect[3]),
-        TextStyle("strong", text_size, "text" if is_enabled else "text_dim"),
+        TextStyle("strong", text_size_name, "text" if is_enabled else "text_dim"),
     )
 
 
@@ -363,9 +363,13 @@ def draw_focus_frame(context: DrawingContext, rect: Rect) -> None:
         canvas = VectorCanvas(size, (width, height), 2)
         canvas.stroke_path(build_rounded_box(5, 5, width - 10, height - 10, 22), 9, (0, 0, 0, 220))
         canvas.stroke_path(build_rounded_box(5, 5, width - 10, height - 10, 22), 5, WHITE)
-        for cx, sx in ((5.0, 1), (width - 5, -1)):
-            for cy, sy in ((5.0, 1), (height - 5, -1)):
-                corner = [(cx, cy), (cx + 24 * sx, cy), (cx, cy + 24 * sy)]
+        for corner_x, direction_x in ((5.0, 1), (width - 5, -1)):
+            for corner_y, direction_y in ((5.0, 1), (height - 5, -1)):
+                corner = [
+                    (corner_x, corner_y),
+                    (corner_x + 24 * direction_x, corner_y),
+                    (corner_x, corner_y + 24 * direction_y),
+                ]
                 canvas.fill_path(corner, context.theme.get_colour("meter"))
         return canvas.finish_surface()
 

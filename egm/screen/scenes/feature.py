@@ -18,7 +18,7 @@ from egm.screen.presentation import (
     is_feature_step,
 )
 from egm.screen.scenes.drawing_context import DrawingContext, format_stage_name
-from egm.screen.steps import GambleStep
+from egm.screen.steps import DoubleUpStep
 from egm.screen.theme import fade_colour
 from egm.screen.view import View, build_view_timeline
 
@@ -32,15 +32,15 @@ def find_shown_feature_step_index(view: View, timeline: PresentationTimeline | N
     if presentation is None or timeline is None:
         return None
     elapsed_seconds = view.now - presentation.began_at
-    index = timeline.find_step_index(elapsed_seconds)
-    has_ended = presentation.is_complete and elapsed_seconds >= timeline.roll_up_end + 1.2
-    return index if is_feature_step(presentation, index) and not has_ended else None
+    step_index = timeline.find_step_index(elapsed_seconds)
+    has_ended = presentation.is_complete and elapsed_seconds >= timeline.roll_up_end_seconds + 1.2
+    return step_index if is_feature_step(presentation, step_index) and not has_ended else None
 
 
 def apply_feature_colours(context: DrawingContext) -> DrawingContext:
     """Return the drawing context in a feature's colours if a feature is shown, otherwise unchanged."""
-    index = find_shown_feature_step_index(context.view, build_view_timeline(context.view, context.theme))
-    return context if index is None else replace(context, has_feature_colours=True)
+    step_index = find_shown_feature_step_index(context.view, build_view_timeline(context.view, context.theme))
+    return context if step_index is None else replace(context, has_feature_colours=True)
 
 
 def sum_credits_of_ended_steps(
@@ -55,47 +55,49 @@ def sum_credits_of_ended_steps(
     """
     return sum(
         step.credits
-        for i, (step, step_time) in enumerate(zip(presentation.steps, timeline.steps, strict=True))
+        for i, (step, step_times) in enumerate(zip(presentation.steps, timeline.steps, strict=True))
         if i >= max(first_step_index, presentation.presented_step_count)
-        and step_time.last_stop <= elapsed_seconds
-        and not isinstance(step, GambleStep)
+        and step_times.last_stop_seconds <= elapsed_seconds
+        and not isinstance(step, DoubleUpStep)
     )
 
 
 def draw_feature_title_card(
     context: DrawingContext,
     presentation: OutcomePresentation,
-    index: int,
-    step_time: StepTimes,
+    step_index: int,
+    step_times: StepTimes,
     elapsed_seconds: float,
 ) -> None:
-    """Draw the title card of the feature that step ``index`` begins: its name, and its number of games."""
-    p, view = context.painter, context.view
+    """Draw the title card of the feature that step ``step_index`` begins: its name, and its number of games."""
+    painter, view = context.painter, context.view
     x, y, w, h = context.layout.game_field
     shown_share = clamp_to_unit_interval(
-        (elapsed_seconds - step_time.title_card_begin)
-        / max(0.01, step_time.begin - step_time.title_card_begin)
+        (elapsed_seconds - step_times.title_card_begin_seconds)
+        / max(0.01, step_times.begin_seconds - step_times.title_card_begin_seconds)
     )
     entrance_share = 1.0 if view.reduced_motion else ease_out(shown_share * 5)
-    p.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * entrance_share)))
+    painter.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * entrance_share)))
     if not view.reduced_motion:
         _draw_searchlights(context, entrance_share * (1 - clamp_to_unit_interval((shown_share - 0.9) * 10)))
-    _, game_count = compute_free_game_number_and_total(presentation, index, has_stopped=False)
-    name = format_stage_name(context, find_step_stage(presentation, index))
+    _, game_count = compute_free_game_number_and_total(presentation, step_index, has_stopped=False)
+    name = format_stage_name(context, find_step_stage(presentation, step_index))
     style = TextStyle("display", "hero", build_gold_gradient(context.theme), 4, (20, 6, 0, 230))
     offset = 0.0 if view.reduced_motion else 40 * (1 - entrance_share)
     middle = y + h / 2 + (54 if game_count > 1 else 0)
     if game_count > 1:
         number_style = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))
-        p.draw_text(
+        painter.draw_text(
             context.texts.format_number(game_count),
             (x + w / 2, middle - 150 - offset),
             number_style,
             width_max=w - 80,
         )
-    p.draw_text(name, (x + w / 2, middle + offset), style, width_max=w - 90)
-    text = context.texts.say("feature.begins")
-    p.draw_text(text, (x + w / 2, middle + 110), TextStyle("strong", "lead", "text", 2), width_max=w - 120)
+    painter.draw_text(name, (x + w / 2, middle + offset), style, width_max=w - 90)
+    text = context.texts.translate("feature.begins")
+    painter.draw_text(
+        text, (x + w / 2, middle + 110), TextStyle("strong", "lead", "text", 2), width_max=w - 120
+    )
 
 
 def _draw_searchlights(context: DrawingContext, opacity: float) -> None:
@@ -103,7 +105,7 @@ def _draw_searchlights(context: DrawingContext, opacity: float) -> None:
 
     They are drawn at a few angles only, so that the pictures can be cached.
     """
-    p, (_, _, w, h) = context.painter, context.layout.game_field
+    painter, (_, _, w, h) = context.painter, context.layout.game_field
     angle_index = int(context.view.now * 9) % _SEARCHLIGHT_ANGLE_COUNT
 
     def render_beams(size: tuple[int, int]) -> pygame.Surface:
@@ -125,7 +127,7 @@ def _draw_searchlights(context: DrawingContext, opacity: float) -> None:
         beams.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(beams, size)
 
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("beams", angle_index, context.look.name), context.layout.game_field, render_beams, alpha=opacity
     )
 

@@ -1,4 +1,4 @@
-"""Drawing of a table game: its betting layout with the chips, its moving parts, and its decisions."""
+"""Drawing of a table game: its felt with the chips, its moving parts, and its decisions."""
 
 from dataclasses import replace
 from functools import partial
@@ -12,9 +12,9 @@ from egm.screen.art.vector_canvas import RadialGradient, VectorCanvas
 from egm.screen.layout import find_rect_centre
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
-from egm.screen.roulette_layout import (
+from egm.screen.roulette_felt import (
     RACETRACK_PART_NAME,
-    find_open_layout_part,
+    find_open_felt_part,
     lay_out_felt,
     lay_out_part_tabs,
     lay_out_racetrack_keys,
@@ -22,7 +22,7 @@ from egm.screen.roulette_layout import (
 )
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
 from egm.screen.scenes.chip_keys import (
-    draw_layout_part_key,
+    draw_felt_part_key,
     draw_table_key,
     draw_table_text_key,
     lay_out_table_keys,
@@ -34,7 +34,7 @@ from egm.screen.scenes.chips import (
     draw_returned_amount,
     find_chip_colour,
 )
-from egm.screen.scenes.decision_text import format_answer, format_question
+from egm.screen.scenes.decision_text import format_option, format_question
 from egm.screen.scenes.dice import draw_craps_point, draw_dice, draw_resting_dice
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, draw_button
 from egm.screen.scenes.pay_table import format_spot_odds
@@ -55,7 +55,7 @@ from egm.screen.table import (
     BetSpot,
     TableGameData,
     build_bet_limits,
-    find_reason_spot_is_closed,
+    find_spot_closure,
     is_bet_on,
     read_registered_bets,
 )
@@ -67,7 +67,7 @@ from egm.screen.view import (
     find_last_step,
     has_touched_bets_since_game,
     is_decision_due,
-    is_marked_answer_permitted,
+    is_marked_option_permitted,
 )
 
 #: A spot's label with more characters than this is printed smaller.
@@ -77,13 +77,13 @@ _HEIGHT_WITHOUT_ODDS_MAX: Final = 56.0
 #: A cell lower than this, in units, has a smaller text.
 _HEIGHT_FOR_FULL_TEXT_MIN: Final = 80.0
 #: The texts of the keys that set two hands: by the marked cards, or the house way.
-_TEXT_BY_SET_HANDS_ANSWER: Final = {"play": "set_so", "set_as": "house"}
+_TEXT_BY_SET_HANDS_ACTION: Final = {"play": "set_so", "set_as": "house"}
 #: A turning wheel's share of the field's width.
 _WHEEL_WIDTH_SHARE: Final = 0.4
 #: A turning wheel's share of the field's height in portrait.
 _WHEEL_HEIGHT_SHARE_IN_PORTRAIT: Final = 0.46
-#: The colour of the cloth, before the game's own tint.
-_CLOTH_COLOUR: Final = parse_colour("#0d5237")
+#: The colour of the felt, before the game's own tint.
+_FELT_COLOUR: Final = parse_colour("#0d5237")
 #: The colour of printed lines.
 _PRINTED_LINE_COLOUR: Final = (226, 240, 226, 150)
 #: The edge colour of a spot that takes no bet now.
@@ -92,8 +92,8 @@ _CLOSED_SPOT_EDGE_COLOUR: Final = (226, 240, 226, 60)
 _CLOSED_SPOT_TEXT_COLOUR: Final = (166, 178, 170, 255)
 
 
-def lay_out_felt_answers(context: DrawingContext, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
-    """Return the touch targets for a decision at a table: a key for each answer, or the cards that can be held.
+def lay_out_felt_options(context: DrawingContext, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
+    """Return the touch targets for a decision at a table: a key for each option, or the cards that can be held.
 
     If the player divides a hand in two (decision ``set``), they are the cards and the keys. Empty if the decision is
     another seat's.
@@ -131,39 +131,43 @@ def draw_felt(context: DrawingContext) -> None:
     """Draw a table game at this moment of its presentation: layout, chips, cards and moving parts."""
     view, table = context.view, context.view.table
     assert table is not None
-    p = context.painter
+    painter = context.painter
     presentation = view.selected_game_presentation
     timeline = build_view_timeline(view, context.theme)
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("table", context.look.name), context.layout.game_field, partial(_render_felt_background, context)
     )
     decision = view.decision if is_decision_due(view, context.theme) else None
-    step, step_time, elapsed_seconds = find_last_step(view), None, 0.0
+    step, step_times, elapsed_seconds = find_last_step(view), None, 0.0
     previous_step: TableStep | None = None
     if presentation is not None and timeline is not None:
         elapsed_seconds = view.now - presentation.began_at
-        index = timeline.find_step_index(elapsed_seconds)
-        step = presentation.steps[index]
-        step_time = timeline.steps[index] if elapsed_seconds < timeline.steps[index].last_stop else None
-        step_before = presentation.steps[index - 1] if index else None
+        step_index = timeline.find_step_index(elapsed_seconds)
+        step = presentation.steps[step_index]
+        step_times = (
+            timeline.steps[step_index]
+            if elapsed_seconds < timeline.steps[step_index].last_stop_seconds
+            else None
+        )
+        step_before = presentation.steps[step_index - 1] if step_index else None
         previous_step = step_before if isinstance(step_before, TableStep) else None
     table_step = step if isinstance(step, TableStep) else None
     if (
         table_step is not None
-        and step_time is not None
-        and _draw_wheel_or_dice(context, table, table_step, step_time, elapsed_seconds)
+        and step_times is not None
+        and _draw_wheel_or_dice(context, table, table_step, step_times, elapsed_seconds)
     ):
         return
     if table.felt_kind == "cards" and should_draw_scoreboard(context, table):
         draw_scoreboard(context, table)
     elif table.felt_kind == "cards":
-        draw_cards(context, table_step, previous_step, step_time, elapsed_seconds)
+        draw_cards(context, table_step, previous_step, step_times, elapsed_seconds)
         for rect, action in lay_out_table_keys(view, context.layout) if not table.spots else ():
             draw_table_key(context, table, rect, action)
     elif table.felt_kind == "craps":
-        draw_craps_point(context, table_step, is_throw_shown=step_time is not None)
+        draw_craps_point(context, table_step, is_throw_shown=step_times is not None)
     if decision is None and table.spots:
-        _draw_betting_layout(context, table, table_step if step_time is None else None)
+        _draw_felt_with_bets(context, table, table_step if step_times is None else None)
     elif decision is not None and decision.kind != "hold":
         _draw_question(context, table, decision)
 
@@ -172,21 +176,24 @@ def _draw_wheel_or_dice(
     context: DrawingContext,
     table: TableGameData,
     step: TableStep,
-    step_time: StepTimes,
+    step_times: StepTimes,
     elapsed_seconds: float,
 ) -> bool:
-    """Draw the moving wheel next to the layout, or the moving dice on it. Return False if neither moves.
+    """Draw the moving wheel next to the felt, or the moving dice on it. Return False if neither moves.
 
-    On a telephone, the wheel covers the layout.
+    On a telephone, the wheel covers the felt.
     """
-    for cue_index, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
-        cue_kind, begin = cue.get("cue"), step_time.stops[cue_index - 1] if cue_index else step_time.begin
+    for cue_index, (cue, stop) in enumerate(zip(step.cues, step_times.stop_seconds, strict=True)):
+        cue_kind, begin = (
+            cue.get("cue"),
+            step_times.stop_seconds[cue_index - 1] if cue_index else step_times.begin_seconds,
+        )
         if elapsed_seconds >= stop and cue_index < len(step.cues) - 1:
             continue
         if cue_kind in {"ball", "wheel"} and table.wheel_pockets:
-            layout_context, rect = _divide_field_for_wheel(context)
+            felt_context, rect = _divide_field_for_wheel(context)
             if not context.layout.is_telephone:
-                _draw_betting_layout(layout_context, table, None)
+                _draw_felt_with_bets(felt_context, table, None)
             pocket, stated_index = str(cue["pocket"]), cue.get("part")
             draw_roulette_wheel(
                 context,
@@ -201,7 +208,7 @@ def _draw_wheel_or_dice(
         if cue_kind == "dice":
             if table.felt_kind == "craps":
                 draw_craps_point(context, None, is_throw_shown=False)
-            _draw_betting_layout(context, table, None)
+            _draw_felt_with_bets(context, table, None)
             context.painter.fill_rounded_rect(context.layout.game_field, (0, 12, 8, 90))
             total = step.display.get("total")
             draw_dice(context, tuple(map(int, cue["dice"])), total, (begin, stop), elapsed_seconds)
@@ -213,7 +220,7 @@ def _draw_wheel_or_dice(
 def _divide_field_for_wheel(context: DrawingContext) -> tuple[DrawingContext, Rect]:
     """Return the drawing context whose field is reduced by the room for the wheel, and the wheel's rectangle.
 
-    The wheel is to the left of the layout or, in portrait, above it. On a telephone it covers the whole field.
+    The wheel is to the left of the felt or, in portrait, above it. On a telephone it covers the whole field.
     """
     layout = context.layout
     x, y, w, h = layout.game_field
@@ -221,18 +228,18 @@ def _divide_field_for_wheel(context: DrawingContext) -> tuple[DrawingContext, Re
         return context, layout.game_field
     if layout.is_portrait:
         wheel_height = h * _WHEEL_HEIGHT_SHARE_IN_PORTRAIT
-        layout_field: Rect = (x, y + wheel_height, w, h - wheel_height)
-        return replace(context, layout=replace(layout, game_field=layout_field)), (x, y, w, wheel_height)
+        felt_field: Rect = (x, y + wheel_height, w, h - wheel_height)
+        return replace(context, layout=replace(layout, game_field=felt_field)), (x, y, w, wheel_height)
     wheel_width = w * _WHEEL_WIDTH_SHARE
-    layout_field = (x + wheel_width, y, w - wheel_width, h)
-    return replace(context, layout=replace(layout, game_field=layout_field)), (x, y, wheel_width, h)
+    felt_field = (x + wheel_width, y, w - wheel_width, h)
+    return replace(context, layout=replace(layout, game_field=felt_field)), (x, y, wheel_width, h)
 
 
 def _render_felt_background(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
-    """Return the drawing of the table's green cloth, lighter in the middle."""
+    """Return the drawing of the table's green felt, lighter in the middle."""
     _, _, w, h = context.layout.game_field
     canvas = VectorCanvas(size, (w, h), 1)
-    base = mix_colours(_CLOTH_COLOUR, context.look.background_colours[1], 0.2)
+    base = mix_colours(_FELT_COLOUR, context.look.background_colours[1], 0.2)
     canvas.fill_path(
         build_rounded_box(0, 0, w, h),
         RadialGradient(
@@ -244,13 +251,13 @@ def _render_felt_background(context: DrawingContext, size: tuple[int, int]) -> p
     return canvas.finish_surface()
 
 
-def _draw_betting_layout(
+def _draw_felt_with_bets(
     context: DrawingContext, table: TableGameData, settled_step: TableStep | None
 ) -> None:
-    """Draw the betting layout with every chip on it and the keys that belong to it.
+    """Draw the felt with every chip on it and the keys that belong to it.
 
     The keys are drawn while the machine takes bets, on a telephone always, but not in the attract scene.
-    ``settled_step`` is the last step of a round whose results are to be shown on the layout, or None.
+    ``settled_step`` is the last step of a round whose results are to be shown on the felt, or None.
     """
     view, chips = context.view, context.view.chips
     felt_layout = lay_out_felt(table, chips, context.layout)
@@ -261,28 +268,31 @@ def _draw_betting_layout(
         if settled_step is not None and not has_touched_bets_since_game(view)
         else None
     )
-    spots_with_chips = {
+    spot_ids_with_chips = {
         str(settlement.get("spot", ""))
         for settlement in (shown_step.settlements if shown_step else ())
         if settlement["credits"]
     }
     bets_to_draw = _list_bets_to_draw(context, table, shown_step)
-    spots_with_chips |= {spot for spot, new_credits in bets_to_draw.items() if new_credits > 0} | set(
+    spot_ids_with_chips |= {spot for spot, new_credits in bets_to_draw.items() if new_credits > 0} | set(
         limits.standing_bets if limits else ()
     )
     for cell in felt_layout.cells:
-        spot = table.spots.get(cell.spot)
+        spot = table.spots.get(cell.spot_id)
         is_closed = (
             limits is not None
             and spot is not None
-            and bool(find_reason_spot_is_closed(spot, chips.bets, limits)[0])
+            and bool(find_spot_closure(spot, chips.bets, limits).refusal_key)
         )
-        is_hit, has_chip = bool(result_pocket) and cell.pocket == result_pocket, cell.spot in spots_with_chips
-        _draw_cell(context, table, cell, is_hit=is_hit, is_closed=is_closed, has_chip=has_chip)
+        is_result, has_chip = (
+            bool(result_pocket) and cell.pocket == result_pocket,
+            cell.spot_id in spot_ids_with_chips,
+        )
+        _draw_cell(context, table, cell, is_result=is_result, is_closed=is_closed, has_chip=has_chip)
     if view.scene is not Scene.ATTRACT and (view.is_request_accepted("bet") or context.layout.is_telephone):
         for rect, action in lay_out_part_tabs(table, chips, context.layout):
-            _draw_layout_part_tab(context, table, rect, action)
-        if find_open_layout_part(table, chips, context.layout) == RACETRACK_PART_NAME:
+            _draw_felt_part_tab(context, table, rect, action)
+        if find_open_felt_part(table, chips, context.layout) == RACETRACK_PART_NAME:
             for rect, action in lay_out_racetrack_keys(table, chips, context.layout):
                 draw_table_text_key(
                     context,
@@ -302,7 +312,7 @@ def _format_racetrack_key(context: DrawingContext, table: TableGameData, action:
         return context.texts.choose_translation(table.announced_bets[str(action.value)].names)
     if action.name == "sheet":
         return "\u203a"
-    return context.texts.say("felt.neighbours", count=context.view.chips.neighbour_count)
+    return context.texts.translate("felt.neighbours", count=context.view.chips.neighbour_count)
 
 
 def _draw_cell(
@@ -310,16 +320,16 @@ def _draw_cell(
     table: TableGameData,
     cell: FeltCell,
     *,
-    is_hit: bool,
+    is_result: bool,
     is_closed: bool,
     has_chip: bool,
 ) -> None:
-    """Draw a printed cell of the layout, dark if ``is_closed`` to bets. The title of a row has no visible edge."""
-    p, (x, y, w, h) = context.painter, cell.rect
-    spot = table.spots.get(cell.spot)
-    fill = mix_colours(_CLOTH_COLOUR, BLACK, 0.25)
-    if spot is None and cell.titled_spots:
-        p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge_paint=fill)
+    """Draw a printed cell of the felt, dark if ``is_closed`` to bets. The title of a row has no visible edge."""
+    painter, (x, y, w, h) = context.painter, cell.rect
+    spot = table.spots.get(cell.spot_id)
+    fill = mix_colours(_FELT_COLOUR, BLACK, 0.25)
+    if spot is None and cell.titled_spot_ids:
+        painter.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge_paint=fill)
         _draw_row_title(context, table, cell)
         return
     if cell.pocket:
@@ -337,12 +347,12 @@ def _draw_cell(
             if len(colours) == 1 and colours <= set(POCKET_COLOURS)
             else fill
         )
-    is_plain = fill == mix_colours(_CLOTH_COLOUR, BLACK, 0.25)
+    is_plain = fill == mix_colours(_FELT_COLOUR, BLACK, 0.25)
     fill = mix_colours(fill, BLACK, 0.6) if is_closed else fill
     edge_colour, edge_width = (
-        (WHITE, 5) if is_hit else (_CLOSED_SPOT_EDGE_COLOUR, 2) if is_closed else (_PRINTED_LINE_COLOUR, 2)
+        (WHITE, 5) if is_result else (_CLOSED_SPOT_EDGE_COLOUR, 2) if is_closed else (_PRINTED_LINE_COLOUR, 2)
     )
-    p.draw_panel(
+    painter.draw_panel(
         (x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge_paint=edge_colour, edge_width=edge_width
     )
     text_colour = (
@@ -360,26 +370,26 @@ def _draw_cell(
         # In a wide cell, chips lie next to the number; in others, below it.
         height_share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3
         anchor = (x + w / 2, y + h * height_share)
-        p.draw_text(cell.pocket, anchor, TextStyle("heavy", "body", text_colour), width_max=w - 12)
+        painter.draw_text(cell.pocket, anchor, TextStyle("heavy", "body", text_colour), width_max=w - 12)
 
 
 def _draw_row_title(context: DrawingContext, table: TableGameData, cell: FeltCell) -> None:
     """Draw the title of a row of bets and, if all of the bets have the same odds, these odds."""
-    p, (x, y, w, h) = context.painter, cell.rect
-    spots = [table.spots[spot_id] for spot_id in cell.titled_spots]
+    painter, (x, y, w, h) = context.painter, cell.rect
+    spots = [table.spots[spot_id] for spot_id in cell.titled_spot_ids]
     name, _ = split_common_words([context.texts.choose_translation(spot.names) for spot in spots])
     odds = {spot.odds for spot in spots}
     rect: Rect = (x + 8, y + 4, w - 16, h - 8 - (22 if len(odds) == 1 else 0))
-    p.draw_label(
+    painter.draw_label(
         name,
         rect,
         TextStyle("strong", "small", "text"),
         align="left",
-        wrapped_size=_choose_smallest_text_size(context),
+        wrapped_size_name=_choose_smallest_text_size(context),
     )
     if len(odds) == 1:
         style = TextStyle("text", _choose_smallest_text_size(context), "meter")
-        p.draw_text(odds.pop(), (x + 8, y + h - 18), style, align="left", width_max=w - 16)
+        painter.draw_text(odds.pop(), (x + 8, y + h - 18), style, align="left", width_max=w - 16)
 
 
 def _draw_spot(
@@ -395,13 +405,13 @@ def _draw_spot(
 
     Draw the odds below it, unless the label is the odds, the title of the row states them, or the cell is too low.
     """
-    p, (x, y, w, h), spot = context.painter, cell.rect, table.spots[cell.spot]
+    painter, (x, y, w, h), spot = context.painter, cell.rect, table.spots[cell.spot_id]
     label = _format_spot_label(context, table, spot)
-    row_spots = [table.spots[spot_id] for spot_id in cell.titled_spots]
+    row_spots = [table.spots[spot_id] for spot_id in cell.titled_spot_ids]
     if row_spots:
         label_in_row = split_common_words(
             [context.texts.choose_translation(spot.names) for spot in row_spots]
-        )[1][cell.titled_spots.index(spot.id)]
+        )[1][cell.titled_spot_ids.index(spot.id)]
         label = label_in_row or label
     are_odds_stated = label == spot.odds or (
         bool(row_spots) and len({row_spot.odds for row_spot in row_spots}) == 1
@@ -420,31 +430,33 @@ def _draw_spot(
             h - 6 if is_chip_beside_label(cell.rect) else max(label_rect[3], h * 0.76 - 24),
         )
     if has_chip and _can_fit(context, label, label_rect, small_style):
-        p.draw_label(label, label_rect, style, wrapped_size=small_style.size_name)
+        painter.draw_label(label, label_rect, style, wrapped_size_name=small_style.size_name)
         if should_draw_odds:
-            p.draw_text(
+            painter.draw_text(
                 _format_spot_odds(context, spot, odds_style, odds_rect[2]),
                 find_rect_centre(odds_rect),
                 odds_style,
                 width_max=odds_rect[2],
             )
         return
-    needs_several_lines = p.measure_text(label, small_style) > w - 10  # It then takes the whole cell.
+    needs_several_lines = painter.measure_text(label, small_style) > w - 10  # It then takes the whole cell.
     fills_cell = is_chip_beside_label(cell.rect) or needs_several_lines
     label_height = (h - 6 - 24 * should_draw_odds) if fills_cell else (h - 6) * 0.44
-    p.draw_label(label, (x + 5, y + 3, w - 10, label_height), style, wrapped_size=small_style.size_name)
+    painter.draw_label(
+        label, (x + 5, y + 3, w - 10, label_height), style, wrapped_size_name=small_style.size_name
+    )
     if should_draw_odds:
         odds_text = _format_spot_odds(context, spot, odds_style, w - 6) or spot.odds.replace(" / ", "/")
-        p.draw_text(
+        painter.draw_text(
             odds_text, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), odds_style, width_max=w - 6
         )
 
 
 def _can_fit(context: DrawingContext, text: str, rect: Rect, style: TextStyle) -> bool:
     """Return whether a text fits into a rectangle at a readable size, on several lines if necessary."""
-    p, lines = context.painter, context.painter.wrap_text(text, rect[2], style)
+    painter, lines = context.painter, context.painter.wrap_text(text, rect[2], style)
     height = len(lines) * context.theme.sizes[style.size_name] * 1.16
-    return height <= rect[3] and all(p.measure_text(line, style) <= rect[2] for line in lines)
+    return height <= rect[3] and all(painter.measure_text(line, style) <= rect[2] for line in lines)
 
 
 def _format_spot_odds(context: DrawingContext, spot: BetSpot, style: TextStyle, width_max: float) -> str:
@@ -464,7 +476,7 @@ def _format_spot_odds(context: DrawingContext, spot: BetSpot, style: TextStyle, 
 
 
 def _choose_smallest_text_size(context: DrawingContext) -> str:
-    """Return the smallest text size used on the layout."""
+    """Return the smallest text size used on the felt."""
     return "tiny" if not context.layout.is_telephone else "caption"
 
 
@@ -478,7 +490,7 @@ def _format_spot_label(context: DrawingContext, table: TableGameData, spot: BetS
     if (
         len(spot.covered_pockets) == 1
         and table.felt_kind == "wheel"
-        and spot.covered_pockets[0] not in table.names
+        and spot.covered_pockets[0] not in table.pocket_names
     ):
         return spot.covered_pockets[0]
     numbers = [int(pocket) for pocket in spot.covered_pockets if pocket.isdecimal()]
@@ -492,22 +504,23 @@ def _format_spot_label(context: DrawingContext, table: TableGameData, spot: BetS
     return context.texts.choose_translation(spot.names)
 
 
-def _draw_layout_part_tab(context: DrawingContext, table: TableGameData, rect: Rect, action: Action) -> None:
-    """Draw a key that opens another part of the betting layout, or another sheet of it."""
+def _draw_felt_part_tab(context: DrawingContext, table: TableGameData, rect: Rect, action: Action) -> None:
+    """Draw a key that opens another part of the felt, or another sheet of it."""
     x, y, w, h = rect
     key_rect: Rect = (x + 3, y + 3, w - 6, h - 6)
     if action.name == "sheet":
         sheets = list_street_sheets(table, context.layout)
         sheet_number = int(action.value)
         is_active = context.view.chips.sheet_index % (len(sheets) + 1) == sheet_number
-        text = context.texts.say("felt.outside")
+        text = context.texts.translate("felt.outside")
         if sheet_number < len(sheets):
-            first, count = sheets[sheet_number]
-            text = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
+            first_street, street_count = sheets[sheet_number]
+            first_number = max(0, round(first_street)) * 3 + (0 if first_street < 0 else 1)
+            text = f"{first_number}\u2013{round(first_street + street_count) * 3}"
         draw_table_text_key(context, key_rect, text, is_active=is_active)
         return
-    is_active = find_open_layout_part(table, context.view.chips, context.layout) == action.value
-    draw_layout_part_key(context, table, key_rect, str(action.value), is_active=is_active)
+    is_active = find_open_felt_part(table, context.view.chips, context.layout) == action.value
+    draw_felt_part_key(context, table, key_rect, str(action.value), is_active=is_active)
 
 
 def _list_bets_to_draw(
@@ -541,10 +554,10 @@ def _draw_bets(
 ) -> None:
     """Draw the chips of all bets: standing bets in violet, new bets, and the amounts returned by the last round.
 
-    A standing bet that the player takes down is crossed out.
+    A standing bet that the player withdraws is crossed out.
     """
     view = context.view
-    standing_bets = view.snapshot.standing if view.snapshot is not None else {}
+    standing_bets = view.snapshot.standing_credits_by_spot if view.snapshot is not None else {}
     returned_credits: dict[str, int] = {}
     for settlement in settled_step.settlements if settled_step is not None else ():
         spot = str(settlement.get("spot", ""))
@@ -568,19 +581,23 @@ def _draw_bets(
 
 
 def _draw_on_off_ring(
-    context: DrawingContext, table: TableGameData, spot: str, centre: tuple[float, float], limits: BetLimits
+    context: DrawingContext,
+    table: TableGameData,
+    spot_id: str,
+    centre: tuple[float, float],
+    limits: BetLimits,
 ) -> None:
     """Draw a ring around a craps bet: dark if it is off for the next throw, in the colour of wins if it is on.
 
     Only a bet that the player can switch has a ring. A bet that is on without being switched has none. A bet that is
     off on a come-out throw unless it is switched has a ring only before a come-out throw.
     """
-    is_on = is_bet_on(table, context.view.chips, spot, limits)
+    is_on = is_bet_on(table, context.view.chips, spot_id, limits)
     is_come_out = limits.table_state.point is None
     if (
         is_on is None
-        or (spot in table.spots_off_on_come_out and not is_come_out)
-        or (is_on and spot not in table.spots_off_on_come_out)
+        or (spot_id in table.spot_ids_off_on_come_out and not is_come_out)
+        or (is_on and spot_id not in table.spot_ids_off_on_come_out)
     ):
         return
     x, y = centre
@@ -597,26 +614,26 @@ def _render_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 def _draw_question(context: DrawingContext, table: TableGameData, decision: DecisionRequest) -> None:
-    """Draw a decision at a table: a key with its cost for each answer, and the stake that the decision is about.
+    """Draw a decision at a table: a key with its cost for each option, and the stake that the decision is about.
 
     At a game without cards, also draw the question. If the decision shows dice, draw them above the keys.
     """
     x, y, w, _ = context.layout.game_field
-    keys = lay_out_felt_answers(context, decision)
+    keys = lay_out_felt_options(context, decision)
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt_kind != "cards":
         text = format_question(context, decision)
         style = TextStyle("heavy", "title", context.look.accent_colour)
         context.painter.draw_text(text, (x + w / 2, y + 120), style, width_max=w - 80)
     if spot is not None and "hand" not in decision.display:
-        stake_middle = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
+        stake_y = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
         staked_text = context.format_money(
             int(decision.display.get("staked", 0)) * context.view.denomination_cents
         )
-        standing_bet_text = context.texts.say("felt.standing", amount=staked_text)
+        standing_bet_text = context.texts.translate("felt.standing", amount=staked_text)
         context.painter.draw_text(
             f"{context.texts.choose_translation(spot.names)}  {standing_bet_text}",
-            (x + w / 2, stake_middle),
+            (x + w / 2, stake_y),
             TextStyle("strong", "lead", "text"),
             width_max=w - 80,
         )
@@ -626,13 +643,15 @@ def _draw_question(context: DrawingContext, table: TableGameData, decision: Deci
         draw_resting_dice(context, dice, (x + 20, dice_top, w - 40, keys[0][0][1] - 20 - dice_top))
     for rect, action in keys:
         if action.name == "choose":
-            draw_button(context, rect, format_answer(context, decision, str(action.value)), text_size="body")
+            draw_button(
+                context, rect, format_option(context, decision, str(action.value)), text_size_name="body"
+            )
         elif action.name != "hold":
-            is_enabled = action.name != "play" or is_marked_answer_permitted(context.view)
+            is_enabled = action.name != "play" or is_marked_option_permitted(context.view)
             draw_button(
                 context,
                 rect,
-                context.texts.say(f"decide.{_TEXT_BY_SET_HANDS_ANSWER[action.name]}"),
-                text_size="body",
+                context.texts.translate(f"decide.{_TEXT_BY_SET_HANDS_ACTION[action.name]}"),
+                text_size_name="body",
                 is_enabled=is_enabled,
             )

@@ -83,8 +83,8 @@ class HandLayout:
     """The position of a hand of cards: its area, its printed outline, and the rectangle of each card."""
 
     area: Rect
-    printed_outline: Rect
-    cards: tuple[Rect, ...]
+    outline: Rect
+    card_rects: tuple[Rect, ...]
 
 
 def _compute_text_height(width: float) -> float:
@@ -93,33 +93,35 @@ def _compute_text_height(width: float) -> float:
 
 
 def lay_out_hand(
-    area: Rect, needs: HandRoomNeeds, card_count: int = 0, card_height_max: float = CARD_HEIGHT_MAX
+    area: Rect, room_needs: HandRoomNeeds, card_count: int = 0, card_height_max: float = CARD_HEIGHT_MAX
 ) -> HandLayout:
     """Return where the cards of a hand lie, as large as the area allows, but at most ``card_height_max`` high.
 
-    If the hand has more cards than ``needs`` provides for, the additional cards lie below the outline. The hand's text
-    is below its cards or, if cards can be held, above them.
+    If the hand has more cards than ``room_needs`` provides for, the additional cards lie below the outline. The hand's
+    text is below its cards or, if cards can be held, above them.
     """
     x, y, w, h = area
-    columns, height = needs.choose_columns_and_card_height(area)
+    columns, height = room_needs.choose_columns_and_card_height(area)
     height = min(height, card_height_max)
     width = height * _CARD_WIDTH_PER_HEIGHT
     text_height = _compute_text_height(w)
-    gap = needs.low_hand_gap_in_cards
+    gap = room_needs.low_hand_gap_in_cards
     card_pitch = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
     outline_width = card_pitch * (columns - 1 + gap) + width
-    outline_height = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-needs.card_count // columns) - 1))
+    outline_height = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-room_needs.card_count // columns) - 1))
     left = x + (w - outline_width) / 2
-    top = y + (h - outline_height + (text_height - CARD_TEXT_GAP) * (1 if needs.has_hold_keys else -1)) / 2
+    top = (
+        y + (h - outline_height + (text_height - CARD_TEXT_GAP) * (1 if room_needs.has_hold_keys else -1)) / 2
+    )
     cards = list[Rect]()
-    for i in range(max(needs.card_count, card_count)):
+    for i in range(max(room_needs.card_count, card_count)):
         column, row = i % columns, i // columns
-        card_left = left + (column + gap * (column >= needs.low_hand_card_count)) * card_pitch
+        card_left = left + (column + gap * (column >= room_needs.low_hand_card_count)) * card_pitch
         cards.append((card_left, top + row * _LOWER_ROW_VISIBLE_SHARE * height, width, height))
     return HandLayout(area, (left, top, outline_width, outline_height), tuple(cards))
 
 
-def place_split_hands(area: Rect, hand_count: int, needs: HandRoomNeeds) -> list[Rect]:
+def place_split_hands(area: Rect, hand_count: int, room_needs: HandRoomNeeds) -> list[Rect]:
     """Return an area for each hand that was split from one hand, within the area of that hand.
 
     The number of columns is the one with which the cards are largest.
@@ -128,7 +130,7 @@ def place_split_hands(area: Rect, hand_count: int, needs: HandRoomNeeds) -> list
     heights_and_columns: list[tuple[float, int]] = []
     for columns in range(1, hand_count + 1):
         area_rect = (x, y, w / columns, h / -(-hand_count // columns))
-        heights_and_columns.append((needs.choose_columns_and_card_height(area_rect)[1], columns))
+        heights_and_columns.append((room_needs.choose_columns_and_card_height(area_rect)[1], columns))
     _, columns = max(heights_and_columns)
     width, height = w / columns, h / -(-hand_count // columns)
     return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(hand_count)]

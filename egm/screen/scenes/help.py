@@ -17,7 +17,6 @@ from egm.screen.keno_slip import is_wheel_game
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, grow_rect
 from egm.screen.outcome import PrizeTableRow, ReelData, compute_prize_at_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
-from egm.screen.scenes.chart import draw_chart, has_strategy_chart
 from egm.screen.scenes.drawing_context import (
     DrawingContext,
     draw_button,
@@ -28,13 +27,14 @@ from egm.screen.scenes.drawing_context import (
 from egm.screen.scenes.keno import format_catch_award
 from egm.screen.scenes.limits_sign import format_table_limits
 from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages, list_long_odds_pages
-from egm.screen.scenes.pay_table import draw_pay_table_entries, list_pay_table_entries
+from egm.screen.scenes.pay_table import draw_pay_table_rows, list_pay_table_rows
 from egm.screen.scenes.reels import PAY_LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
 from egm.screen.scenes.side_panels import find_base_reel_data, format_prize_name
 from egm.screen.scenes.status import format_help_line, format_theoretical_return
+from egm.screen.scenes.strategy_chart import draw_chart, has_strategy_chart
 from egm.screen.scenes.table_side_panels import draw_felt_prizes, list_prize_pages
-from egm.screen.scenes.wheel import draw_wheel_prizes
+from egm.screen.scenes.wheel_game import draw_wheel_prizes
 from egm.screen.view import Action, list_offered_costs
 
 #: The most prizes pictured with the rules, of those that award more than credits.
@@ -47,7 +47,7 @@ _TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0
 _PARAGRAPH_BREAK_PATTERN: Final = re.compile(r" *\n *\n\s*")
 #: Matches a line break, or spaces, within a paragraph.
 _LINE_BREAK_PATTERN: Final = re.compile(r"[ \n]+")
-#: Entry of a prize table for a combination that pays nothing.
+#: The text in a prize table for a combination that pays nothing.
 NO_PRIZE_SIGN: Final = "\u2013"
 
 
@@ -61,8 +61,8 @@ class HelpPage:
 
 def list_help_pages(context: DrawingContext) -> list[HelpPage]:
     """Return the help pages of the game on the screen, in order."""
-    say = context.texts.say
-    pages = [*_list_tournament_pages(context), HelpPage(say("help.rules"), _draw_rules)]
+    translate = context.texts.translate
+    pages = [*_list_tournament_pages(context), HelpPage(translate("help.rules"), _draw_rules)]
     pages += _list_rule_difference_pages(context)
     reel_data = find_base_reel_data(context)
     if reel_data is not None and reel_data.prizes:
@@ -76,41 +76,43 @@ def list_help_pages(context: DrawingContext) -> list[HelpPage]:
         for start in range(0, len(prizes), rows_per_page):
             rows = prizes[start : start + rows_per_page]
             pages.append(
-                HelpPage(say("help.prizes"), partial(_draw_prize_table, reel_data=reel_data, prizes=rows))
+                HelpPage(
+                    translate("help.prizes"), partial(_draw_prize_table, reel_data=reel_data, prizes=rows)
+                )
             )
         if read_merchandise_prizes(context):
-            pages.append(HelpPage(say("help.in_kind"), _draw_merchandise_prizes))
+            pages.append(HelpPage(translate("help.in_kind"), _draw_merchandise_prizes))
         if reel_data.pay_lines:
-            pages.append(HelpPage(say("help.lines"), partial(_draw_pay_lines, reel_data=reel_data)))
+            pages.append(HelpPage(translate("help.lines"), partial(_draw_pay_lines, reel_data=reel_data)))
     if "tables" in context.game_data:
-        pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
+        pages.append(HelpPage(translate("help.prizes"), _draw_keno_table))
     if is_wheel_game(context.view.game):
-        pages.append(HelpPage(say("help.prizes"), draw_wheel_prizes))
+        pages.append(HelpPage(translate("help.prizes"), draw_wheel_prizes))
     pages += [
-        HelpPage(say("help.prizes"), partial(draw_felt_prizes, groups=groups))
+        HelpPage(translate("help.prizes"), partial(draw_felt_prizes, spot_groups=groups))
         for groups in list_prize_pages(context)
     ]
-    if list_pay_table_entries(context):
+    if list_pay_table_rows(context):
         pages.append(
             HelpPage(
-                say("help.prizes"), partial(draw_pay_table_entries, rows=list_pay_table_entries(context))
+                translate("help.prizes"), partial(draw_pay_table_rows, rows=list_pay_table_rows(context))
             )
         )
     if has_strategy_chart(context):
-        pages.append(HelpPage(say("chart.title"), draw_chart))
+        pages.append(HelpPage(translate("chart.title"), draw_chart))
     pages += [
-        HelpPage(say("odds.chances"), partial(draw_chances, entries=entries))
-        for entries in list_chance_pages(context)
+        HelpPage(translate("odds.chances"), partial(draw_chances, bet_chances=page_rows))
+        for page_rows in list_chance_pages(context)
     ]
     pages += [
-        HelpPage(say("odds.title"), partial(draw_odds, entries=entries))
-        for entries in list_long_odds_pages(context)
+        HelpPage(translate("odds.title"), partial(draw_odds, awards=page_rows))
+        for page_rows in list_long_odds_pages(context)
     ]
-    pages.append(HelpPage(say("help.about"), _draw_game_facts))
-    pages.append(HelpPage(say("help.responsible"), _draw_responsible_gambling))
+    pages.append(HelpPage(translate("help.about"), _draw_game_facts))
+    pages.append(HelpPage(translate("help.responsible"), _draw_responsible_gambling))
     snapshot = context.view.snapshot
-    if snapshot is not None and snapshot.protection.limits:
-        pages.append(HelpPage(say("help.limits_title"), draw_limits))
+    if snapshot is not None and snapshot.protection.can_set_limits:
+        pages.append(HelpPage(translate("help.limits_title"), draw_limits))
     return pages
 
 
@@ -129,34 +131,43 @@ def draw_help(context: DrawingContext) -> None:
     game = context.view.game
     if game is None:
         return
-    p, rect = context.painter, context.layout.player_page
+    painter, rect = context.painter, context.layout.player_page
     x, y, w, _ = rect
-    p.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 170))
-    p.draw_cached_picture(
+    painter.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 170))
+    painter.draw_cached_picture(
         ("sheet", context.look.name),
         rect,
         lambda size: render_rim_panel(
-            size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
+            size,
+            painter.scale,
+            painter.theme,
+            context.look,
+            radius=30,
+            rim_width=8,
+            fill_paint=(18, 13, 34, 250),
         ),
     )
     pages = list_help_pages(context)
     page_index = context.view.sheet_index % len(pages)
-    title = context.texts.say("help.title", game=context.texts.choose_translation(game.title, game.id))
+    title = context.texts.translate("help.title", game=context.texts.choose_translation(game.title, game.id))
     page_text = FACT_SEPARATOR.join(
-        (pages[page_index].heading, context.texts.say("help.page", page=page_index + 1, pages=len(pages)))
+        (
+            pages[page_index].heading,
+            context.texts.translate("help.page", page=page_index + 1, pages=len(pages)),
+        )
     )
     title_style = TextStyle("heavy", "lead", context.look.accent_colour)
     page_style = TextStyle("strong", "small", "text_dim")
     if w > _TELEPHONE_PAGE_WIDTH_MAX:
-        p.draw_text(title, (x + 48, y + 52), title_style, align="left", width_max=w * 0.54)
-        p.draw_label(page_text, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), page_style, align="right")
+        painter.draw_text(title, (x + 48, y + 52), title_style, align="left", width_max=w * 0.54)
+        painter.draw_label(page_text, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), page_style, align="right")
     else:
-        p.draw_text(title, (x + 30, y + 32), title_style, align="left", width_max=w - 60)
-        p.draw_text(page_text, (x + 30, y + 70), page_style, align="left", width_max=w - 60)
-    p.fill_rounded_rect((x + 40, y + 88, w - 80, 2), (*context.look.accent_colour[:3], 120))
+        painter.draw_text(title, (x + 30, y + 32), title_style, align="left", width_max=w - 60)
+        painter.draw_text(page_text, (x + 30, y + 70), page_style, align="left", width_max=w - 60)
+    painter.fill_rounded_rect((x + 40, y + 88, w - 80, 2), (*context.look.accent_colour[:3], 120))
     pages[page_index].draw(context, _find_content_rect(rect))
     for name, key_rect in lay_out_page_keys(context.layout.player_page).items():
-        draw_button(context, key_rect, context.texts.say(f"key.{name}"))
+        draw_button(context, key_rect, context.texts.translate(f"key.{name}"))
 
 
 def list_help_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
@@ -231,7 +242,7 @@ def _list_rule_difference_pages(context: DrawingContext) -> list[HelpPage]:
     differences = () if context.view.game is None else context.view.game.departures
     return [
         HelpPage(
-            context.texts.say("help.departures"),
+            context.texts.translate("help.departures"),
             partial(
                 _draw_rule_differences,
                 differences=differences[start : start + _RULE_DIFFERENCES_PER_PAGE_MAX],
@@ -253,13 +264,13 @@ def _draw_fitting_paragraphs(context: DrawingContext, paragraphs: Sequence[str],
 
     If they fit in no size, draw them in the smallest size, joined into one paragraph.
     """
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     texts_and_sizes = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
     for text, size in (*texts_and_sizes, (FACT_SEPARATOR.join(paragraphs), "caption")):
         style = TextStyle("text", size, "text")
-        if len(p.wrap_text(text, w, style)) * context.theme.sizes[size] * 1.3 <= h:
+        if len(painter.wrap_text(text, w, style)) * context.theme.sizes[size] * 1.3 <= h:
             break
-    p.draw_paragraph(text, (x, y, w, h), style)
+    painter.draw_paragraph(text, (x, y, w, h), style)
 
 
 def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
@@ -270,7 +281,7 @@ def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
     reel_data = find_base_reel_data(context)
     if reel_data is None:
         return 0.0
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     pictured_prizes = [prize for prize in reel_data.prizes if prize.additional_awards and prize.symbol][
         -_PICTURED_PRIZES_MAX:
     ]
@@ -287,29 +298,31 @@ def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
     top = y + h - height
     for i, (icons, text) in enumerate(icons_and_texts):
         middle = top + (i + 0.5) * row_height
-        p.fill_rounded_rect((x, middle - row_height / 2, w, row_height - 6), (255, 255, 255, 14), 10)
+        painter.fill_rounded_rect((x, middle - row_height / 2, w, row_height - 6), (255, 255, 255, 14), 10)
         for n, symbol in enumerate(icons):
-            size = (p.scale_length(50), p.scale_length(50))
-            p.draw_surface(
+            size = (painter.scale_length(50), painter.scale_length(50))
+            painter.draw_surface(
                 render_symbol(context, reel_data, symbol, size),
-                (p.scale_length(x + 12 + n * 54), p.scale_length(middle - 28)),
+                (painter.scale_length(x + 12 + n * 54), painter.scale_length(middle - 28)),
             )
         text_anchor = (x + 30 + 54 * len(icons), middle - 3)
         style = TextStyle("strong", "small", "text")
-        p.draw_text(text, text_anchor, style, align="left", width_max=w - 44 - 54 * len(icons))
+        painter.draw_text(text, text_anchor, style, align="left", width_max=w - 44 - 54 * len(icons))
     if len(pay_lines) > 1:
         grid_step = (w - 20) / len(pay_lines)
         for i, line in enumerate(pay_lines):
             colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
             left, grid_top = x + i * grid_step, top + row_height * len(icons_and_texts) + 12
-            p.draw_text(
+            painter.draw_text(
                 str(i + 1), (left + 22, grid_top + 42), TextStyle("heavy", "small", colour), width_max=40
             )
             grid: Rect = (left + 44, grid_top, min(grid_step - 60, 170.0), 86)
             render_grid = partial(
                 _render_pay_line_grid, reel_data=reel_data, pay_line_rows=line, colour=colour
             )
-            p.draw_cached_picture(("line grid", line, reel_data.reel_heights, colour), grid, render_grid)
+            painter.draw_cached_picture(
+                ("line grid", line, reel_data.reel_heights, colour), grid, render_grid
+            )
     return height + 16
 
 
@@ -338,7 +351,7 @@ def _format_additional_awards(context: DrawingContext, prize: PrizeTableRow) -> 
         for award_id, count in prize.additional_awards
     ]
     return " + ".join(
-        text if count == 1 else context.texts.say("help.kind", count=count, name=text)
+        text if count == 1 else context.texts.translate("help.kind", count=count, name=text)
         for text, count in awards
     )
 
@@ -348,7 +361,7 @@ def describe_bet_limits(context: DrawingContext) -> str:
 
     For a table, they are the limits of its spots and, if the machine reports it, the highest total stake of a round.
     """
-    view, say, snapshot = context.view, context.texts.say, context.view.snapshot
+    view, translate, snapshot = context.view, context.texts.translate, context.view.snapshot
     if snapshot is None:
         return ""
     cents = snapshot.denomination_cents
@@ -357,31 +370,38 @@ def describe_bet_limits(context: DrawingContext) -> str:
         lowest_text, highest_text = (
             context.texts.format_number(choose(list_offered_costs(view), default=0)) for choose in (min, max)
         )
-        return say("help.unit", amount=context.format_money(cents), least=lowest_text, most=highest_text)
-    text = say("help.unit_table", amount=context.format_money(cents), least=limits[0], most=limits[1])
-    if snapshot.most_staked_cents is None:
+        return translate(
+            "help.unit", amount=context.format_money(cents), least=lowest_text, most=highest_text
+        )
+    text = translate("help.unit_table", amount=context.format_money(cents), least=limits[0], most=limits[1])
+    if snapshot.round_stake_max_cents is None:
         return text
-    return f"{text} {say('help.most_staked', amount=context.format_money(snapshot.most_staked_cents))}"
+    return (
+        f"{text} {translate('help.most_staked', amount=context.format_money(snapshot.round_stake_max_cents))}"
+    )
 
 
 def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
     """Draw the value of a credit, the theoretical return, the malfunction clause, and the game's exact identity."""
-    game, snapshot, say = context.view.game, context.view.snapshot, context.texts.say
+    game, snapshot, translate = context.view.game, context.view.snapshot, context.texts.translate
     if game is None or snapshot is None:
         return
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     limits = describe_bet_limits(context)
-    y += p.draw_paragraph(limits, (x, y, w, h), TextStyle("strong", "lead", context.look.accent_colour)) + 18
-    return_text = format_theoretical_return(context, game)
-    y += p.draw_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
-        p.draw_paragraph(
-            say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), TextStyle("text", "body", "text")
+        painter.draw_paragraph(limits, (x, y, w, h), TextStyle("strong", "lead", context.look.accent_colour))
+        + 18
+    )
+    return_text = format_theoretical_return(context, game)
+    y += painter.draw_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
+    y += (
+        painter.draw_paragraph(
+            translate(f"defect.rule_{snapshot.defect_rule}"), (x, y, w, h), TextStyle("text", "body", "text")
         )
         + 18
     )
-    identity_text = say("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
-    p.draw_paragraph(identity_text, (x, y, w, h), TextStyle("text", "small", "text_dim"))
+    identity_text = translate("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
+    painter.draw_paragraph(identity_text, (x, y, w, h), TextStyle("text", "small", "text_dim"))
 
 
 def _draw_prize_table(
@@ -394,32 +414,34 @@ def _draw_prize_table(
     game = context.view.game
     if game is None:
         return
-    p, format_number, (x, y, w, h) = context.painter, context.texts.format_number, rect
+    painter, format_number, (x, y, w, h) = context.painter, context.texts.format_number, rect
     bets = list_offered_costs(context.view)
     bets = bets if len(bets) <= 8 else (*bets[:4], *bets[-4:])
     is_telephone = context.layout.is_telephone
     name_width_share = 0.46 if not context.layout.is_telephone else 0.34
-    draw_heading(context, context.texts.say("help.prize_bet"), (x, y - 10, w * name_width_share, 52))
+    draw_heading(context, context.texts.translate("help.prize_bet"), (x, y - 10, w * name_width_share, 52))
     left = x + w * name_width_share
     column_width = (w - w * name_width_share) / max(1, len(bets))
     row_height = min(76.0, (h - 44) / max(1, len(prizes)))
     for i, bet in enumerate(bets):
         is_current_bet = context.view.snapshot is not None and bet == context.view.snapshot.bet_credits
         if is_current_bet:
-            p.fill_rounded_rect(
+            painter.fill_rounded_rect(
                 (left + i * column_width, y - 8, column_width, 50 + row_height * len(prizes)),
                 (*context.look.accent_colour[:3], 30),
                 12,
             )
-        p.draw_text(
-            format_number(bet) if is_telephone else context.texts.say("help.bet", bet=format_number(bet)),
+        painter.draw_text(
+            format_number(bet)
+            if is_telephone
+            else context.texts.translate("help.bet", bet=format_number(bet)),
             (left + (i + 0.5) * column_width, y + 16),
             TextStyle("strong", "small", context.look.accent_colour if is_current_bet else "text_dim"),
             width_max=column_width - 8,
         )
     for row, prize in enumerate(prizes):
         top = y + 42 + row * row_height
-        p.fill_rounded_rect((x, top, w, row_height - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
+        painter.fill_rounded_rect((x, top, w, row_height - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (row_height - 4) / 2
         icons = reel_data.list_prize_icons(prize)
         # On a telephone, a picture that shows the combination needs no name.
@@ -429,18 +451,21 @@ def _draw_prize_table(
         icon_left, icon_lift = x + 10, 10.0 if is_name_left_out and prize.additional_awards else 0.0
         icon_width = min(icon_width, row_height - 32) if icon_lift else icon_width
         for symbol in icons:
-            p.draw_surface(
+            painter.draw_surface(
                 render_symbol(
-                    context, reel_data, symbol, (p.scale_length(icon_width), p.scale_length(icon_width))
+                    context,
+                    reel_data,
+                    symbol,
+                    (painter.scale_length(icon_width), painter.scale_length(icon_width)),
                 ),
-                (p.scale_length(icon_left), p.scale_length(middle - icon_width / 2 - icon_lift)),
+                (painter.scale_length(icon_left), painter.scale_length(middle - icon_width / 2 - icon_lift)),
             )
             icon_left += icon_width
         if not is_name_left_out:
             _draw_prize_name(context, reel_data, prize, (icon_left + 12, middle), left - icon_left - 16)
         elif prize.additional_awards:
             awards_anchor = (x + 10, top + row_height - 18)
-            p.draw_text(
+            painter.draw_text(
                 _format_additional_awards(context, prize),
                 awards_anchor,
                 TextStyle("text", "caption"),
@@ -450,7 +475,7 @@ def _draw_prize_table(
         for i, bet in enumerate(bets):
             credits_ = compute_prize_at_bet(game, prize.name, prize.credits, bet)
             text = format_number(credits_) if credits_ else NO_PRIZE_SIGN
-            p.draw_text(
+            painter.draw_text(
                 text,
                 (left + (i + 0.5) * column_width, middle),
                 TextStyle("numbers", "lead", "meter"),
@@ -488,43 +513,48 @@ def read_merchandise_prizes(context: DrawingContext) -> Sequence[Mapping[str, An
 
 def _draw_merchandise_prizes(context: DrawingContext, rect: Rect) -> None:
     """Draw each merchandise prize: its name, its description, and the value that the operator states (C-03)."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     for prize in read_merchandise_prizes(context):
         name = context.texts.choose_translation(prize["name"])
-        y += p.draw_paragraph(name, (x, y, w, h), TextStyle("heavy", "lead", context.look.accent_colour)) + 10
         y += (
-            p.draw_paragraph(
+            painter.draw_paragraph(name, (x, y, w, h), TextStyle("heavy", "lead", context.look.accent_colour))
+            + 10
+        )
+        y += (
+            painter.draw_paragraph(
                 context.texts.choose_translation(prize["description"]),
                 (x, y, w, h),
                 TextStyle("text", "body", "text"),
             )
             + 8
         )
-        value = context.texts.say("handpay.prize_value", amount=context.format_money(prize["value_cents"]))
-        y += p.draw_paragraph(value, (x, y, w, h), TextStyle("strong", "body", "text")) + 34
-    p.draw_paragraph(
-        context.texts.say("help.in_kind_say"), (x, y, w, h), TextStyle("text", "small", "text_dim")
+        value = context.texts.translate(
+            "handpay.prize_value", amount=context.format_money(prize["value_cents"])
+        )
+        y += painter.draw_paragraph(value, (x, y, w, h), TextStyle("strong", "body", "text")) + 34
+    painter.draw_paragraph(
+        context.texts.translate("help.in_kind_say"), (x, y, w, h), TextStyle("text", "small", "text_dim")
     )
 
 
 def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
-    """Draw what each catch (number of hits) pays for each number of spots, for one credit staked (M-01)."""
+    """Draw what each catch pays for each number of spots, for one credit staked (M-01)."""
     tables: dict[str, dict[str, int]] = context.game_data.get("tables", {})
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     spot_counts = sorted(tables, key=int)
     levels = context.game_data.get("progressives", ())
     paid_catches = {int(catch) for table in tables.values() for catch in table}
     catches = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
-    draw_heading(context, context.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_heading(context, context.texts.translate("keno.table"), (x, y - 8, w, 44))
     catch_column_width = 170.0
     column_width = (w - catch_column_width) / max(1, len(spot_counts))
     row_height = min(52.0, (h - 96) / max(1, len(catches)))
     heading_style = TextStyle("strong", "small", context.look.accent_colour)
     titles = [context.texts.format_count("keno.of", int(spot_count)) for spot_count in spot_counts]
-    if max((p.measure_text(title, heading_style) for title in titles), default=0.0) > column_width - 6:
+    if max((painter.measure_text(title, heading_style) for title in titles), default=0.0) > column_width - 6:
         # The columns have only numbers, and one heading says what they are.
-        p.draw_text(
-            context.texts.say("keno.spots_head"),
+        painter.draw_text(
+            context.texts.translate("keno.spots_head"),
             (x + 14, y + 62),
             heading_style,
             align="left",
@@ -532,7 +562,7 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
         )
         titles = spot_counts
     for i, title in enumerate(titles):
-        p.draw_text(
+        painter.draw_text(
             title,
             (x + catch_column_width + (i + 0.5) * column_width, y + 62),
             heading_style,
@@ -540,10 +570,10 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
         )
     for row, catch in enumerate(catches):
         top = y + 88 + row * row_height
-        p.fill_rounded_rect((x, top, w, row_height - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
+        painter.fill_rounded_rect((x, top, w, row_height - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
         middle = top + (row_height - 3) / 2
-        text = context.texts.say("keno.catch", count=catch)
-        p.draw_text(
+        text = context.texts.translate("keno.catch", count=catch)
+        painter.draw_text(
             text,
             (x + 14, middle),
             TextStyle("text", "small", "text"),
@@ -552,7 +582,7 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
         )
         for i, spot_count in enumerate(spot_counts):
             text = format_catch_award(context, int(spot_count), catch) or NO_PRIZE_SIGN
-            p.draw_text(
+            painter.draw_text(
                 text,
                 (x + catch_column_width + (i + 0.5) * column_width, middle),
                 TextStyle("numbers", "body", "meter"),
@@ -562,9 +592,9 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
 
 def _draw_pay_lines(context: DrawingContext, rect: Rect, reel_data: ReelData) -> None:
     """Draw each pay line of the game as a small grid, with the line's number."""
-    p, (x, y, w, h) = context.painter, rect
-    used_height = p.draw_paragraph(
-        context.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
+    painter, (x, y, w, h) = context.painter, rect
+    used_height = painter.draw_paragraph(
+        context.texts.translate("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
     )
     y, h = y + used_height + 12, h - used_height - 12
     line_count = len(reel_data.pay_lines)
@@ -575,14 +605,14 @@ def _draw_pay_lines(context: DrawingContext, rect: Rect, reel_data: ReelData) ->
     for i, line in enumerate(reel_data.pay_lines):
         cell_left, cell_top = x + (i % columns) * (w / columns), y + (i // columns) * height
         colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
-        p.draw_text(
+        painter.draw_text(
             str(i + 1),
             (cell_left + 26, cell_top + height / 2),
             TextStyle("heavy", "small", colour),
             width_max=44,
         )
         grid: Rect = (cell_left + 52, cell_top + 6, cell_width - 64, height - 14)
-        p.draw_cached_picture(
+        painter.draw_cached_picture(
             ("line grid", line, reel_data.reel_heights, colour),
             grid,
             partial(_render_pay_line_grid, reel_data=reel_data, pay_line_rows=line, colour=colour),
@@ -612,14 +642,16 @@ def _render_pay_line_grid(
 
 def _draw_responsible_gambling(context: DrawingContext, rect: Rect) -> None:
     """Draw the help page on responsible gambling, with the jurisdiction's help line."""
-    p, (x, y, w, h) = context.painter, grow_rect(rect, -10)
+    painter, (x, y, w, h) = context.painter, grow_rect(rect, -10)
     size = "lead" if not context.layout.is_telephone else "body"
-    chance_text, limits_text = context.texts.say("help.chance"), context.texts.say("help.limits")
+    chance_text, limits_text = context.texts.translate("help.chance"), context.texts.translate("help.limits")
     y += (
-        p.draw_paragraph(chance_text, (x, y, w, h), TextStyle("strong", size, context.look.accent_colour))
+        painter.draw_paragraph(
+            chance_text, (x, y, w, h), TextStyle("strong", size, context.look.accent_colour)
+        )
         + 30
     )
-    y += p.draw_paragraph(limits_text, (x, y, w, h), TextStyle("text", size, "text")) + 24
+    y += painter.draw_paragraph(limits_text, (x, y, w, h), TextStyle("text", size, "text")) + 24
     help_line = format_help_line(context)
     if help_line:
-        p.draw_paragraph(help_line, (x, y, w, h), TextStyle("strong", size, "win"))
+        painter.draw_paragraph(help_line, (x, y, w, h), TextStyle("strong", size, "win"))

@@ -44,7 +44,7 @@ from egm.screen.view import (
 #: The colour of a marked number.
 _MARKED_COLOUR: Final = parse_colour("#ffd23f")
 #: The colour of a number that was marked and drawn.
-_HIT_COLOUR: Final = parse_colour("#2fe07a")
+_CAUGHT_COLOUR: Final = parse_colour("#2fe07a")
 #: The colour of a drawn number.
 _DRAWN_COLOUR: Final = parse_colour("#2f7fc4")
 #: The share of the width that a tray at the right of the board has.
@@ -56,24 +56,27 @@ _TICKET_ROW_HEIGHT_MAX: Final = 104.0
 
 
 def draw_keno(
-    context: DrawingContext, step: DisplayStep | None, step_time: StepTimes | None, elapsed_seconds: float
+    context: DrawingContext, step: DisplayStep | None, step_times: StepTimes | None, elapsed_seconds: float
 ) -> None:
     """Draw the Keno board with the balls drawn so far, and the tray.
 
-    Without ``step_time``, draw the complete draw ``step``. If there is none, or if the player has changed the marks
+    Without ``step_times``, draw the complete draw ``step``. If there is none, or if the player has changed the marks
     since the last game, draw the player's marks instead.
     """
     draw_board_background(context)
     view, game = context.view, context.view.game
-    data = context.game_data
-    numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
+    game_data = context.game_data
+    number_count, column_count = int(game_data.get("numbers", 80)), int(game_data.get("columns", 10))
     keno_step = step if isinstance(step, KenoStep) else None
-    if step_time is None and (keno_step is None or has_touched_bets_since_game(view)):
+    if step_times is None and (keno_step is None or has_touched_bets_since_game(view)):
         slip = view.marked_keno_slip
-        _draw_board(context, (numbers, columns), (), slip.current_card_numbers, 1.0)
+        _draw_board(context, (number_count, column_count), (), slip.current_card_numbers, 1.0)
         if len(slip.current_card) > 1 and not context.layout.is_telephone:
             board = _split_board_and_tray(context.layout)[0]
-            cells = [(find_number_rect(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
+            cells = [
+                (find_number_rect(board, (number_count, column_count), n), n)
+                for n in range(1, number_count + 1)
+            ]
             draw_group_letters(context, cells, map_numbers_to_group_letters(slip))
         if view.scene is not Scene.ATTRACT:  # The text of the attract scene would cover half of the tray.
             _draw_tray_background(context, describe_slip(context))
@@ -84,29 +87,29 @@ def draw_keno(
     assert keno_step is not None
     ball_count = (
         len(keno_step.balls)
-        if step_time is None
-        else sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
+        if step_times is None
+        else sum(1 for stop in step_times.stop_seconds if elapsed_seconds >= stop)
     )
     balls = keno_step.balls[:ball_count]
     best_way = find_best_way_result(keno_step)
     marked_numbers = frozenset(best_way.numbers) if best_way else frozenset()
     flash_progress = (
         1.0
-        if step_time is None or not ball_count
-        else (elapsed_seconds - step_time.stops[ball_count - 1]) / 0.25
+        if step_times is None or not ball_count
+        else (elapsed_seconds - step_times.stop_seconds[ball_count - 1]) / 0.25
     )
-    _draw_board(context, (numbers, columns), balls, marked_numbers, flash_progress)
+    _draw_board(context, (number_count, column_count), balls, marked_numbers, flash_progress)
     _draw_tray(
         context,
         balls,
         marked_numbers,
-        int(data.get("drawn", 20)),
-        _format_draw_pay(context, keno_step) if step_time is None else "",
+        int(game_data.get("drawn", 20)),
+        _format_draw_pay(context, keno_step) if step_times is None else "",
     )
     # After the draw, a telephone has keys at the foot of the tray.
-    if step_time is not None or not context.layout.is_telephone:
+    if step_times is not None or not context.layout.is_telephone:
         _draw_tray_foot(context, keno_step, balls)
-    if step_time is None:
+    if step_times is None:
         _draw_marking_keys(context)
 
 
@@ -123,7 +126,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     game = view.game
     if not is_keno_game(game) or game is None or not view.is_request_accepted("bet"):
         return []
-    board_size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
+    number_and_column_count = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split_board_and_tray(layout)[0]
     if layout.is_telephone:  # Touching a telephone's board opens the slip for marking.
         key_name = "quick_pick" if view.marked_keno_slip.has_marks or not _should_show_marks(view) else "form"
@@ -133,7 +136,8 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             (board, Action("slip")),
         ]
     number_touches = [
-        (find_number_rect(board, board_size, n), Action("mark", n)) for n in range(1, board_size[0] + 1)
+        (find_number_rect(board, number_and_column_count, n), Action("mark", n))
+        for n in range(1, number_and_column_count[0] + 1)
     ]
     new_ticket_touches = (
         [(_find_quick_pick_rect(layout), Action("quick_pick"))]
@@ -190,7 +194,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if game is None:
         return []
     x, y, w, h = _split_board_and_tray(layout)[1]
-    choice_row_top = y + h - (202 if not layout.is_portrait else 138)
+    option_row_top = y + h - (202 if not layout.is_portrait else 138)
     if not slip.has_marks:
         return (
             [((x + 12, y + h - 74, w - 24, _KEY_HEIGHT), Action("form"))] if _should_show_marks(view) else []
@@ -200,14 +204,14 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     key_width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
     bottom_row_top, left = y + h - 70, x + 12
     keys: list[tuple[Rect, Action]] = []
-    choice_actions = [Action("draws")] if find_maximum_per_ticket(game, "draws") > 1 else []
-    choice_actions += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
-    choice_width = (w - 12) / max(len(choice_actions), 1)
+    option_actions = [Action("draws")] if find_maximum_per_ticket(game, "draws") > 1 else []
+    option_actions += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
+    option_width = (w - 12) / max(len(option_actions), 1)
     keys += [
-        ((left + n * choice_width, choice_row_top, choice_width - 12, _KEY_HEIGHT), action)
+        ((left + n * option_width, option_row_top, option_width - 12, _KEY_HEIGHT), action)
         if layout.is_portrait
-        else ((left, choice_row_top - n * 66, w - 24, _KEY_HEIGHT), action)
-        for n, action in enumerate(choice_actions)
+        else ((left, option_row_top - n * 66, w - 24, _KEY_HEIGHT), action)
+        for n, action in enumerate(option_actions)
     ]
     if is_valid_slip(game, slip) and len(slip.cards) < find_maximum_per_ticket(game, "selections"):
         keys.append(((left, bottom_row_top, key_width, _KEY_HEIGHT), Action("new_card")))
@@ -242,8 +246,8 @@ def _choose_cards_that_fit(current_card_index: int, card_count: int, keys_max: i
 
     ``current_card_index`` is always one of them. The slip has ``card_count`` cards.
     """
-    first = min(max(0, current_card_index - keys_max // 2), max(0, card_count - keys_max))
-    return range(first, min(card_count, first + keys_max))
+    first_index = min(max(0, current_card_index - keys_max // 2), max(0, card_count - keys_max))
+    return range(first_index, min(card_count, first_index + keys_max))
 
 
 def count_tray_rows(game: GameView) -> int:
@@ -268,7 +272,9 @@ def _draw_marking_keys(context: DrawingContext) -> None:
             draw_slip_key(context, rect, action)
         return
     if view.marked_keno_slip.has_marks or not _should_show_marks(view):
-        draw_button(context, _find_quick_pick_rect(context.layout), context.texts.say("keno.quick_pick"))
+        draw_button(
+            context, _find_quick_pick_rect(context.layout), context.texts.translate("keno.quick_pick")
+        )
     for rect, action in _lay_out_slip_keys(view, context.layout):
         is_enabled = action.name != "card" or bool(view.marked_keno_slip.cards[int(action.value)][0])
         draw_slip_key(context, rect, action, is_enabled=is_enabled)
@@ -290,11 +296,11 @@ def _format_slip_key(context: DrawingContext, action: Action) -> str:
     if action.name == "card":
         return str(int(action.value) + 1)
     if action.name == "draws":
-        return texts.say("keno.draws", count=view.marked_keno_slip.draw_count)
+        return texts.translate("keno.draws", count=view.marked_keno_slip.draw_count)
     if action.name == "bonus":
         bonus = list_bonuses_with_fee(game)[str(action.value)]
-        return texts.say("keno.bonus", name=texts.choose_translation(bonus["name"]), fee=bonus["fee"])
-    return texts.say(f"keno.{action.name}")
+        return texts.translate("keno.bonus", name=texts.choose_translation(bonus["name"]), fee=bonus["fee"])
+    return texts.translate(f"keno.{action.name}")
 
 
 def format_slip_legal_text(view: View, texts: Texts) -> str:
@@ -308,11 +314,11 @@ def format_slip_legal_text(view: View, texts: Texts) -> str:
     spot_counts = list_permitted_spot_counts(game)
     prize_limit_credits = game.presentation["limit"]
     rules_location = game.presentation["rules_at"]
-    parts = [texts.say("keno.mark", least=min(spot_counts), most=max(spot_counts))]
+    parts = [texts.translate("keno.mark", least=min(spot_counts), most=max(spot_counts))]
     if prize_limit_credits is not None:
-        parts.append(texts.say("keno.most_paid", credits=texts.format_number(prize_limit_credits)))
+        parts.append(texts.translate("keno.most_paid", credits=texts.format_number(prize_limit_credits)))
     if rules_location is not None:
-        parts.append(texts.say("keno.rules_at", where=texts.choose_translation(rules_location)))
+        parts.append(texts.translate("keno.rules_at", where=texts.choose_translation(rules_location)))
     return " · ".join(parts)
 
 
@@ -327,15 +333,17 @@ def describe_purchase(context: DrawingContext) -> tuple[str, int]:
     slip, unit_cents = view.marked_keno_slip, view.snapshot.denomination_cents
     if not slip.has_marks:
         name = texts.choose_translation(find_current_preset_ticket(game, view.snapshot)["name"])
-        return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
+        return texts.translate("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
     if not is_valid_slip(game, slip):
         return "", 0
     way_count = sum(sum(count_paid_ways_by_spot_count(game, card).values()) for card in slip.cards)
-    kind = "numbers" if way_count == 1 else "cards" if way_count == len(slip.cards) else "ways"
-    count = {"numbers": len(slip.current_card_numbers), "cards": len(slip.cards), "ways": way_count}[kind]
-    text = texts.format_count(f"keno.own_{kind}", count)
+    text_kind = "numbers" if way_count == 1 else "cards" if way_count == len(slip.cards) else "ways"
+    count = {"numbers": len(slip.current_card_numbers), "cards": len(slip.cards), "ways": way_count}[
+        text_kind
+    ]
+    text = texts.format_count(f"keno.own_{text_kind}", count)
     if slip.draw_count > 1:
-        text += texts.say("keno.and_draws", count=slip.draw_count)
+        text += texts.translate("keno.and_draws", count=slip.draw_count)
     return text, compute_bet_credits(view) * unit_cents
 
 
@@ -345,12 +353,12 @@ def _draw_purchase(context: DrawingContext) -> None:
     Below it, draw the mandatory texts of a Keno slip. On a telephone, the slip has these texts.
     """
     x, y, w, h = _split_board_and_tray(context.layout)[1]
-    p, (text, price_cents) = context.painter, describe_purchase(context)
+    painter, (text, price_cents) = context.painter, describe_purchase(context)
     style, price = TextStyle("strong", "small", "text"), context.format_money(price_cents)
     if context.layout.is_portrait:
         width = w * (0.62 if context.layout.is_telephone else 0.64)
-        p.draw_label(text, (x + 16, y + 40, width, 52), style, align="left")
-        p.draw_text(
+        painter.draw_label(text, (x + 16, y + 40, width, 52), style, align="left")
+        painter.draw_text(
             price,
             (x + w - 16, y + 66),
             TextStyle("numbers", "lead", "meter"),
@@ -361,10 +369,12 @@ def _draw_purchase(context: DrawingContext) -> None:
             return
         legal_text_rect = (x + 16, y + 92, w - 32, h)
     else:
-        y += 50 + p.draw_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
-        p.draw_text(price, (x + w / 2, y + 32), TextStyle("numbers", "title", "meter"), width_max=w - 32)
+        y += 50 + painter.draw_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
+        painter.draw_text(
+            price, (x + w / 2, y + 32), TextStyle("numbers", "title", "meter"), width_max=w - 32
+        )
         legal_text_rect = (x + 16, y + 66, w - 32, h)
-    p.draw_paragraph(
+    painter.draw_paragraph(
         format_slip_legal_text(context.view, context.texts),
         legal_text_rect,
         TextStyle("text", "caption", "text"),
@@ -379,8 +389,10 @@ def describe_slip(context: DrawingContext) -> str:
     """
     text, price_cents = describe_purchase(context)
     if not context.view.marked_keno_slip.has_marks:
-        return context.texts.say("keno.buys_now")
-    count = context.texts.say("keno.marking", count=len(context.view.marked_keno_slip.current_card_numbers))
+        return context.texts.translate("keno.buys_now")
+    count = context.texts.translate(
+        "keno.marking", count=len(context.view.marked_keno_slip.current_card_numbers)
+    )
     return f"{count}  ·  {context.format_money(price_cents)}" if text else count
 
 
@@ -390,20 +402,20 @@ def map_numbers_to_group_letters(slip: KenoSlip) -> dict[int, str]:
 
 
 def draw_group_letters(
-    context: DrawingContext, cells: Sequence[tuple[Rect, int]], letters: Mapping[int, str]
+    context: DrawingContext, cells: Sequence[tuple[Rect, int]], letter_by_number: Mapping[int, str]
 ) -> None:
     """Draw, in the corner of each marked number's cell, the letter of its group."""
     style = TextStyle("heavy", "tiny" if not context.layout.is_telephone else "caption", (58, 38, 0, 255))
     for (x, y, _, _), number in cells:
-        if number in letters:
-            context.painter.draw_text(letters[number], (x + 14, y + 14), style, width_max=18)
+        if number in letter_by_number:
+            context.painter.draw_text(letter_by_number[number], (x + 14, y + 14), style, width_max=18)
 
 
-def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
-    """Return the rectangle of a number on the Keno board. ``size`` is the count of numbers and of columns."""
+def find_number_rect(board: Rect, number_and_column_count: tuple[int, int], number: int) -> Rect:
+    """Return the rectangle of a number on a Keno board with the given count of numbers and of columns."""
     x, y, w, h = board
-    numbers, columns = size
-    width, height = w / columns, h / -(-numbers // columns)
+    number_count, columns = number_and_column_count
+    width, height = w / columns, h / -(-number_count // columns)
     column, row = (number - 1) % columns, (number - 1) // columns
     return (x + column * width + 2.5, y + row * height + 2.5, width - 5, height - 5)
 
@@ -411,9 +423,9 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
 def find_best_way_result(step: KenoStep) -> KenoWayResult | None:
     """Return the result of the Keno way that is shown on the board: the one with the highest pay.
 
-    Of ways with the same pay, it is the one with the most hits. None if the draw has no way.
+    Of ways with the same pay, it is the one with the highest catch. None if the draw has no way.
     """
-    return max(step.way_results, key=lambda way: (way.credits, len(way.hit_numbers)), default=None)
+    return max(step.way_results, key=lambda way: (way.credits, len(way.caught_numbers)), default=None)
 
 
 def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
@@ -434,17 +446,20 @@ def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
 
 def _draw_board(
     context: DrawingContext,
-    size: tuple[int, int],
+    number_and_column_count: tuple[int, int],
     balls: tuple[int, ...],
     marked_numbers: frozenset[int],
     flash_progress: float,
 ) -> None:
-    """Draw the Keno board with all numbers; the marked, drawn and hit ones stand out.
+    """Draw the Keno board with all numbers; the marked, drawn and caught ones stand out.
 
     ``flash_progress`` (0 to 1) is the progress of the flash with which the last ball appears.
     """
     board = _split_board_and_tray(context.layout)[0]
-    cells = [(find_number_rect(board, size, n), n) for n in range(1, size[0] + 1)]
+    cells = [
+        (find_number_rect(board, number_and_column_count, n), n)
+        for n in range(1, number_and_column_count[0] + 1)
+    ]
     draw_keno_numbers(context, cells, marked_numbers, balls, flash_progress)
 
 
@@ -455,26 +470,28 @@ def draw_keno_numbers(
     balls: tuple[int, ...] = (),
     flash_progress: float = 1.0,
 ) -> None:
-    """Draw Keno numbers in their cells as marked, drawn, or hit (both).
+    """Draw Keno numbers in their cells as marked, drawn, or caught (both).
 
     The last ball flashes; ``flash_progress`` is the progress of the flash, from 0 to 1.
     """
-    p, drawn_numbers = context.painter, set(balls)
+    painter, drawn_numbers = context.painter, set(balls)
     for cell, number in cells:
-        state = (
-            ("hit" if number in marked_numbers else "drawn")
+        cell_state = (
+            ("caught" if number in marked_numbers else "drawn")
             if number in drawn_numbers
             else "marked"
             if number in marked_numbers
             else ""
         )
-        p.draw_cached_picture(
-            ("keno cell", state, context.look.name), cell, partial(_render_cell, context, cell_state=state)
+        painter.draw_cached_picture(
+            ("keno cell", cell_state, context.look.name),
+            cell,
+            partial(_render_cell, context, cell_state=cell_state),
         )
-        text_colour: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
-            state, (206, 220, 240, 255)
+        text_colour: Colour = {"caught": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
+            cell_state, (206, 220, 240, 255)
         )
-        p.draw_text(
+        painter.draw_text(
             str(number),
             (cell[0] + cell[2] / 2, cell[1] + cell[3] / 2),
             TextStyle("heavy", "small" if cell[3] < 60 else "body", text_colour),
@@ -482,13 +499,13 @@ def draw_keno_numbers(
         )
         if balls and number == balls[-1] and flash_progress < 1 and not context.view.reduced_motion:
             margin = 14 * (1 - ease_out(flash_progress))
-            p.fill_rounded_rect(grow_rect(cell, margin), (255, 255, 255, 80), 12)
+            painter.fill_rounded_rect(grow_rect(cell, margin), (255, 255, 255, 80), 12)
 
 
 def _render_cell(context: DrawingContext, size: tuple[int, int], cell_state: str) -> pygame.Surface:
     """Return the drawing of a cell of the Keno board.
 
-    Marked, drawn (a disc) and hit (a frame) numbers differ in shape as well as in colour.
+    Marked, drawn (a disc) and caught (a frame) numbers differ in shape as well as in colour.
     """
     canvas = VectorCanvas(size)
     base = mix_colours(context.look.background_colours[1], (10, 16, 34, 255), 0.62)
@@ -496,10 +513,10 @@ def _render_cell(context: DrawingContext, size: tuple[int, int], cell_state: str
     canvas.fill_path(
         build_rounded_box(2, 2, 96, 96, 12), LinearGradient(((0, mix_colours(base, WHITE, 0.14)), (1, base)))
     )
-    if cell_state == "hit":
+    if cell_state == "caught":
         canvas.fill_path(
             build_rounded_box(2, 2, 96, 96, 12),
-            LinearGradient(((0, mix_colours(_HIT_COLOUR, WHITE, 0.5)), (1, _HIT_COLOUR))),
+            LinearGradient(((0, mix_colours(_CAUGHT_COLOUR, WHITE, 0.5)), (1, _CAUGHT_COLOUR))),
         )
         canvas.stroke_path(build_rounded_box(5, 5, 90, 90, 10), 6, _MARKED_COLOUR)
     elif cell_state == "marked":
@@ -547,12 +564,12 @@ def _draw_tray(
     ball_count: int,
     pay_text: str,
 ) -> None:
-    """Draw the Keno balls in the order in which they were drawn, and a heading with the count of balls and hits.
+    """Draw the Keno balls in the order in which they were drawn, and a heading with the count of balls and the catch.
 
     The tray has room for ``ball_count`` balls. ``pay_text`` is appended to the heading.
     """
     x, y, w, h = _split_board_and_tray(context.layout)[1]
-    heading = context.texts.say(
+    heading = context.texts.translate(
         "keno.count", drawn=len(balls), total=ball_count, hits=len(marked_numbers & set(balls))
     )
     _draw_tray_background(context, heading + pay_text)
@@ -575,17 +592,17 @@ def _draw_tray(
             context,
             (ball_x - ball_width / 2 + 3, ball_y - ball_width / 2 + 3, ball_width - 6, ball_width - 6),
             ball,
-            is_hit=ball in marked_numbers,
+            is_caught=ball in marked_numbers,
         )
 
 
 def _draw_tray_background(context: DrawingContext, text: str) -> None:
     """Draw the tray for the Keno balls, empty, with its heading."""
-    (x, y, w, h), p = _split_board_and_tray(context.layout)[1], context.painter
-    p.draw_panel(
+    (x, y, w, h), painter = _split_board_and_tray(context.layout)[1], context.painter
+    painter.draw_panel(
         (x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge_paint=(*context.look.accent_colour[:3], 110)
     )
-    p.draw_text(
+    painter.draw_text(
         text,
         (x + w / 2, y + 24),
         TextStyle("strong", "caption", context.look.accent_colour),
@@ -593,17 +610,17 @@ def _draw_tray_background(context: DrawingContext, text: str) -> None:
     )
 
 
-def draw_ball(context: DrawingContext, rect: Rect, number: int, *, is_hit: bool) -> None:
-    """Draw a Keno ball with its number. It is coloured if ``is_hit``: the player has marked the number."""
+def draw_ball(context: DrawingContext, rect: Rect, number: int, *, is_caught: bool) -> None:
+    """Draw a Keno ball with its number. It is coloured if ``is_caught``: the player has marked the number."""
     x, y, w, h = rect
-    context.painter.draw_cached_picture(("ball", is_hit), rect, partial(_render_ball, is_hit=is_hit))
+    context.painter.draw_cached_picture(("ball", is_caught), rect, partial(_render_ball, is_caught=is_caught))
     style = TextStyle("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
     context.painter.draw_text(str(number), (x + w / 2, y + h / 2), style, width_max=w * 0.62)
 
 
-def _render_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
+def _render_ball(size: tuple[int, int], *, is_caught: bool) -> pygame.Surface:
     """Return the drawing of a Keno ball without its number; see :func:`draw_ball`."""
-    colour = _HIT_COLOUR if is_hit else (236, 240, 250, 255)
+    colour = _CAUGHT_COLOUR if is_caught else (236, 240, 250, 255)
     canvas = VectorCanvas(size)
     canvas.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 160))
     canvas.fill_path(
@@ -615,30 +632,32 @@ def _render_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
 
 
 def _draw_tray_foot(context: DrawingContext, step: KenoStep, balls: tuple[int, ...]) -> None:
-    """Draw, at the foot of the tray, the number of the draw, the most hits of any card, and what the draw pays.
+    """Draw, at the foot of the tray, the number of the draw, the highest catch of any card, and what the draw pays.
 
     The pay appears with the last ball.
     """
-    (x, y, w, h), p = _split_board_and_tray(context.layout)[1], context.painter
+    (x, y, w, h), painter = _split_board_and_tray(context.layout)[1], context.painter
     drawn_numbers = set(balls)
-    hit_counts = [len(drawn_numbers & set(way.numbers)) for way in step.way_results]
-    text = context.texts.say("keno.draw", number=step.draw_number, draws=step.draw_count)
+    catch_counts = [len(drawn_numbers & set(way.numbers)) for way in step.way_results]
+    text = context.texts.translate("keno.draw", number=step.draw_number, draws=step.draw_count)
     if len(step.way_results) > 1:
-        text += "  ·  " + context.texts.say(
-            "keno.best", count=len(step.way_results), hits=max(hit_counts, default=0)
+        text += "  ·  " + context.texts.translate(
+            "keno.best", count=len(step.way_results), hits=max(catch_counts, default=0)
         )
     # In portrait, leave room for the keys below.
     bottom = (
         y + h - (0 if not context.layout.is_portrait or context.layout.is_telephone else _KEY_HEIGHT + 12)
     )
-    p.draw_text(text, (x + w / 2, bottom - 42), TextStyle("text", "caption", "text"), width_max=w - 16)
+    painter.draw_text(text, (x + w / 2, bottom - 42), TextStyle("text", "caption", "text"), width_max=w - 16)
     if len(balls) == len(step.balls) and step.credits:
         text = context.texts.format_count("keno.pays", step.credits)
-        p.draw_text(text, (x + w / 2, bottom - 18), TextStyle("heavy", "caption", "win"), width_max=w - 16)
+        painter.draw_text(
+            text, (x + w / 2, bottom - 18), TextStyle("heavy", "caption", "win"), width_max=w - 16
+        )
 
 
 def list_keno_prizes(context: DrawingContext) -> tuple[int, list[tuple[int, str]]]:
-    """Return the number of spots of a Keno ticket, and its prizes as pairs of catch (number of hits) and text.
+    """Return the number of spots of a Keno ticket, and its prizes as pairs of catch and text.
 
     If the player has marked numbers, the number of spots is that of the current card's way with the most spots. Without
     marks, the ticket is the last one played or, before any game, the one that PLAY buys.
@@ -672,7 +691,7 @@ def _list_levels_of_card(game: GameView, spot_count: int) -> list[Mapping[str, A
 
 
 def format_catch_award(context: DrawingContext, spot_count: int, catch_count: int) -> str:
-    """Return what a catch (number of hits) wins for one credit staked, as text.
+    """Return what a catch (how many marked numbers are drawn) wins for one credit staked, as text.
 
     It is an amount of credits, the name of a progressive level, both, or nothing.
     """

@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.service_pages import Prompt
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import WHITE, DrawingContext
-from egm.screen.scenes.form import draw_action_key, format_page_text
+from egm.screen.scenes.page_elements import draw_action_key, format_page_text
 from egm.screen.service_input import (
     ACCENT_ROW,
     KEYBOARD_PROMPT_KINDS,
@@ -106,11 +106,11 @@ def _lay_out_letter_keys(
     If ``is_for_serial_number``, there are only capital letters, as used in serial numbers.
     """
     x, y, w, h = rect
-    case_index = 1 if context.view.page_input.is_shift_on else 0
+    row_variant_index = 1 if context.view.page_input.is_shift_on else 0
     rows = (
         SERIAL_NUMBER_ROWS
         if is_for_serial_number
-        else [pair[case_index] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
+        else [pair[row_variant_index] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
     )
     height = min(max(78.0, context.layout.touch_size_min), (h - 5 * _KEY_GAP) / 6)
     gap = _KEY_GAP if w > _NARROW_KEYBOARD_WIDTH_MAX else _KEY_GAP / 2
@@ -144,9 +144,9 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
 
     While nothing is typed, the field for a serial number says which characters are permitted.
     """
-    p, (x, y, w, _) = context.painter, rect
+    painter, (x, y, w, _) = context.painter, rect
     label_style = TextStyle("strong", "body", "text")
-    p.draw_label(
+    painter.draw_label(
         format_page_text(context, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label_style
     )
     if prompt.kind == "choice":
@@ -160,22 +160,24 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
         min(w, 620.0),
         _PROMPT_FIELD_HEIGHT,
     )
-    p.draw_panel(text_field, radius=14, fill=(4, 7, 14, 255), edge_paint=(124, 196, 255, 255), edge_width=3)
+    painter.draw_panel(
+        text_field, radius=14, fill=(4, 7, 14, 255), edge_paint=(124, 196, 255, 255), edge_width=3
+    )
     text = format_shown_input(prompt, context.view.page_input)
     if prompt.kind == "amount":
         text = context.format_money(int(text or "0"))
-    face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
+    font_face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
     if text:
-        style = TextStyle(face, "title" if prompt.kind not in KEYBOARD_PROMPT_KINDS else "lead", "meter")
-        p.draw_text(
+        style = TextStyle(font_face, "title" if prompt.kind not in KEYBOARD_PROMPT_KINDS else "lead", "meter")
+        painter.draw_text(
             text,
             (x + w / 2, y + _PROMPT_LABEL_HEIGHT + _PROMPT_FIELD_HEIGHT / 2),
             style,
             width_max=text_field[2] - 30,
         )
     elif prompt.kind == "serial":
-        p.draw_label(
-            context.texts.say("first.refused.name"), text_field, TextStyle("text", "small", "text_dim")
+        painter.draw_label(
+            context.texts.translate("first.refused.name"), text_field, TextStyle("text", "small", "text_dim")
         )
     for key_rect, action in lay_out_keypad(context, prompt, rect):
         _draw_keypad_key(context, key_rect, action, prompt)
@@ -183,7 +185,7 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
 
 def _draw_keypad_key(context: DrawingContext, rect: Rect, action: Action, prompt: Prompt) -> None:
     """Draw one key of an input prompt, with its letter, digit or sign."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     colours_by_action: dict[str, tuple[Colour, Colour]] = {
         "enter": ((14, 88, 54, 255), (96, 220, 150, 255)),
         "erase": ((78, 52, 20, 255), (255, 190, 110, 255)),
@@ -193,7 +195,7 @@ def _draw_keypad_key(context: DrawingContext, rect: Rect, action: Action, prompt
     is_pressed = (
         context.view.last_action_name == action.name and context.view.now - context.view.pressed_at < 0.12
     )
-    p.draw_panel(
+    painter.draw_panel(
         rect,
         radius=14,
         fill=fill,
@@ -201,10 +203,10 @@ def _draw_keypad_key(context: DrawingContext, rect: Rect, action: Action, prompt
         edge_width=2.5,
     )
     if action.name == "type":
-        text = str(action.value) if action.value != " " else context.texts.say("page.space")
+        text = str(action.value) if action.value != " " else context.texts.translate("page.space")
     elif action.name == "enter":
         text = format_page_text(context, prompt.confirm)
     else:
-        text = context.texts.say(f"page.{action.name}")
+        text = context.texts.translate(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"
-    p.draw_label(text, (x + 6, y, w - 12, h), TextStyle("heavy", size, WHITE))
+    painter.draw_label(text, (x + 6, y, w - 12, h), TextStyle("heavy", size, WHITE))

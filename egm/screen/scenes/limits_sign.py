@@ -9,8 +9,8 @@ inside and outside bets. Craps has too many kinds: its small print has the lowes
 from typing import Final
 
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
-from egm.screen.roulette_layout import is_inside_bet
-from egm.screen.scenes.chip_keys import find_info_key_label, lay_out_table_keys, list_group_names
+from egm.screen.roulette_felt import is_inside_bet
+from egm.screen.scenes.chip_keys import format_info_key_label, lay_out_table_keys, list_group_names
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.table import BetLimits, BetSpot, build_bet_limits
 
@@ -61,24 +61,24 @@ def list_kind_limits(context: DrawingContext) -> list[str]:
     rows = list_limit_rows(context)
     if table.felt_kind == "roulette":
         limits = build_bet_limits(snapshot)
-        kinds = {"inside": list[BetSpot](), "outside_bets": list[BetSpot]()}
+        spots_by_kind = {"inside": list[BetSpot](), "outside_bets": list[BetSpot]()}
         for spot in table.spots.values():
-            kinds["inside" if is_inside_bet(spot) else "outside_bets"].append(
+            spots_by_kind["inside" if is_inside_bet(spot) else "outside_bets"].append(
                 limits.apply_limits_to_spot(spot)
             )
         rows = [
             (
-                [context.texts.say(f"felt.{kind}")],
+                [context.texts.translate(f"felt.{kind}")],
                 _format_limits(context, _find_lowest_and_highest_bet(limits, spots)),
             )
-            for kind, spots in kinds.items()
+            for kind, spots in spots_by_kind.items()
             if spots
         ]
     if not 1 < len(rows) <= _BET_KINDS_IN_SMALL_PRINT_MAX:
         return []
     return [
-        f"{names[0]} \u2026 {amounts}" if len(names) > 1 else f"{names[0]} {amounts}"
-        for names, amounts in rows
+        f"{names[0]} \u2026 {limits_text}" if len(names) > 1 else f"{names[0]} {limits_text}"
+        for names, limits_text in rows
     ]
 
 
@@ -92,7 +92,7 @@ def lay_out_small_print(context: DrawingContext, width: float) -> list[str]:
     if context.view.snapshot is None:
         return []
     facts = [
-        context.texts.say(
+        context.texts.translate(
             "meter.denomination", amount=context.format_money(context.view.snapshot.denomination_cents)
         )
     ]
@@ -100,7 +100,7 @@ def lay_out_small_print(context: DrawingContext, width: float) -> list[str]:
         facts += kinds
     elif (limits := format_table_limits(context)) is not None:
         key = "felt.limits_short" if context.layout.is_telephone else "felt.limits"
-        facts.append(context.texts.say(key, least=limits[0], most=limits[1]))
+        facts.append(context.texts.translate(key, least=limits[0], most=limits[1]))
     wide_lines = _join_facts_into_lines(context, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
     lines = _join_facts_into_lines(context, facts, width)
     return lines if len(lines) == len(wide_lines) else wide_lines
@@ -136,11 +136,13 @@ def list_limit_rows(context: DrawingContext) -> list[tuple[list[str], str]]:
             if not spot.added_bet_multiples:
                 maximum = limits.find_spot_maximum(spot)
                 spots_by_limits.setdefault((spot.bet_min, maximum - maximum % spot.bet_step), []).append(spot)
-        for amounts, spots_of_limits in spots_by_limits.items():
-            names_by_limits.setdefault(amounts, []).extend(list_group_names(context, tuple(spots_of_limits)))
+        for lowest_and_highest, spots_of_limits in spots_by_limits.items():
+            names_by_limits.setdefault(lowest_and_highest, []).extend(
+                list_group_names(context, tuple(spots_of_limits))
+            )
     return [
-        (list(dict.fromkeys(names)), _format_limits(context, amounts))
-        for amounts, names in names_by_limits.items()
+        (list(dict.fromkeys(names)), _format_limits(context, lowest_and_highest))
+        for lowest_and_highest, names in names_by_limits.items()
     ]
 
 
@@ -157,11 +159,12 @@ def _join_names(context: DrawingContext, names: list[str], width: float) -> str:
     return text
 
 
-def _format_limits(context: DrawingContext, amounts: tuple[int, int]) -> str:
-    """Return the lowest and the highest bet (``amounts``) as one text."""
+def _format_limits(context: DrawingContext, lowest_and_highest: tuple[int, int]) -> str:
+    """Return the lowest and the highest bet (``lowest_and_highest``) as one text."""
     assert context.view.snapshot is not None  # Rows exist only with a snapshot.
     lowest_text, highest_text = (
-        context.format_money(amount * context.view.snapshot.denomination_cents) for amount in amounts
+        context.format_money(amount * context.view.snapshot.denomination_cents)
+        for amount in lowest_and_highest
     )
     return lowest_text if lowest_text == highest_text else f"{lowest_text}\u2013{highest_text}"
 
@@ -178,7 +181,7 @@ def draw_limits_sign(context: DrawingContext, right_panel: Rect, small_print_hei
         return right_panel
     x, y, w, h = context.layout.left_panel
     keys = lay_out_table_keys(context.view, context.layout)
-    more_text = context.texts.say("felt.limits_more", info=find_info_key_label(context, keys))
+    more_text = context.texts.translate("felt.limits_more", info=format_info_key_label(context, keys))
     bottom = max((rect[1] + rect[3] for rect, _ in keys), default=y)
     below_keys: Rect = (
         x + 18,
@@ -186,19 +189,21 @@ def draw_limits_sign(context: DrawingContext, right_panel: Rect, small_print_hei
         w - 36,
         y + h - small_print_height - bottom - _SIGN_SPACE,
     )
-    lines = _lay_out_lines(context, rows, w - 36)
+    lines = _build_sign_lines(context, rows, w - 36)
     lines_max = int(below_keys[3] // _SIGN_LINE_HEIGHT)
     if lines_max >= min(len(lines), _LINES_BELOW_CHIP_KEYS_MIN):
-        _draw_lines(context, _list_first_lines(lines, lines_max, more_text), below_keys)
+        _draw_lines(context, _shorten_sign_lines(lines, lines_max, more_text), below_keys)
         return right_panel
     x, y, w, h = right_panel
-    lines = _list_first_lines(_lay_out_lines(context, rows, w - 36), _LINES_ON_RIGHT_MAX, more_text)
+    lines = _shorten_sign_lines(_build_sign_lines(context, rows, w - 36), _LINES_ON_RIGHT_MAX, more_text)
     height = len(lines) * _SIGN_LINE_HEIGHT
     _draw_lines(context, lines, (x + 18, y + h - small_print_height - height, w - 36, height))
     return (x, y, w, h - height)
 
 
-def _list_first_lines(lines: list[tuple[str, str]], lines_max: int, more_text: str) -> list[tuple[str, str]]:
+def _shorten_sign_lines(
+    lines: list[tuple[str, str]], lines_max: int, more_text: str
+) -> list[tuple[str, str]]:
     """Return the first lines of the limits sign, at most ``lines_max``.
 
     If lines are left out, the last line is ``more_text``, which says where the other limits can be seen.
@@ -211,39 +216,39 @@ def _list_first_lines(lines: list[tuple[str, str]], lines_max: int, more_text: s
     return [*shown_lines, (more_text, "")]
 
 
-def _lay_out_lines(
+def _build_sign_lines(
     context: DrawingContext, rows: list[tuple[list[str], str]], width: float
 ) -> list[tuple[str, str]]:
     """Return the lines of the limits sign, each as a name and limits; the heading is the first.
 
     A name that is too wide to stand beside its limits has its own line.
     """
-    p, lines = context.painter, [(context.texts.say("felt.limits_sign"), "")]
-    for names, amounts in rows:
-        name_width = width - p.measure_text(amounts, LIMITS_TEXT_STYLE) - _SIGN_SPACE
+    painter, lines = context.painter, [(context.texts.translate("felt.limits_sign"), "")]
+    for names, limits_text in rows:
+        name_width = width - painter.measure_text(limits_text, LIMITS_TEXT_STYLE) - _SIGN_SPACE
         text = _join_names(context, names, name_width)
-        if p.measure_text(text, LIMITS_TEXT_STYLE) <= name_width:
-            lines.append((text, amounts))
+        if painter.measure_text(text, LIMITS_TEXT_STYLE) <= name_width:
+            lines.append((text, limits_text))
         else:
-            lines += [(_join_names(context, names, width), ""), ("", amounts)]
+            lines += [(_join_names(context, names, width), ""), ("", limits_text)]
     return lines
 
 
 def _draw_lines(context: DrawingContext, lines: list[tuple[str, str]], rect: Rect) -> None:
     """Draw the lines of the limits sign in a rectangle."""
-    p, (x, y, w, _) = context.painter, rect
-    for i, (text, amounts) in enumerate(lines):
+    painter, (x, y, w, _) = context.painter, rect
+    for i, (text, limits_text) in enumerate(lines):
         middle = y + (i + 0.5) * _SIGN_LINE_HEIGHT
-        p.draw_text(
+        painter.draw_text(
             text,
             (x, middle),
             LIMITS_TEXT_STYLE if i else LIMITS_TEXT_STYLE._replace(paint=context.look.accent_colour),
             align="left",
             width_max=w,
         )
-        if amounts:
-            p.draw_text(
-                amounts,
+        if limits_text:
+            painter.draw_text(
+                limits_text,
                 (x + w, middle),
                 LIMITS_TEXT_STYLE._replace(paint="meter"),
                 align="right",

@@ -12,7 +12,7 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import HandpayView, HostLock, Snapshot, Tilt
-from egm.links.screen.starting import StartUpActivity
+from egm.links.screen.start_up_activity import StartUpActivity
 from egm.links.systemd import MACHINE_START_SECONDS_MAX
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
@@ -20,13 +20,13 @@ from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.motion import ease_out
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message, format_prize_names
-from egm.screen.scenes.value import draw_value_at_slot
+from egm.screen.scenes.moving_value import draw_value_at_slot
 from egm.screen.text import LOCALE_BY_LANGUAGE, CatalogueError, Texts, format_fault
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Scene, View, compute_seconds_since
 
 #: Colour and sign of each scene. The sign's shape distinguishes them without colour.
-_COLOUR_AND_SIGN_BY_SCENE: Final = {
+_COLOUR_AND_PICTOGRAM_BY_SCENE: Final = {
     Scene.STARTING: ("info", "clock"),
     Scene.CONNECTION_LOST: ("info", "clock"),
     Scene.PAYING: ("emerald", "note"),
@@ -38,9 +38,9 @@ _COLOUR_AND_SIGN_BY_SCENE: Final = {
 }
 
 #: Height of a plate's sign, in units.
-_SIGN_HEIGHT: Final = 132.0
+_PICTOGRAM_HEIGHT: Final = 132.0
 #: The share of the sign's height that stands above the plate.
-_SIGN_SHARE_ABOVE_PLATE: Final = 0.42
+_PICTOGRAM_SHARE_ABOVE_PLATE: Final = 0.42
 #: Scenes that show the journal head: once staff have noted it on paper, the journal cannot be replaced
 #: unnoticed.
 _SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT_OF_SERVICE})
@@ -79,7 +79,9 @@ def _find_plate_top(context: DrawingContext, height: float) -> float:
     """
     layout = context.layout
     _, y, _, h = layout.title_sign
-    top_min = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.area_above_meters[3] - height - 20)
+    top_min = min(
+        y + h + _PICTOGRAM_HEIGHT * _PICTOGRAM_SHARE_ABOVE_PLATE, layout.area_above_meters[3] - height - 20
+    )
     return max((layout.area_above_meters[3] - height) / 2, top_min)
 
 
@@ -117,7 +119,7 @@ class LockupText:
     lines: tuple[str, ...] = ()
     who_can_help: str = ""
     is_about_money: bool = False
-    sign_name: str = ""
+    pictogram: str = ""
     """The name of the drawing above the plate; empty for the one that belongs to the scene."""
 
 
@@ -129,44 +131,49 @@ def describe_lockup_with_journal_head(context: DrawingContext, scene: Scene) -> 
     text, snapshot = describe_lockup(context, scene), context.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _SCENES_WITH_JOURNAL_HEAD:
         return text
-    journal_head_text = context.texts.say("tilt.journal", head=snapshot.journal_head)
+    journal_head_text = context.texts.translate("tilt.journal", head=snapshot.journal_head)
     return replace(text, lines=(*text.lines, journal_head_text))
 
 
 def describe_lockup(context: DrawingContext, scene: Scene) -> LockupText:
     """Return the texts that say what a lock-up is about and what to do."""
-    say, snapshot = context.texts.say, context.view.snapshot
+    translate, snapshot = context.texts.translate, context.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
         return _describe_handpay(context, snapshot.handpay)
     if scene is Scene.TILT and snapshot is not None and snapshot.tilts:
         return _describe_tilts(context, snapshot.tilts)
     if scene is Scene.OUT_OF_SERVICE and snapshot is not None:
         return _describe_out_of_service(context, snapshot)
-    if scene is Scene.LOCKED_BY_HOST and snapshot is not None and snapshot.lock is not None:
-        return _describe_host_lock(context, snapshot.lock)
+    if scene is Scene.LOCKED_BY_HOST and snapshot is not None and snapshot.host_lock is not None:
+        return _describe_host_lock(context, snapshot.host_lock)
     doors = (
-        FACT_SEPARATOR.join(_format_door(context, door) for door in snapshot.doors_open) if snapshot else ""
+        FACT_SEPARATOR.join(_format_door(context, door) for door in snapshot.open_doors) if snapshot else ""
     )
-    payout = snapshot.paying if snapshot is not None else None
+    payout = snapshot.payout if snapshot is not None else None
     amount_text = context.format_money(payout.amount_cents) if payout else ""
     text_key = (
-        f"paying.{payout.way}"
-        if payout and context.texts.has_text(f"paying.{payout.way}")
+        f"paying.{payout.method}"
+        if payout and context.texts.has_text(f"paying.{payout.method}")
         else "paying.other"
     )
     if scene is Scene.STARTING and (snapshot is None or context.view.start_up_activity is not None):
         return _describe_start_up(context)
     return {
         Scene.DOOR: LockupText(
-            say("door.title"), doors, (say("door.say"),), say(_choose_door_remedy_key(snapshot))
+            translate("door.title"),
+            doors,
+            (translate("door.say"),),
+            translate(_choose_door_remedy_key(snapshot)),
         ),
-        Scene.TILT: LockupText(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
+        Scene.TILT: LockupText(
+            translate("tilt.title"), "", (translate("tilt.say"),), translate("tilt.cleared_attendant")
+        ),
         Scene.PAYING: LockupText(
-            say("status.cashing_out"), amount_text, (say(text_key),), is_about_money=True
+            translate("status.cashing_out"), amount_text, (translate(text_key),), is_about_money=True
         ),
-        Scene.LOCKED_BY_HOST: LockupText(say("locked.title"), "", (say("locked.say"),)),
+        Scene.LOCKED_BY_HOST: LockupText(translate("locked.title"), "", (translate("locked.say"),)),
         Scene.CONNECTION_LOST: _describe_unresponsive_machine(context),
-    }.get(scene, LockupText(say("boot.title"), "", (say("boot.self_test"),)))
+    }.get(scene, LockupText(translate("boot.title"), "", (translate("boot.self_test"),)))
 
 
 def _choose_door_remedy_key(snapshot: Snapshot | None) -> str:
@@ -185,12 +192,16 @@ def _is_start_overdue(view: View) -> bool:
 
 def _describe_unresponsive_machine(context: DrawingContext) -> LockupText:
     """Return the texts while the machine sends nothing: please wait and, after some time, call an attendant."""
-    say = context.texts.say
-    waited_s = context.view.now - context.view.scene_began_at
-    if waited_s < CONNECTION_LOST_SECONDS_UNTIL_CALL and not _is_start_overdue(context.view):
-        return LockupText(say("lost.title"), "", (say("lost.say"),))
+    translate = context.texts.translate
+    waited_seconds = context.view.now - context.view.scene_began_at
+    if waited_seconds < CONNECTION_LOST_SECONDS_UNTIL_CALL and not _is_start_overdue(context.view):
+        return LockupText(translate("lost.title"), "", (translate("lost.say"),))
     return LockupText(
-        say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign_name="warning"
+        translate("lost.title_long"),
+        "",
+        (translate("lost.say_long"),),
+        translate("lost.attendant"),
+        pictogram="warning",
     )
 
 
@@ -215,10 +226,10 @@ def _describe_start_up(context: DrawingContext) -> LockupText:
         else "boot.link"
     )
     try:
-        lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
+        lines = tuple(texts.translate(key, **activity.values) for texts in catalogues)
     except CatalogueError:  # the file of another version of the machine, with other values
-        lines = tuple(texts.say("boot.link") for texts in catalogues)
-    return LockupText(FACT_SEPARATOR.join(texts.say("boot.title") for texts in catalogues), "", lines)
+        lines = tuple(texts.translate("boot.link") for texts in catalogues)
+    return LockupText(FACT_SEPARATOR.join(texts.translate("boot.title") for texts in catalogues), "", lines)
 
 
 #: The attendant's next action in a hand-pay, by the progress of a ticket that replaces it.
@@ -231,45 +242,59 @@ _ATTENDANT_ACTION_BY_TICKET_PROGRESS: Final = {
 
 def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupText:
     """Return the texts of a hand-pay: its amount or prizes, what the player must do, and who pays it."""
-    say, kind, prizes = context.texts.say, handpay.kind, handpay.prizes
-    title, text, wait_text = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
-    facts = _format_handpay_facts(context, handpay)
-    form_lines = (say("handpay.form_first"),) if handpay.form_first else ()
+    translate, kind, prizes = context.texts.translate, handpay.kind, handpay.prizes
+    title, text, wait_text = (
+        translate(f"handpay.title_{kind}"),
+        translate(f"handpay.say_{kind}"),
+        translate("handpay.wait"),
+    )
+    facts_text = _format_handpay_facts(context, handpay)
+    form_lines = (translate("handpay.form_first"),) if handpay.needs_form else ()
     if not prizes:
         amount_text = context.format_money(handpay.amount_cents)
-        reason_lines = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
-        owed_text = context.format_money(handpay.owed_cents)
-        coins_text = context.format_money(handpay.coins_cents)
-        coin_lines = (
-            (say("handpay.in_coins", owed=owed_text, coins=coins_text, rest=amount_text),)
-            if handpay.coins_cents
+        reason_lines = (
+            (translate(f"handpay.why.{handpay.reason}"),)
+            if handpay.reason and not handpay.ticket_option
             else ()
         )
-        ticket_lines = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
-        helper_text = say(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket])
+        owed_text = context.format_money(handpay.owed_cents)
+        coins_text = context.format_money(handpay.paid_in_coins_cents)
+        coin_lines = (
+            (translate("handpay.in_coins", owed=owed_text, coins=coins_text, rest=amount_text),)
+            if handpay.paid_in_coins_cents
+            else ()
+        )
+        ticket_lines = (
+            (translate(f"handpay.ticket_{handpay.ticket_option}"),) if handpay.ticket_option else ()
+        )
+        helper_text = translate(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket_option])
         instructions = ticket_lines or (text, wait_text)
         return LockupText(
             title,
             amount_text,
-            (*reason_lines, *coin_lines, *instructions, *form_lines, facts),
+            (*reason_lines, *coin_lines, *instructions, *form_lines, facts_text),
             helper_text,
             is_about_money=True,
         )
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
-        say("handpay.say_merchandise"),
-        say("handpay.prize_value", amount=context.format_money(value_cents)),
-        *([say("handpay.prize_instead")] if handpay.cash_instead else []),
+        translate("handpay.say_merchandise"),
+        translate("handpay.prize_value", amount=context.format_money(value_cents)),
+        *([translate("handpay.prize_instead")] if handpay.can_take_cash else []),
         *(
-            [say("handpay.prize_money", amount=context.format_money(handpay.amount_cents))]
+            [translate("handpay.prize_money", amount=context.format_money(handpay.amount_cents))]
             * bool(handpay.amount_cents)
         ),
         wait_text,
         *form_lines,
-        facts,
+        facts_text,
     )
     return LockupText(
-        title, format_prize_names(context, prizes), lines, say("handpay.attendant_prize"), sign_name="gift"
+        title,
+        format_prize_names(context, prizes),
+        lines,
+        translate("handpay.attendant_prize"),
+        pictogram="gift",
     )
 
 
@@ -278,31 +303,37 @@ def _format_handpay_facts(context: DrawingContext, handpay: HandpayView) -> str:
 
     It has the number of the payment, the time since which it is pending, the machine and the player position.
     """
-    say, snapshot = context.texts.say, context.view.snapshot
-    facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
+    translate, snapshot = context.texts.translate, context.view.snapshot
+    facts = [translate("handpay.number", number=handpay.slip_number)] if handpay.slip_number else []
     if handpay.since:
-        facts.append(say("tilt.since", time=context.texts.format_date_and_time(handpay.since)))
+        facts.append(translate("tilt.since", time=context.texts.format_date_and_time(handpay.since)))
     if snapshot is not None:
-        facts.append(say("handpay.machine", number=snapshot.operator_number))
+        facts.append(translate("handpay.machine", number=snapshot.operator_number))
     if handpay.position:
-        facts.append(say("handpay.position", number=handpay.position))
+        facts.append(translate("handpay.position", number=handpay.position))
     return FACT_SEPARATOR.join(facts)
 
 
-def _describe_host_lock(context: DrawingContext, lock: HostLock) -> LockupText:
+def _describe_host_lock(context: DrawingContext, host_lock: HostLock) -> LockupText:
     """Return the texts of a lock by a host: the reason, the host, and that the machine will continue by itself."""
-    say = context.texts.say
-    seconds = max(0, math.ceil(-compute_seconds_since(context.view, lock.until_utc)))
-    text_key = "locked.cash_out" if lock.cash_out else "locked.transfer"
-    lines = (say("locked.by", host=lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
-    return LockupText(say("locked.title"), say(text_key), lines)
+    translate = context.texts.translate
+    seconds = max(0, math.ceil(-compute_seconds_since(context.view, host_lock.until_utc)))
+    text_key = "locked.cash_out" if host_lock.is_cash_out else "locked.transfer"
+    lines = (
+        translate("locked.by", host=host_lock.host),
+        translate("locked.goes_on", count=seconds),
+        translate("locked.say"),
+    )
+    return LockupText(translate("locked.title"), translate(text_key), lines)
 
 
 def _format_door(context: DrawingContext, door: str) -> str:
     """Return a door's name in the player's language."""
     key = f"door.{door}"
     return (
-        context.texts.say(key) if context.texts.has_text(key) else context.texts.say("door.other", name=door)
+        context.texts.translate(key)
+        if context.texts.has_text(key)
+        else context.texts.translate("door.other", name=door)
     )
 
 
@@ -311,37 +342,41 @@ def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupT
 
     The last one is large; the texts below it name up to three others. A text says who may clear all of them.
     """
-    say, last_tilt = context.texts.say, tilts[-1]
-    facts = say("tilt.since", time=context.texts.format_date_and_time(last_tilt.since))
+    translate, last_tilt = context.texts.translate, tilts[-1]
+    facts_text = translate("tilt.since", time=context.texts.format_date_and_time(last_tilt.since))
     # Only a fault without its own text needs its code.
     if not context.texts.has_text(f"tilt.text.{last_tilt.code}"):
-        facts = f"{say('tilt.code', code=last_tilt.code)}  ·  {facts}"
-    other_tilts = [format_fault(context.texts, tilt.code) for tilt in tilts[:-1]]
-    further_lines = (say("tilt.also", faults=FACT_SEPARATOR.join(other_tilts[-3:])),) if other_tilts else ()
+        facts_text = f"{translate('tilt.code', code=last_tilt.code)}  ·  {facts_text}"
+    other_tilt_texts = [format_fault(context.texts, tilt.code) for tilt in tilts[:-1]]
+    further_lines = (
+        (translate("tilt.also", faults=FACT_SEPARATOR.join(other_tilt_texts[-3:])),)
+        if other_tilt_texts
+        else ()
+    )
     detail_key = f"tilt.detail.{last_tilt.code}"
     detail_lines = (
         last_tilt.detail.splitlines()[:_DETAIL_LINES_MAX] if context.texts.has_text(detail_key) else []
     )
     examine_keys = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
     further_lines = (
-        *(say(detail_key, detail=line) for line in detail_lines),
-        *(say(key) for key in examine_keys if context.texts.has_text(key)),
+        *(translate(detail_key, detail=line) for line in detail_lines),
+        *(translate(key) for key in examine_keys if context.texts.has_text(key)),
         *further_lines,
     )
     held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
     if held_cents:
-        further_lines = (say("tilt.held", amount=context.format_money(held_cents)), *further_lines)
+        further_lines = (translate("tilt.held", amount=context.format_money(held_cents)), *further_lines)
     highest_authority = max((tilt.cleared_by for tilt in tilts), key=_CLEARING_AUTHORITY_ORDER.index)
     lines = (
-        say("tilt.say" if highest_authority != "memory_clear" else "tilt.say_memory"),
-        facts,
+        translate("tilt.say" if highest_authority != "memory_clear" else "tilt.say_memory"),
+        facts_text,
         *further_lines,
     )
     return LockupText(
-        say("tilt.title"),
+        translate("tilt.title"),
         format_fault(context.texts, last_tilt.code),
         lines,
-        say(f"tilt.cleared_{highest_authority}"),
+        translate(f"tilt.cleared_{highest_authority}"),
     )
 
 
@@ -350,41 +385,43 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
 
     At most three causes are named, the first one in large type.
     """
-    say, texts = context.texts.say, context.texts
-    causes = [
+    translate, texts = context.texts.translate, context.texts
+    cause_notices = [
         notice
         for notice in snapshot.notices
         if notice.code.partition(".")[0] in {"disabled", "out_of_service"}
     ]
-    reasons = [format_message(context, f"notice.{notice.code}", notice.values) for notice in causes]
-    helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
+    reasons = [format_message(context, f"notice.{notice.code}", notice.values) for notice in cause_notices]
+    helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in cause_notices]
     key = next((text_key for text_key in helper_text_keys if texts.has_text(text_key)), "out.attendant")
-    cash_out_lines = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
-    lines = (say("out.say"), *cash_out_lines, *reasons[1:3])
-    return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))
+    cash_out_lines = (translate("out.cash_out"),) if "cash_out" in snapshot.accepted_inputs else ()
+    lines = (translate("out.say"), *cash_out_lines, *reasons[1:3])
+    return LockupText(translate("out.title"), reasons[0] if reasons else "", lines, translate(key))
 
 
 def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupText) -> None:
     """Draw the plate of a lock-up with its sign, texts and picture."""
-    p, (x, y, w, h) = context.painter, rect
-    colour = context.theme.get_colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
-    p.draw_cached_picture(
+    painter, (x, y, w, h) = context.painter, rect
+    colour = context.theme.get_colour(_COLOUR_AND_PICTOGRAM_BY_SCENE[scene][0])
+    painter.draw_cached_picture(
         ("plate", scene), (x, y, w, h), lambda size: _render_plate_background(size, (w, h), colour)
     )
-    p.draw_cached_picture(
-        ("sign", scene, text.sign_name),
+    painter.draw_cached_picture(
+        ("sign", scene, text.pictogram),
         (
-            x + w / 2 - _SIGN_HEIGHT / 2,
-            y - _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE,
-            _SIGN_HEIGHT,
-            _SIGN_HEIGHT,
+            x + w / 2 - _PICTOGRAM_HEIGHT / 2,
+            y - _PICTOGRAM_HEIGHT * _PICTOGRAM_SHARE_ABOVE_PLATE,
+            _PICTOGRAM_HEIGHT,
+            _PICTOGRAM_HEIGHT,
         ),
-        lambda size: _render_lockup_sign(size, text.sign_name or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
+        lambda size: _render_lockup_pictogram(
+            size, text.pictogram or _COLOUR_AND_PICTOGRAM_BY_SCENE[scene][1], colour
+        ),
     )
     title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help
     top = y + 148
-    p.draw_label(
-        title, (x + 50, top - 36, w - 100, 72), TextStyle("heavy", "title", "text"), wrapped_size="body"
+    painter.draw_label(
+        title, (x + 50, top - 36, w - 100, 72), TextStyle("heavy", "title", "text"), wrapped_size_name="body"
     )
     top += 62
     if headline:
@@ -398,13 +435,13 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
             )
         )
         if text.is_about_money:
-            p.draw_text(headline, (x + w / 2, top + 52), style, width_max=w - 120)
+            painter.draw_text(headline, (x + w / 2, top + 52), style, width_max=w - 120)
         else:
-            p.draw_label(headline, (x + 60, top - 12, w - 120, 80), style, wrapped_size="body")
+            painter.draw_label(headline, (x + 60, top - 12, w - 120, 80), style, wrapped_size_name="body")
         top += 126 if text.is_about_money else 84
     for line in lines:
         top += (
-            p.draw_paragraph(
+            painter.draw_paragraph(
                 line,
                 (x + 80, top, w - 160, 200),
                 TextStyle("text", "body", "text"),
@@ -416,13 +453,13 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
     if helper_text:
         helper_lines = _format_who_can_help(context, text, w)
         height = 8 + 36.0 * max(2, len(helper_lines))
-        p.fill_rounded_rect(
+        painter.fill_rounded_rect(
             (x + 10, y + h - 12 - height, w - 20, height), (*mix_colours(colour, BLACK, 0.65)[:3], 235), 18
         )
         style = TextStyle("strong", "body", mix_colours(colour, WHITE, 0.6))
         for i, line_text in enumerate(helper_lines):
             middle = y + h - 12 - height / 2 + (i - (len(helper_lines) - 1) / 2) * 36
-            p.draw_text(line_text, (x + w / 2, middle), style, width_max=w - 80)
+            painter.draw_text(line_text, (x + w / 2, middle), style, width_max=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(context):
         elapsed_seconds = context.view.now - context.view.scene_began_at
         draw_value_at_slot(
@@ -438,8 +475,8 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
 
 def _choose_payout_picture(context: DrawingContext) -> str:
     """Return the name of the picture of what is being paid out (a ticket or coins); "" for none."""
-    payout = context.view.snapshot.paying if context.view.snapshot is not None else None
-    return payout.way if payout is not None and payout.way in {"ticket", "coins"} else ""
+    payout = context.view.snapshot.payout if context.view.snapshot is not None else None
+    return payout.method if payout is not None and payout.method in {"ticket", "coins"} else ""
 
 
 def _draw_progress_beads(context: DrawingContext, rect: Rect, colour: Colour) -> None:
@@ -462,11 +499,11 @@ def _draw_progress_beads(context: DrawingContext, rect: Rect, colour: Colour) ->
 
 
 def _render_plate_background(
-    size: tuple[int, int], units: tuple[float, float], colour: Colour
+    size: tuple[int, int], size_units: tuple[float, float], colour: Colour
 ) -> pygame.Surface:
     """Return the drawing of a lock-up's empty plate, with an edge in ``colour``."""
-    w, h = units
-    canvas = VectorCanvas(size, units, 2)
+    w, h = size_units
+    canvas = VectorCanvas(size, size_units, 2)
     canvas.fill_path(build_rounded_box(0, 0, w, h, 34), (0, 0, 0, 200))
     canvas.fill_path(
         build_rounded_box(3, 3, w - 6, h - 6, 32),
@@ -486,29 +523,29 @@ def _render_plate_background(
     return canvas.finish_surface()
 
 
-def _render_lockup_sign(size: tuple[int, int], sign_name: str, colour: Colour) -> pygame.Surface:
+def _render_lockup_pictogram(size: tuple[int, int], pictogram: str, colour: Colour) -> pygame.Surface:
     """Return the drawing above a lock-up's plate.
 
     Lock-ups differ in its outline and content, not only in its colour.
     """
     canvas = VectorCanvas(size)
-    body: Callable[[float], list[tuple[float, float]]] = {
+    build_body_path: Callable[[float], list[tuple[float, float]]] = {
         "warning": lambda r: build_polygon_path(50, 56, r * 1.12, 3),
         "stop": lambda r: build_polygon_path(50, 50, r, 8, -67.5),
         "door": lambda r: build_rounded_box(50 - r, 50 - r, 2 * r, 2 * r, 16),
-    }.get(sign_name, lambda r: build_ellipse(50, 50, r))
-    canvas.fill_path(body(49), BLACK)
+    }.get(pictogram, lambda r: build_ellipse(50, 50, r))
+    canvas.fill_path(build_body_path(49), BLACK)
     canvas.fill_path(
-        body(45.5),
+        build_body_path(45.5),
         LinearGradient(
             ((0, mix_colours(colour, WHITE, 0.6)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.3)))
         ),
     )
-    if sign_name == "door":
+    if pictogram == "door":
         canvas.fill_path([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
     surface = canvas.finish_surface()
-    sign = render_own_picture(
-        f"sign_{sign_name}", size, WHITE if sign_name == "stop" else mix_colours(colour, BLACK, 0.78)
+    pictogram_surface = render_own_picture(
+        f"sign_{pictogram}", size, WHITE if pictogram == "stop" else mix_colours(colour, BLACK, 0.78)
     )
-    surface.blit(sign, (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
+    surface.blit(pictogram_surface, (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
     return surface

@@ -65,7 +65,7 @@ def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
     """Return the games on each page of the menu: those on offer, sorted by kind. Each kind starts a new page."""
     games_by_kind: dict[str, list[GameView]] = {}
     for game in view.games.values():
-        if game.offered:
+        if game.is_offered:
             games_by_kind.setdefault(find_game_kind(game), []).append(game)
     games_per_page = _count_columns(layout) * _count_rows(layout)
     return [
@@ -88,21 +88,21 @@ def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Actio
     Empty if there is only one kind.
     """
     pages, (_, current_game_page) = _list_pages(view, layout), _find_page_indices(view, layout)
-    first_pages: dict[str, int] = {}
+    first_page_by_kind: dict[str, int] = {}
     for page_index, games in enumerate(pages):
         for game in games[:1]:
-            first_pages.setdefault(find_game_kind(game), page_index)
-    if len(first_pages) < 2:
+            first_page_by_kind.setdefault(find_game_kind(game), page_index)
+    if len(first_page_by_kind) < 2:
         return []
     x, y, w, _ = layout.player_page
-    width = (w - 96 + 16) / len(first_pages)
+    width = (w - 96 + 16) / len(first_page_by_kind)
     return [
         (
             (x + 48 + i * width, y + 20, width - 16, layout.touch_size_min),
             kind,
             Action("part", page_index - current_game_page),
         )
-        for i, (kind, page_index) in enumerate(first_pages.items())
+        for i, (kind, page_index) in enumerate(first_page_by_kind.items())
     ]
 
 
@@ -163,49 +163,57 @@ def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 def format_menu_lines(context: DrawingContext) -> list[str]:
     """Return the text of the menu for screen readers: every choice on the page that it shows."""
     return [
-        format_menu_choice(context, action) for _, action in list_menu_touches(context.view, context.layout)
+        format_menu_item(context, action) for _, action in list_menu_touches(context.view, context.layout)
     ]
 
 
-def format_menu_choice(context: DrawingContext, action: Action) -> str:
+def format_menu_item(context: DrawingContext, action: Action) -> str:
     """Return the text of one choice in the game menu, such as a game or a denomination."""
-    say = context.texts.say
+    translate = context.texts.translate
     match action.name:
         case "game":
             game = context.view.games[str(action.value)]
             return f"{context.texts.choose_translation(game.title, game.id)}, {format_bet_range(context, game)[0]}"
         case "denomination":
-            return say("meter.denomination", amount=context.format_money(int(action.value)))
+            return translate("meter.denomination", amount=context.format_money(int(action.value)))
         case "part":
             tabs = lay_out_kind_tabs(context.view, context.layout)
-            return next(say(f"menu.{kind}") for _, kind, tab_action in tabs if tab_action == action)
+            return next(translate(f"menu.{kind}") for _, kind, tab_action in tabs if tab_action == action)
         case _:
-            return say(f"key.{action.name}")
+            return translate(f"key.{action.name}")
 
 
 def draw_menu(context: DrawingContext) -> None:
     """Draw the game menu over the current scene."""
-    p, rect, view = context.painter, context.layout.player_page, context.view
+    painter, rect, view = context.painter, context.layout.player_page, context.view
     x, y, w, _ = rect
-    p.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 170))
-    p.draw_cached_picture(
+    painter.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 170))
+    painter.draw_cached_picture(
         ("sheet", context.look.name),
         rect,
         lambda size: render_rim_panel(
-            size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
+            size,
+            painter.scale,
+            painter.theme,
+            context.look,
+            radius=30,
+            rim_width=8,
+            fill_paint=(18, 13, 34, 250),
         ),
     )
     tabs = lay_out_kind_tabs(view, context.layout)
     if not tabs:
         title_style = TextStyle("heavy", "lead", context.look.accent_colour)
-        p.draw_text(context.texts.say("menu.title"), (x + w / 2, y + 54), title_style, width_max=w - 100)
+        painter.draw_text(
+            context.texts.translate("menu.title"), (x + w / 2, y + 54), title_style, width_max=w - 100
+        )
     shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, context.layout)}
     for key_rect, kind, _ in tabs:
-        draw_button(context, key_rect, context.texts.say(f"menu.{kind}"), is_active=kind in shown_kinds)
+        draw_button(context, key_rect, context.texts.translate(f"menu.{kind}"), is_active=kind in shown_kinds)
     for tile, game in lay_out_game_tiles(view, context.layout):
         _draw_tile(context, tile, game)
-    p.draw_text(
-        context.texts.say("menu.denomination", game=context.texts.choose_translation(view.game.title))
+    painter.draw_text(
+        context.texts.translate("menu.denomination", game=context.texts.choose_translation(view.game.title))
         if view.game
         else "",
         (x + w / 2, lay_out_page_keys(rect)["next"][1] - max(62.0, context.layout.touch_size_min) - 46),
@@ -214,21 +222,21 @@ def draw_menu(context: DrawingContext) -> None:
     )
     for key_rect, action in list_menu_touches(view, context.layout):
         if action.name == "denomination":
-            is_chosen = view.snapshot is not None and view.snapshot.denomination_cents == action.value
+            is_current = view.snapshot is not None and view.snapshot.denomination_cents == action.value
             draw_button(
                 context,
                 key_rect,
                 context.format_money(int(action.value)),
                 is_enabled=view.is_request_accepted("denomination"),
-                is_active=is_chosen,
+                is_active=is_current,
             )
         elif action.name not in {"game", "part"}:
-            draw_button(context, key_rect, context.texts.say(f"key.{action.name}"))
+            draw_button(context, key_rect, context.texts.translate(f"key.{action.name}"))
 
 
 def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
     """Draw a game's tile in the menu, in the look of the game: its title, facts about it, and a picture."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     look = context.theme.find_look(game.id, game.family, game.art.look)
     is_current_game = context.view.game is game
     title = context.texts.choose_translation(game.title, game.id)
@@ -260,10 +268,10 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
         )
         return canvas.finish_surface()
 
-    p.draw_cached_picture(("tile", game.id), rect, render_tile)
+    painter.draw_cached_picture(("tile", game.id), rect, render_tile)
     title_size = "title" if h > _TILE_HEIGHT_FOR_LARGE_TITLE_MIN else "lead"
     title_height = context.theme.sizes[title_size] * 1.3
-    p.draw_text(
+    painter.draw_text(
         title,
         (x + w / 2, y + 12 + title_height / 2),
         TextStyle(
@@ -279,7 +287,7 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
     facts = _format_game_facts(context, game, w - 32, free_height)
     fact_top = y + h - 12 - sum(fact_height for _, fact_height in facts)
     for fact, fact_height in facts:
-        p.draw_label(fact, (x + 16, fact_top, w - 32, fact_height), _TILE_FACTS_STYLE)
+        painter.draw_label(fact, (x + 16, fact_top, w - 32, fact_height), _TILE_FACTS_STYLE)
         fact_top += fact_height
     free_height -= sum(fact_height for _, fact_height in facts)
     if free_height >= _PICTURE_HEIGHT_MIN:
@@ -290,11 +298,11 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
             game,
         )
     if is_current_game:
-        p.draw_panel(
+        painter.draw_panel(
             (x + w / 2 - 84, y - 22, 168, 34), radius=16, fill=look.accent_colour, edge_paint=(0, 0, 0, 255)
         )
-        p.draw_text(
-            context.texts.say("menu.chosen"),
+        painter.draw_text(
+            context.texts.translate("menu.chosen"),
             (x + w / 2, y - 5),
             TextStyle("heavy", "caption", mix_colours(look.background_colours[2], BLACK, 0.6)),
             width_max=136,
@@ -309,41 +317,44 @@ def _format_game_facts(
     If the tile has too little room for them and a picture, they omit the value of a credit. If that is not enough, they
     leave no room for the picture. The last remedy is to omit the bets too.
     """
-    p, line_height = context.painter, context.theme.sizes["caption"] * 1.2
-    selections = [
+    painter, line_height = context.painter, context.theme.sizes["caption"] * 1.2
+    fact_selections = [
         [
-            (text, line_height * len(p.wrap_text(text, width, _TILE_FACTS_STYLE)))
+            (text, line_height * len(painter.wrap_text(text, width, _TILE_FACTS_STYLE)))
             for text in (bets_text, format_theoretical_return(context, game))
         ]
         for bets_text in format_bet_range(context, game)
     ]
     for picture_height in (_PICTURE_HEIGHT_MIN, 0.0):
-        for facts in selections:
+        for facts in fact_selections:
             if sum(height for _, height in facts) + picture_height <= height_max:
                 return facts
-    return selections[-1][1:]
+    return fact_selections[-1][1:]
 
 
 def format_bet_range(context: DrawingContext, game: GameView) -> tuple[str, str]:
     """Return two texts about a game: the value of a credit with the lowest and highest bet, and these bets alone."""
     snapshot = context.view.snapshot
-    table = context.view.tables.get(game.id)
+    table = context.view.table_by_game.get(game.id)
     denominations = game.denominations_cents
     lowest_bet, highest_bet = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:
         lowest_bet = table.lowest_round_credits
         highest_bet = table.total_bet_max or max(spot.bet_max for spot in table.spots.values())
-    least_cents, most_cents = lowest_bet * min(denominations), highest_bet * max(denominations)
+    bet_min_cents, bet_max_cents = lowest_bet * min(denominations), highest_bet * max(denominations)
     if snapshot is not None:
-        least_cents = max(least_cents, snapshot.bet_least_cents)
-        most_cents = min(most_cents, snapshot.bet_most_cents or most_cents)
-    bets = context.texts.say(
-        "menu.stakes", least=context.format_money(least_cents), most=context.format_money(most_cents)
+        bet_min_cents = max(bet_min_cents, snapshot.bet_min_cents)
+        bet_max_cents = min(bet_max_cents, snapshot.bet_max_cents or bet_max_cents)
+    bets_text = context.texts.translate(
+        "menu.stakes", least=context.format_money(bet_min_cents), most=context.format_money(bet_max_cents)
     )
     lowest_unit_text = context.format_money(min(denominations))
     highest_unit_text = context.format_money(max(denominations))
     key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
-    return f"{context.texts.say(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets}", bets
+    return (
+        f"{context.texts.translate(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets_text}",
+        bets_text,
+    )
 
 
 def _draw_prize_symbols(context: DrawingContext, rect: Rect, game: GameView) -> None:
@@ -352,8 +363,8 @@ def _draw_prize_symbols(context: DrawingContext, rect: Rect, game: GameView) -> 
     For a wheel game, they are the symbols of the last four betting areas.
     """
     x, y, w, h = rect
-    fields = context.view.reel_data_by_game.get(game.id, {})
-    reel_data: ReelData | None = next(iter(fields.values()), None)
+    reel_data_by_stage = context.view.reel_data_by_game.get(game.id, {})
+    reel_data: ReelData | None = next(iter(reel_data_by_stage.values()), None)
     if reel_data is None:
         if "areas" in game.presentation:
             symbols = [next(iter(area["pays"])) for area in game.presentation["areas"]]
@@ -366,7 +377,7 @@ def _draw_prize_symbols(context: DrawingContext, rect: Rect, game: GameView) -> 
         left = x + (w - len(_PICTURED_KENO_BALLS) * (side + 8) + 8) / 2
         for i, number in enumerate(_PICTURED_KENO_BALLS):
             ball = (left + i * (side + 8), y + (h - side) / 2, side, side)
-            draw_ball(context, ball, number, is_hit=i % 2 == 1)
+            draw_ball(context, ball, number, is_caught=i % 2 == 1)
         return
     prizes = sorted(
         reel_data.prizes,
@@ -392,10 +403,10 @@ def _draw_table_picture(context: DrawingContext, rect: Rect, game: GameView) -> 
 
 def _draw_symbol_row(context: DrawingContext, rect: Rect, game: GameView, symbols: list[str]) -> None:
     """Draw the given symbols of a game in a row on the game's tile."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     side = min(h, w / max(1, len(symbols)) - 10)
     left = x + (w - len(symbols) * (side + 10) + 10) / 2
     for i, symbol in enumerate(symbols):
         symbol_rect = (left + i * (side + 10), y + (h - side) / 2, side, side)
         render_symbol = partial(render_symbol_art, symbol, symbol, pictures=game.art.pictures)
-        p.draw_cached_picture(("symbol", symbol, game.digest), symbol_rect, render_symbol)
+        painter.draw_cached_picture(("symbol", symbol, game.digest), symbol_rect, render_symbol)

@@ -40,32 +40,41 @@ def list_chance_pages(context: DrawingContext) -> list[tuple[BetChances, ...]]:
     return [chances[start : start + bets_per_page] for start in range(0, len(chances), bets_per_page)]
 
 
-def draw_chances(context: DrawingContext, rect: Rect, entries: tuple[BetChances, ...]) -> None:
+def draw_chances(context: DrawingContext, rect: Rect, bet_chances: tuple[BetChances, ...]) -> None:
     """Draw how often each bet wins and starts each feature, and its highest prize with its odds."""
-    p, texts, (x, y, w, h) = context.painter, context.texts, rect
+    painter, texts, (x, y, w, h) = context.painter, context.texts, rect
     page_top = y
     y += (
-        p.draw_paragraph(texts.say("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text")) + 14
+        painter.draw_paragraph(
+            texts.translate("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text")
+        )
+        + 14
     )
-    entry_height = min(
-        230.0 if len(entries) == 1 or context.layout.is_telephone else 150.0,
-        (h - (y - page_top)) / len(entries),
+    row_height = min(
+        230.0 if len(bet_chances) == 1 or context.layout.is_telephone else 150.0,
+        (h - (y - page_top)) / len(bet_chances),
     )
-    for entry_index, chances in enumerate(entries):
-        top = y + entry_index * entry_height
-        p.fill_rounded_rect((x, top, w, entry_height - 8), (255, 255, 255, 12 if entry_index % 2 else 22), 10)
+    for row_index, chances in enumerate(bet_chances):
+        top = y + row_index * row_height
+        painter.fill_rounded_rect(
+            (x, top, w, row_height - 8), (255, 255, 255, 12 if row_index % 2 else 22), 10
+        )
         lines = _format_chance_lines(context, chances)
-        height = (entry_height - 8) / (len(lines) + 0.4)
+        height = (row_height - 8) / (len(lines) + 0.4)
         for i, (text, number_text) in enumerate(lines):
             middle = top + (i + 0.7) * height
             size = "body" if height >= 40 else "small" if height >= 29 else "caption"
             line_rect: Rect = (x + 16, middle - height / 2, w * 0.62, height)
-            text_size = "small" if height >= _TWO_LINES_HEIGHT else "caption"
-            p.draw_label(
-                text, line_rect, TextStyle("text", size, "text"), align="left", wrapped_size=text_size
+            text_size_name = "small" if height >= _TWO_LINES_HEIGHT else "caption"
+            painter.draw_label(
+                text,
+                line_rect,
+                TextStyle("text", size, "text"),
+                align="left",
+                wrapped_size_name=text_size_name,
             )
             style = TextStyle("strong", size, "meter")
-            p.draw_text(number_text, (x + w - 16, middle), style, align="right", width_max=w * 0.3)
+            painter.draw_text(number_text, (x + w - 16, middle), style, align="right", width_max=w * 0.3)
 
 
 def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[tuple[str, str]]:
@@ -73,15 +82,15 @@ def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[t
     texts = context.texts
     lines = []
     if chances.hit_percent:
-        percent_text = texts.say("odds.percent", percent=texts.format_decimal(chances.hit_percent))
+        percent_text = texts.translate("odds.percent", percent=texts.format_decimal(chances.hit_percent))
         lines.append(
-            (texts.say("odds.profit" if _is_table_bet(context, chances) else "odds.hit"), percent_text)
+            (texts.translate("odds.profit" if _is_table_bet(context, chances) else "odds.hit"), percent_text)
         )
     else:
-        lines.append((texts.say("odds.prizes_in_100"), texts.format_decimal(chances.prizes_in_100)))
+        lines.append((texts.translate("odds.prizes_in_100"), texts.format_decimal(chances.prizes_in_100)))
     for feature, one_in in chances.features:
         name = format_stage_name(context, feature) or texts.format_code_text("odds.feature", feature)
-        lines.append((name, texts.say("odds.one_in", games=texts.format_number(one_in))))
+        lines.append((name, texts.translate("odds.one_in", games=texts.format_number(one_in))))
     award = LongOdds(name=chances.top, stage=chances.top_stage, one_in=chances.top_one_in, bets=())
     credits_ = texts.format_count("meter.credits", chances.top_credits)
     name = _format_award(context, award)
@@ -90,18 +99,18 @@ def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[t
         is_plain_win = chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
         staked_text = texts.format_number(chances.cost_credits)
         prize_text = (
-            texts.say("odds.for_staked", what=credits_, bet=staked_text)
+            texts.translate("odds.for_staked", what=credits_, bet=staked_text)
             if is_plain_win
             else f"{name}, {credits_}"
         )
-        top_text = texts.say("odds.top_returned", what=prize_text)
+        top_text = texts.translate("odds.top_returned", what=prize_text)
     else:
-        top_text = texts.say("odds.top", name=name, credits=credits_)
-    lines.append((top_text, texts.say("odds.one_in", games=texts.format_number(chances.top_one_in))))
+        top_text = texts.translate("odds.top", name=name, credits=credits_)
+    lines.append((top_text, texts.translate("odds.one_in", games=texts.format_number(chances.top_one_in))))
     if context.view.game is not None and len(context.view.game.chances) > 1:
         first_text, number_text = lines[0]
         lines[0] = (
-            texts.say("odds.bet_and_prize", bet=_describe_bet(context, chances), prize=first_text),
+            texts.translate("odds.bet_and_prize", bet=_describe_bet(context, chances), prize=first_text),
             number_text,
         )
     return lines
@@ -123,7 +132,7 @@ def _describe_bet(context: DrawingContext, chances: BetChances) -> str:
     for area in context.game_data.get("areas", ()):
         if area["id"] == chances.bet.partition(" ")[0]:
             return texts.choose_translation(area["name"])
-    return texts.say("help.bet", bet=texts.format_number(chances.cost_credits))
+    return texts.translate("help.bet", bet=texts.format_number(chances.cost_credits))
 
 
 def _is_table_bet(context: DrawingContext, chances: BetChances) -> bool:
@@ -167,23 +176,28 @@ def _find_odds_suffix(chances: BetChances) -> str:
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 
 
-def draw_odds(context: DrawingContext, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
+def draw_odds(context: DrawingContext, rect: Rect, awards: tuple[LongOdds, ...]) -> None:
     """Draw each award, where and with which bets it can be won, and its odds: one in how many games."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     used_height = (
-        p.draw_paragraph(context.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")) + 16
+        painter.draw_paragraph(
+            context.texts.translate("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")
+        )
+        + 16
     )
-    y, row_height = y + used_height, min(76.0, (h - used_height) / max(1, len(entries)))
-    for award_index, award in enumerate(entries):
+    y, row_height = y + used_height, min(76.0, (h - used_height) / max(1, len(awards)))
+    for award_index, award in enumerate(awards):
         top = y + award_index * row_height
-        p.fill_rounded_rect((x, top, w, row_height - 4), (255, 255, 255, 12 if award_index % 2 else 22), 10)
+        painter.fill_rounded_rect(
+            (x, top, w, row_height - 4), (255, 255, 255, 12 if award_index % 2 else 22), 10
+        )
         middle = top + (row_height - 4) / 2
         style = TextStyle("text", "small", "text")
-        p.draw_label(
+        painter.draw_label(
             format_award_text(context, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
         )
-        odds = context.texts.say("odds.one_in", games=context.texts.format_number(award.one_in))
-        p.draw_text(
+        odds = context.texts.translate("odds.one_in", games=context.texts.format_number(award.one_in))
+        painter.draw_text(
             odds,
             (x + w - 14, middle),
             TextStyle("strong", "body", "meter"),
@@ -209,7 +223,7 @@ def format_award_text(context: DrawingContext, award: LongOdds) -> str:
         parts.append(stage_or_spot)
     costs = {int(bet["cost"]) for bet in game.presentation.get("bets", ()) if "cost" in bet}
     if costs - set(award.bets):
-        parts += [texts.say("help.bet", bet=texts.format_number(cost)) for cost in award.bets]
+        parts += [texts.translate("help.bet", bet=texts.format_number(cost)) for cost in award.bets]
     return " · ".join(parts)
 
 
@@ -241,7 +255,7 @@ def _format_level_name(context: DrawingContext, level: str) -> str:
         if snapshot
         else {}
     )
-    return context.texts.choose_translation(names, context.texts.say("odds.level"))
+    return context.texts.choose_translation(names, context.texts.translate("odds.level"))
 
 
 def _find_award_spot(context: DrawingContext, award: LongOdds) -> BetSpot | None:

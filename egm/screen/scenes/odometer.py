@@ -24,16 +24,16 @@ _DRUM_WIDTH: Final = 0.62
 _SIGN_WIDTH: Final = 0.42
 
 
-def compute_displayed_thousandths(before_cents: int, now_cents: int, elapsed_seconds: float) -> int:
-    """Return the value to display while it changes from ``before_cents`` to ``now_cents``.
+def compute_displayed_thousandths(previous_cents: int, current_cents: int, elapsed_seconds: float) -> int:
+    """Return the value to display while it changes from ``previous_cents`` to ``current_cents``.
 
     The result is in thousandths of a minor unit. ``elapsed_seconds`` is the time since the change. A value that fell,
     because it was won and reset, is displayed at once.
     """
-    if now_cents <= before_cents or elapsed_seconds >= AMOUNT_ROLL_SECONDS:
-        return now_cents * 1000
+    if current_cents <= previous_cents or elapsed_seconds >= AMOUNT_ROLL_SECONDS:
+        return current_cents * 1000
     rolled_permille = int(ease_in_out(max(0.0, elapsed_seconds) / AMOUNT_ROLL_SECONDS) * 1000)
-    return before_cents * 1000 + (now_cents - before_cents) * rolled_permille
+    return previous_cents * 1000 + (current_cents - previous_cents) * rolled_permille
 
 
 def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
@@ -42,14 +42,14 @@ def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
     It is 0 for a drum at rest and for a sign, such as the decimal point. ``thousandths`` of a minor unit are how far
     the last drum has turned.
     """
-    turns = [0.0] * len(text)
+    turned_shares = [0.0] * len(text)
     carry = thousandths / 1000
     for i in range(len(text) - 1, -1, -1):
         if not text[i].isdigit():
             continue
-        turns[i] = carry
+        turned_shares[i] = carry
         carry = carry if text[i] == "9" else 0.0
-    return tuple(turns)
+    return tuple(turned_shares)
 
 
 def draw_odometer(
@@ -66,13 +66,13 @@ def draw_odometer(
     ]
     height = min(h, w / max(0.1, sum(width_shares)))
     left, top = x + (w - height * sum(width_shares)) / 2, y + (h - height) / 2
-    for char, width_share, turn in zip(
+    for char, width_share, turned_share in zip(
         text, width_shares, compute_drum_turns(text, thousandths), strict=True
     ):
         cell: Rect = (left, top, width_share * height, height)
         left += width_share * height
         if char.isdigit():
-            _draw_drum(painter, cell, int(char), turn, is_dim=is_dim)
+            _draw_drum(painter, cell, int(char), turned_share, is_dim=is_dim)
         elif char.strip("\u00a0\u202f "):
             _draw_non_digit(painter, cell, char, is_dim=is_dim)
 
@@ -105,8 +105,8 @@ def _tint_mask(mask: pygame.Surface, paint: LinearGradient) -> pygame.Surface:
     """Return a white picture coloured with the paint."""
     canvas = VectorCanvas(mask.get_size(), (100.0, 100.0), 1)
     canvas.fill_path(build_rounded_box(0, 0, 100, 100), paint)
-    colour = canvas.finish_surface()
-    mask.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+    painted_surface = canvas.finish_surface()
+    mask.blit(painted_surface, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
     return mask
 
 
@@ -138,12 +138,12 @@ def _draw_non_digit(painter: Painter, cell: Rect, character: str, *, is_dim: boo
     pixels = painter.scale_length(h * 0.86)
 
     def render_sign() -> pygame.Surface:
-        letters = (
+        rendered_text = (
             painter.find_font("numbers", pixels)
             .render(character, True, _choose_digit_colour(is_dim=is_dim))
             .premul_alpha()
         )
-        return letters.subsurface(letters.get_bounding_rect())
+        return rendered_text.subsurface(rendered_text.get_bounding_rect())
 
     art = painter.find_or_create_surface(("odometer sign", character, pixels, is_dim), render_sign)
     middle = y + h * (0.84 if character in ".," else 0.52)

@@ -28,7 +28,7 @@ _NAME_TEXT_SIZES: Final = tuple(_PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
-class PayTableEntry:
+class PayTableRow:
     """A row of a pay table as a game publishes it (:file:`paytables/FELTS.md`)."""
 
     id: str
@@ -41,11 +41,11 @@ class PayTableEntry:
     """The id of the spot whose bet the row pays; empty if the game has a single bet."""
 
 
-def list_pay_table_entries(context: DrawingContext) -> list[PayTableEntry]:
+def list_pay_table_rows(context: DrawingContext) -> list[PayTableRow]:
     """Return the rows of the game's pay table in the game's order, which is the highest pay first."""
     game = context.view.game
     return [
-        PayTableEntry(
+        PayTableRow(
             str(data["name"]),
             data["names"],
             str(data.get("odds", "")),
@@ -58,7 +58,7 @@ def list_pay_table_entries(context: DrawingContext) -> list[PayTableEntry]:
 
 
 @dataclass(frozen=True, slots=True)
-class PayRow:
+class PayRowText:
     """A row of a pay table as text: the combination of cards, its pay, and whether it was just won."""
 
     name_text: str
@@ -66,12 +66,12 @@ class PayRow:
     is_won: bool = False
 
 
-def list_spot_pay_entries(context: DrawingContext, spot: BetSpot) -> list[PayTableEntry]:
+def list_spot_pay_rows(context: DrawingContext, spot: BetSpot) -> list[PayTableRow]:
     """Return the rows of a bet spot's pay table; none if the odds printed on the spot say the same."""
-    entries = [entry for entry in list_pay_table_entries(context) if entry.spot == spot.id]
+    pay_rows = [pay_row for pay_row in list_pay_table_rows(context) if pay_row.spot == spot.id]
     return (
-        entries
-        if len(entries) > 1 or any(format_pay(context, entry) != spot.odds for entry in entries)
+        pay_rows
+        if len(pay_rows) > 1 or any(format_pay(context, pay_row) != spot.odds for pay_row in pay_rows)
         else []
     )
 
@@ -82,12 +82,12 @@ def format_spot_odds(context: DrawingContext, spot: BetSpot) -> str:
     If the spot can win at several odds, the text has the spot's own odds and the highest, or "up to" and the spot's own
     odds if these are the highest.
     """
-    all_odds = [format_pay(context, entry) for entry in list_spot_pay_entries(context, spot)]
+    all_odds = [format_pay(context, pay_row) for pay_row in list_spot_pay_rows(context, spot)]
     if set(all_odds) <= {spot.odds}:
         return spot.odds
     highest_odds = max((spot.odds, *all_odds), key=_build_odds_sort_key)
     key = "felt.up_to" if highest_odds == spot.odds else "felt.odds_up_to"
-    return context.texts.say(key, odds=spot.odds, most=highest_odds)
+    return context.texts.translate(key, odds=spot.odds, most=highest_odds)
 
 
 @lru_cache(maxsize=1024)
@@ -101,69 +101,74 @@ def _build_odds_sort_key(odds: str) -> tuple[bool, Fraction]:
     return False, Fraction(net) / Fraction(stake)
 
 
-def draw_pay_table_entries(context: DrawingContext, rect: Rect, rows: Sequence[PayTableEntry]) -> None:
+def draw_pay_table_rows(context: DrawingContext, rect: Rect, rows: Sequence[PayTableRow]) -> None:
     """Draw rows of the pay table with their pays at the current bet. The rows that were won are lit."""
     draw_pay_rows(context, rect, _format_pay_rows(context, rows))
 
 
-def _format_pay_rows(context: DrawingContext, rows: Sequence[PayTableEntry]) -> list[PayRow]:
+def _format_pay_rows(context: DrawingContext, rows: Sequence[PayTableRow]) -> list[PayRowText]:
     """Return rows of a pay table as text; the pay that was won is marked."""
     won_pay_id, hand_counts = _find_won_pay_id(context), _count_hands_by_pay(context)
-    pay_rows: list[PayRow] = []
-    for pay in rows:
-        text, count = context.texts.choose_translation(pay.names), hand_counts[pay.id]
-        text = context.texts.say("felt.times", count=count, name=text) if count else text
-        pay_rows.append(PayRow(text, format_pay(context, pay), is_won=count > 0 or pay.id == won_pay_id))
-    return pay_rows
+    pay_row_texts: list[PayRowText] = []
+    for pay_row in rows:
+        text, count = context.texts.choose_translation(pay_row.names), hand_counts[pay_row.id]
+        text = context.texts.translate("felt.times", count=count, name=text) if count else text
+        pay_row_texts.append(
+            PayRowText(text, format_pay(context, pay_row), is_won=count > 0 or pay_row.id == won_pay_id)
+        )
+    return pay_row_texts
 
 
 def _wrap_row_names(
-    context: DrawingContext, rows: Sequence[PayRow], width: float, text_size: str
+    context: DrawingContext, rows: Sequence[PayRowText], width: float, text_size_name: str
 ) -> list[list[str]]:
     """Return the name of each row as lines that fit into the width next to the row's pay."""
-    p = context.painter
-    style = TextStyle("strong", text_size, "text")
-    pay_style = TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[text_size], "meter")
+    painter = context.painter
+    style = TextStyle("strong", text_size_name, "text")
+    pay_style = TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[text_size_name], "meter")
     name_width = (
         width
         - 2 * _ROW_END_MARGIN
         - _ROW_END_MARGIN
-        - max((p.measure_text(row.pay_text, pay_style) for row in rows), default=0.0)
+        - max((painter.measure_text(row.pay_text, pay_style) for row in rows), default=0.0)
     )
-    return [p.wrap_evenly(row.name_text, name_width, style) for row in rows]
+    return [painter.wrap_evenly(row.name_text, name_width, style) for row in rows]
 
 
-def _compute_lines_height(context: DrawingContext, lines: Sequence[str], text_size: str) -> float:
+def _compute_lines_height(context: DrawingContext, lines: Sequence[str], text_size_name: str) -> float:
     """Return the height of a pay-table row whose name has the given lines, in units."""
-    return len(lines) * context.theme.sizes[text_size] * _LINE_HEIGHT_FACTOR + _ROW_GAP
+    return len(lines) * context.theme.sizes[text_size_name] * _LINE_HEIGHT_FACTOR + _ROW_GAP
 
 
 def compute_pay_rows_height(
-    context: DrawingContext, rows: Sequence[PayRow], width: float, text_size: str = _NAME_TEXT_SIZES[-1]
+    context: DrawingContext,
+    rows: Sequence[PayRowText],
+    width: float,
+    text_size_name: str = _NAME_TEXT_SIZES[-1],
 ) -> float:
     """Return the least total height of these rows of a pay table, in units, at this width and text size.
 
     If no text size is given, it is the smallest readable one.
     """
     return sum(
-        _compute_lines_height(context, lines, text_size)
-        for lines in _wrap_row_names(context, rows, width, text_size)
+        _compute_lines_height(context, lines, text_size_name)
+        for lines in _wrap_row_names(context, rows, width, text_size_name)
     )
 
 
 def draw_pay_rows(
-    context: DrawingContext, rect: Rect, rows: Sequence[PayRow], row_height_max: float = _ROW_HEIGHT_MAX
+    context: DrawingContext, rect: Rect, rows: Sequence[PayRowText], row_height_max: float = _ROW_HEIGHT_MAX
 ) -> float:
     """Draw rows of a pay table as large as fits; long names have several lines. Return the height used.
 
     No row is higher than ``row_height_max``. All lengths are in units.
     """
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     size = next(
         (
-            text_size
-            for text_size in _NAME_TEXT_SIZES
-            if compute_pay_rows_height(context, rows, w, text_size) <= h
+            text_size_name
+            for text_size_name in _NAME_TEXT_SIZES
+            if compute_pay_rows_height(context, rows, w, text_size_name) <= h
         ),
         _NAME_TEXT_SIZES[-1],
     )
@@ -173,14 +178,14 @@ def draw_pay_rows(
     pay_style = TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter")
     line_height, top = context.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
     for row, lines in zip(rows, wrapped_names, strict=True):
-        least_height = _compute_lines_height(context, lines, size)
-        height = max(least_height, min(row_height_max, least_height + additional_height))
+        height_min = _compute_lines_height(context, lines, size)
+        height = max(height_min, min(row_height_max, height_min + additional_height))
         if row.is_won:
-            p.draw_panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
+            painter.draw_panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
         for i, text in enumerate(lines):
             middle = top + height / 2 + (i - (len(lines) - 1) / 2) * line_height
-            p.draw_text(text, (x + _ROW_END_MARGIN, middle), style, align="left", width_max=w)
-        p.draw_text(
+            painter.draw_text(text, (x + _ROW_END_MARGIN, middle), style, align="left", width_max=w)
+        painter.draw_text(
             row.pay_text,
             (x + w - _ROW_END_MARGIN, top + height / 2),
             pay_style,
@@ -193,14 +198,14 @@ def draw_pay_rows(
 
 def lay_out_pay_columns(
     context: DrawingContext, rect: Rect, key_rect: Rect
-) -> list[tuple[Rect, list[PayTableEntry]]]:
+) -> list[tuple[Rect, list[PayTableRow]]]:
     """Return a telephone's pay table as two columns: the rectangle and the rows of each.
 
     The right column begins below the key whose rectangle is ``key_rect``. The rows are divided so that the higher
     column is as low as possible.
     """
     x, y, w, _ = rect
-    width, rows = (w - _ROW_END_MARGIN) / 2, list_pay_table_entries(context)
+    width, rows = (w - _ROW_END_MARGIN) / 2, list_pay_table_rows(context)
     heights = [
         _compute_lines_height(context, lines, "caption")
         for lines in _wrap_row_names(context, _format_pay_rows(context, rows), width, "caption")
@@ -223,7 +228,7 @@ def draw_pay_columns(context: DrawingContext, rect: Rect, key_rect: Rect) -> Non
     """Draw a telephone's pay table in two columns, with its heading next to the key whose rectangle is ``key_rect``."""
     columns = lay_out_pay_columns(context, rect, key_rect)
     for column_rect, rows in columns:
-        draw_pay_table_entries(context, column_rect, rows)
+        draw_pay_table_rows(context, column_rect, rows)
     (x, _, _, _), _ = columns[1]
     style = TextStyle("heavy", "small", context.look.accent_colour)
     context.painter.draw_label(
@@ -264,15 +269,15 @@ def _count_hands_by_pay(context: DrawingContext) -> Counter[str]:
     return Counter(str(hand["won"]) for hand in hands if hand.get("won")) if len(hands) > 1 else Counter()
 
 
-def format_pay(context: DrawingContext, pay: PayTableEntry) -> str:
+def format_pay(context: DrawingContext, pay_row: PayTableRow) -> str:
     """Return the pay of a pay-table row at the current bet on one hand as text, or its odds if it has odds."""
-    if pay.odds:
-        return pay.odds
+    if pay_row.odds:
+        return pay_row.odds
     snapshot = context.view.snapshot
     if snapshot is None:
-        return context.texts.format_number(pay.credits)
+        return context.texts.format_number(pay_row.credits)
     bet = str(snapshot.bet_credits // _count_hands_bought(context))
-    return context.texts.format_number(pay.credits_by_bet.get(bet, pay.credits))
+    return context.texts.format_number(pay_row.credits_by_bet.get(bet, pay_row.credits))
 
 
 def _count_hands_bought(context: DrawingContext) -> int:
@@ -297,9 +302,9 @@ def format_pay_heading(context: DrawingContext) -> str:
     """Return the heading of the pay table. For several hands, it has their number and the bet on each."""
     hand_count, snapshot = _count_hands_bought(context), context.view.snapshot
     if hand_count == 1 or snapshot is None:
-        return context.texts.say("felt.pays")
+        return context.texts.translate("felt.pays")
     amount = context.format_money(snapshot.bet_credits // hand_count * snapshot.denomination_cents)
-    return context.texts.say("felt.hands_at", hands=hand_count, amount=amount)
+    return context.texts.translate("felt.hands_at", hands=hand_count, amount=amount)
 
 
 def draw_pay_panels(context: DrawingContext) -> bool:
@@ -307,7 +312,7 @@ def draw_pay_panels(context: DrawingContext) -> bool:
 
     On a telephone, draw nothing, because the field shows the table. Return False if the game has no pay table.
     """
-    rows, layout = list_pay_table_entries(context), context.layout
+    rows, layout = list_pay_table_rows(context), context.layout
     if not rows or layout.is_telephone:
         return bool(rows)
     heading, height_max = format_pay_heading(context), layout.left_panel[3] - 54 - 62
@@ -324,7 +329,7 @@ def draw_pay_panels(context: DrawingContext) -> bool:
     ):
         if panel_rows:
             draw_heading(context, heading, (panel_x + 10, panel_y + 10, panel_width - 20, 40))
-            draw_pay_table_entries(
+            draw_pay_table_rows(
                 context, (panel_x + 12, panel_y + 54, panel_width - 24, height_max), panel_rows
             )
     return True

@@ -15,49 +15,56 @@ LEVELS_BESIDE_FIELD_MAX: Final = 3
 _DRUMS_HEIGHT_MIN: Final = 60.0
 
 
-def draw_level(context: DrawingContext, level: ProgressiveView, rect: Rect, text_size: str = "small") -> None:
+def draw_level(
+    context: DrawingContext, level: ProgressiveView, rect: Rect, text_size_name: str = "small"
+) -> None:
     """Draw one progressive level: its name, and its amount on drums below it or, in a low rectangle, beside it.
 
     If the amount may not be current, a text says so. A level that was won is reset at once; until the reels or balls of
     the game have stopped, its old amount is drawn (C-13).
     """
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     view = context.view
     has_won = view.presentation is not None and any(
         win.id == level.id for win in view.presentation.outcome.progressives
     )
     has_stopped = not has_won or have_moving_parts_stopped(view, context.theme)
     is_shown_as_won = has_won and has_stopped
-    name_height = context.theme.sizes[text_size] * 1.35
+    name_height = context.theme.sizes[text_size_name] * 1.35
     is_current = level.status == "up"
     paint: Paint | str = (
         "win" if is_shown_as_won else build_gold_gradient(context.theme) if is_current else "amber"
     )
     text = context.texts.choose_translation(level.names, level.level)
     if not is_current:
-        text = f"{text}  ·  {context.texts.say(f'progressive.{level.status}')}"
+        text = f"{text}  ·  {context.texts.translate(f'progressive.{level.status}')}"
     is_name_beside_drums = is_current and h < name_height + _DRUMS_HEIGHT_MIN
     if is_name_beside_drums:
-        p.draw_label(text, (x + 4, y, w * 0.3, h), TextStyle("heavy", text_size, paint, 1.5), align="left")
-    else:
-        p.draw_text(
-            text, (x + w / 2, y + name_height / 2), TextStyle("heavy", text_size, paint, 1.5), width_max=w - 8
+        painter.draw_label(
+            text, (x + 4, y, w * 0.3, h), TextStyle("heavy", text_size_name, paint, 1.5), align="left"
         )
-    cents_before = view.previous_level_cents.get(level.id, level.amount_cents)
+    else:
+        painter.draw_text(
+            text,
+            (x + w / 2, y + name_height / 2),
+            TextStyle("heavy", text_size_name, paint, 1.5),
+            width_max=w - 8,
+        )
+    cents_before = view.previous_cents_by_level.get(level.id, level.amount_cents)
     thousandths = compute_displayed_thousandths(
         cents_before, level.amount_cents, view.now - view.levels_changed_at
     )
     if view.reduced_motion:
         thousandths = level.amount_cents * 1000
-    if not has_stopped and level.id in view.level_cents_before_win:
-        thousandths = view.level_cents_before_win[level.id] * 1000
+    if not has_stopped and level.id in view.cents_before_win_by_level:
+        thousandths = view.cents_before_win_by_level[level.id] * 1000
     drums_rect: Rect = (
         (x + w * 0.32, y, w * 0.68 - 4, h)
         if is_name_beside_drums
         else (x + 4, y + name_height, w - 8, h - name_height)
     )
     amount = context.format_money(thousandths // 1000)
-    draw_odometer(p, amount, drums_rect, thousandths=thousandths % 1000, is_dim=not is_current)
+    draw_odometer(painter, amount, drums_rect, thousandths=thousandths % 1000, is_dim=not is_current)
 
 
 def list_levels_beside_field(context: DrawingContext) -> tuple[ProgressiveView, ...]:

@@ -9,11 +9,11 @@ import pygame
 from egm.kernel.service_pages import PageAction, Replay, ServicePage
 from egm.screen.art.vector_canvas import VectorCanvas
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.board import draw_board
-from egm.screen.scenes.chrome import render_background
-from egm.screen.scenes.decide import lay_out_answers
+from egm.screen.scenes.background import render_background
+from egm.screen.scenes.decision import lay_out_decision_options
 from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_focus_frame
-from egm.screen.scenes.form import draw_action_key, format_page_text
+from egm.screen.scenes.game_field import draw_board
+from egm.screen.scenes.page_elements import draw_action_key, format_page_text
 from egm.screen.scenes.service import (
     describe_active_faults,
     draw_notice_line,
@@ -55,9 +55,9 @@ def list_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
 
 def _lay_out_action_keys(context: DrawingContext, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """Return the keys for the actions of a recall page, in a row below the field."""
-    left, top, most_width, height = find_back_key_rect(context.layout)
+    left, top, width_max, height = find_back_key_rect(context.layout)
     width = min(
-        most_width,
+        width_max,
         (context.layout.size[0] - context.layout.drawer_width - 2 * left + 12) / max(1, len(page.actions))
         - 12,
     )
@@ -73,7 +73,7 @@ def _draw_recall(context: DrawingContext, page: ServicePage, replay: Replay) -> 
     )
     context.painter.surface.blit(render_background(recall_context), (0, 0))
     draw_board(recall_context)
-    for target_rect, action in lay_out_answers(recall_context):
+    for target_rect, action in lay_out_decision_options(recall_context):
         if replay.answer is not None and action == Action("choose", replay.answer):
             draw_focus_frame(context, target_rect)
     _draw_recall_frame(context)
@@ -90,27 +90,29 @@ def _draw_recall_frame(context: DrawingContext) -> None:
 
     Nobody can then mistake the recalled game for a game in progress.
     """
-    p, (x, y, w, h) = context.painter, context.layout.game_field
+    painter, (x, y, w, h) = context.painter, context.layout.game_field
     for rect in (
         (x - 30, y - 30, w + 60, 30),
         (x - 30, y + h, w + 60, 30),
         (x - 30, y, 30, h),
         (x + w, y, 30, h),
     ):
-        p.draw_cached_picture(("hatch", rect), rect, partial(_render_hatching, units=(rect[2], rect[3])))
-    text = context.texts.say("page.recall")
+        painter.draw_cached_picture(
+            ("hatch", rect), rect, partial(_render_hatching, size_units=(rect[2], rect[3]))
+        )
+    text = context.texts.translate("page.recall")
     style = TextStyle("heavy", "body", BLACK)
-    width = p.measure_text(text, style) + 60
+    width = painter.measure_text(text, style) + 60
     # The mark lies on the hatching and covers nothing of the game.
     mark_rect: Rect = (x + w / 2 - width / 2, y - 37, width, 44)
-    p.draw_panel(mark_rect, radius=12, fill=_RECALL_MARK_COLOUR, edge_paint=BLACK, edge_width=4)
-    p.draw_text(text, (x + w / 2, mark_rect[1] + 22), style, width_max=width - 30)
+    painter.draw_panel(mark_rect, radius=12, fill=_RECALL_MARK_COLOUR, edge_paint=BLACK, edge_width=4)
+    painter.draw_text(text, (x + w / 2, mark_rect[1] + 22), style, width_max=width - 30)
 
 
-def _render_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
+def _render_hatching(size: tuple[int, int], *, size_units: tuple[float, float]) -> pygame.Surface:
     """Return the drawing of the yellow and black hatching around a recalled game."""
-    width, height = units
-    canvas = VectorCanvas(size, units, 1)
+    width, height = size_units
+    canvas = VectorCanvas(size, size_units, 1)
     canvas.fill_path([(0, 0), (width, 0), (width, height), (0, height)], BLACK)
     stripe_pitch = 44.0
     for i in range(-int(height / stripe_pitch) - 1, int(width / stripe_pitch) + 2):
@@ -130,51 +132,55 @@ def _render_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> py
 def _draw_recall_facts(context: DrawingContext, page: ServicePage, replay: Replay) -> None:
     """Draw facts about the recalled game on the side panels: bet, win, time, and the moment of the game shown."""
     texts, format_money = context.texts, context.format_money
-    win_text = texts.say("page.open_game") if replay.win_cents is None else format_money(replay.win_cents)
+    win_text = (
+        texts.translate("page.open_game") if replay.win_cents is None else format_money(replay.win_cents)
+    )
     left_facts = [
-        (texts.say("page.when"), texts.format_date_and_time(replay.time_utc)),
-        (texts.say("page.play"), replay.play_id),
-        (texts.say("meter.bet"), format_money(replay.bet_credits * replay.denomination_cents)),
-        (texts.say("page.unit"), format_money(replay.denomination_cents)),
+        (texts.translate("page.when"), texts.format_date_and_time(replay.time_utc)),
+        (texts.translate("page.play"), replay.play_id),
+        (texts.translate("meter.bet"), format_money(replay.bet_credits * replay.denomination_cents)),
+        (texts.translate("page.unit"), format_money(replay.denomination_cents)),
     ]
     right_facts = [
-        (texts.say("page.credit_before"), format_money(replay.credit_before_cents)),
-        (texts.say("meter.win"), win_text),
-        (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
+        (texts.translate("page.credit_before"), format_money(replay.credit_before_cents)),
+        (texts.translate("meter.win"), win_text),
+        (texts.translate("page.step"), f"{replay.step} / {replay.steps}"),
     ]
     if replay.answered is not None:
-        right_facts.append((texts.say("page.answer"), format_page_text(context, replay.answered)))
+        right_facts.append((texts.translate("page.answer"), format_page_text(context, replay.answered)))
     right_facts += [
         (format_page_text(context, row.cells[0]), format_page_text(context, row.cells[-1]))
         for table in page.tables
         for row in table.rows
         if row.cells
     ]
-    left, right = context.layout.left_panel, context.layout.right_panel
-    if right[2] <= 0:
-        x, y, w, h = left
-        left, right = (x, y, w / 2 - 4, h), (x + w / 2 + 4, y, w / 2 - 4, h)
-    for rect, facts in ((left, left_facts), (right, right_facts)):
+    left_rect, right_rect = context.layout.left_panel, context.layout.right_panel
+    if right_rect[2] <= 0:
+        x, y, w, h = left_rect
+        left_rect, right_rect = (x, y, w / 2 - 4, h), (x + w / 2 + 4, y, w / 2 - 4, h)
+    for rect, facts in ((left_rect, left_facts), (right_rect, right_facts)):
         _draw_fact_column(context, rect, facts)
 
 
 def _draw_fact_column(context: DrawingContext, rect: Rect, facts: list[tuple[str, str]]) -> None:
     """Draw facts about a recalled game on a side panel, one below another."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     panel_colour: Colour = mix_colours(context.look.background_colours[2], BLACK, 0.4)
-    p.draw_panel(rect, radius=22, fill=(*panel_colour[:3], 255), edge_paint=_RECALL_MARK_COLOUR, edge_width=3)
+    painter.draw_panel(
+        rect, radius=22, fill=(*panel_colour[:3], 255), edge_paint=_RECALL_MARK_COLOUR, edge_width=3
+    )
     row_height = min(92.0, (h - 20) / max(1, len(facts)))
     label_style, value_style = TextStyle("text", "caption", "text_dim"), TextStyle("strong", "small", "text")
     for i, (label, value) in enumerate(facts):
         top = y + 12 + i * row_height
         if row_height <= _ONE_LINE_FACT_HEIGHT_MAX:  # Label and value on one line.
-            label_width = p.measure_text(label, label_style) + 10
+            label_width = painter.measure_text(label, label_style) + 10
             # If both do not fit, the value is drawn without its label.
-            if label_width + p.measure_text(value, TextStyle("strong", "caption")) > w - 36:
+            if label_width + painter.measure_text(value, TextStyle("strong", "caption")) > w - 36:
                 label_width = 0.0
             else:
-                p.draw_text(label, (x + 18, top + row_height / 2), label_style, align="left")
-            p.draw_text(
+                painter.draw_text(label, (x + 18, top + row_height / 2), label_style, align="left")
+            painter.draw_text(
                 value,
                 (x + w - 18, top + row_height / 2),
                 value_style,
@@ -182,5 +188,9 @@ def _draw_fact_column(context: DrawingContext, rect: Rect, facts: list[tuple[str
                 width_max=w - 36 - label_width,
             )
             continue
-        p.draw_text(label, (x + 22, top + row_height * 0.28), label_style, align="left", width_max=w - 44)
-        p.draw_text(value, (x + 22, top + row_height * 0.68), value_style, align="left", width_max=w - 44)
+        painter.draw_text(
+            label, (x + 22, top + row_height * 0.28), label_style, align="left", width_max=w - 44
+        )
+        painter.draw_text(
+            value, (x + 22, top + row_height * 0.68), value_style, align="left", width_max=w - 44
+        )

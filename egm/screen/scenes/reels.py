@@ -90,8 +90,8 @@ class ReelGrid:
 
     def find_cell_rect(self, reel: int, row: float) -> Rect:
         """Return the rectangle of a cell; ``row`` may lie between two rows while the reel moves."""
-        x, y, w, h = self.find_reel_rect(reel)
-        cell_height = h / self.heights[reel]
+        x, y, w, reel_height = self.find_reel_rect(reel)
+        cell_height = reel_height / self.heights[reel]
         return (x, y + row * cell_height, w, cell_height)
 
 
@@ -106,7 +106,7 @@ def draw_stopped_reels(context: DrawingContext, reel_data: ReelData, window: Ree
             window[reel]
             if window
             else [
-                _find_strip_symbol(reel_data.reel_strips[reel], reel_data.rest_stops[reel] + row)
+                _find_strip_symbol(reel_data.reel_strips[reel], reel_data.initial_stops[reel] + row)
                 for row in range(reel_data.reel_heights[reel])
             ]
         )
@@ -152,14 +152,15 @@ def _draw_frame(context: DrawingContext, reel_data: ReelData) -> ReelGrid:
 
 def _draw_bezels(context: DrawingContext, grid: ReelGrid) -> None:
     """Draw brushed metal where there is no reel; the window of each reel is sunk into it."""
-    rim = build_metal_gradient(context.theme, context.look.rim_metal).stops
+    rim_stops = build_metal_gradient(context.theme, context.look.rim_metal).stops
 
     def render_bezels(size: tuple[int, int]) -> pygame.Surface:
         x, y, w, h = grid.rect
         canvas = VectorCanvas(size, (w, h), 2)
-        dark = [mix_colours(colour, (22, 12, 26, 255), 0.86) for _, colour in rim[:3]]
+        dark_colours = [mix_colours(colour, (22, 12, 26, 255), 0.86) for _, colour in rim_stops[:3]]
         canvas.fill_path(
-            build_rounded_box(0, 0, w, h), LinearGradient(((0, dark[1]), (0.5, dark[0]), (1, dark[2])))
+            build_rounded_box(0, 0, w, h),
+            LinearGradient(((0, dark_colours[1]), (0.5, dark_colours[0]), (1, dark_colours[2]))),
         )
         for reel in range(len(grid.heights)):
             rx, ry, rw, rh = grid.find_reel_rect(reel)
@@ -178,7 +179,7 @@ def _draw_pay_line_tabs(context: DrawingContext, reel_data: ReelData, grid: Reel
 
     Only the first :data:`PAY_LINE_TABS_MAX` lines have tabs.
     """
-    p = context.painter
+    painter = context.painter
     for side, reel in ((0, 0), (1, reel_data.reel_count - 1)):
         line_indices_by_row: dict[int, list[int]] = {}
         for line_index, line in enumerate(reel_data.pay_lines[:PAY_LINE_TABS_MAX]):
@@ -190,12 +191,12 @@ def _draw_pay_line_tabs(context: DrawingContext, reel_data: ReelData, grid: Reel
                 colour = PAY_LINE_COLOURS[line_index % len(PAY_LINE_COLOURS)]
                 y = top + height / 2 + (i - (len(line_indices) - 1) / 2) * tab_pitch
                 x = grid.rect[0] + 4 if side == 0 else grid.rect[0] + grid.rect[2] - 38
-                p.draw_cached_picture(
+                painter.draw_cached_picture(
                     ("tab", colour, side),
                     (x, y - tab_pitch / 2 + 1, 34, tab_pitch - 2),
                     partial(_render_pay_line_tab, colour=colour, side_index=side),
                 )
-                p.draw_text(
+                painter.draw_text(
                     str(line_index + 1),
                     (x + (15 if side == 0 else 19), y),
                     TextStyle(
@@ -229,23 +230,31 @@ def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
 def draw_spinning_reels(
     context: DrawingContext,
     reel_data: ReelData,
-    result: ReelSpin,
+    spin: ReelSpin,
     previous_spin: ReelSpin | None,
-    step_time: StepTimes,
+    step_times: StepTimes,
     elapsed_seconds: float,
 ) -> None:
     """Draw the reels as they spin to their stops, ``elapsed_seconds`` after the game's presentation began."""
     grid, motion = _draw_frame(context, reel_data), context.theme.motion
     for reel in range(reel_data.reel_count):
-        strip, start, target = _choose_strip(reel_data, result, previous_spin, reel)
-        travel = ReelTravel(start, target, len(strip), step_time.stops[reel] - step_time.begin)
-        is_held = step_time.stops[reel] <= step_time.begin
+        strip, start_position, target_position = _choose_strip(reel_data, spin, previous_spin, reel)
+        travel = ReelTravel(
+            start_position,
+            target_position,
+            len(strip),
+            step_times.stop_seconds[reel] - step_times.begin_seconds,
+        )
+        is_held = step_times.stop_seconds[reel] <= step_times.begin_seconds
         position = (
-            float(target) if is_held else travel.find_position(elapsed_seconds - step_time.begin, motion)
+            float(target_position)
+            if is_held
+            else travel.find_position(elapsed_seconds - step_times.begin_seconds, motion)
         )
         is_blurred = (
             not is_held
-            and travel.compute_speed(elapsed_seconds - step_time.begin, motion) > _BLUR_CELLS_PER_SECOND_MIN
+            and travel.compute_speed(elapsed_seconds - step_times.begin_seconds, motion)
+            > _BLUR_CELLS_PER_SECOND_MIN
             and not context.view.reduced_motion
         )
         top = math.floor(position)
@@ -261,33 +270,35 @@ def draw_spinning_reels(
                     is_blurred=is_blurred,
                 )
         _draw_reel_glass(context, grid, reel)
-        if reel == find_anticipated_reel(result, step_time, elapsed_seconds):
+        if reel == find_anticipated_reel(spin, step_times, elapsed_seconds):
             draw_anticipation_light(context, grid.find_reel_rect(reel))
 
 
 def _choose_strip(
-    reel_data: ReelData, result: ReelSpin, previous_spin: ReelSpin | None, reel: int
+    reel_data: ReelData, spin: ReelSpin, previous_spin: ReelSpin | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
     """Return the strip with which a reel spins, and the stops at which it starts and ends.
 
     If the real strip cannot show the window of the result, return a copy with this window inserted at its start.
     """
-    strip, stop = reel_data.reel_strips[reel], result.stops[reel]
+    strip, stop = reel_data.reel_strips[reel], spin.stops[reel]
     has_previous = previous_spin is not None and len(previous_spin.stops) == reel_data.reel_count
-    start = (
+    start_stop = (
         previous_spin.stops[reel]
         if previous_spin is not None and has_previous
-        else reel_data.rest_stops[reel]
+        else reel_data.initial_stops[reel]
     )
-    start = result.first_stops[reel] if result.first_stops else start
+    start_stop = spin.stops_before_hold[reel] if spin.stops_before_hold else start_stop
     if stop < 0:
-        shown_strip = result.window[reel] + strip
+        shown_strip = spin.window[reel] + strip
         return (
             shown_strip,
-            (start + len(result.window[reel])) % len(shown_strip) if start >= 0 else len(shown_strip) // 2,
+            (start_stop + len(spin.window[reel])) % len(shown_strip)
+            if start_stop >= 0
+            else len(shown_strip) // 2,
             0,
         )
-    return strip, max(0, start) % len(strip), stop
+    return strip, max(0, start_stop) % len(strip), stop
 
 
 def render_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pygame.Surface:
@@ -321,9 +332,9 @@ def render_symbol(
 ) -> pygame.Surface:
     """Return the drawing of a symbol, ``size`` pixels large, from the cache."""
     name = context.texts.choose_translation(reel_data.symbol_names.get(symbol, {}), symbol)
-    p = context.painter
-    return p.find_or_create_surface(
-        ("symbol", symbol, name, size), lambda: p.render_symbol(symbol, name, size)
+    painter = context.painter
+    return painter.find_or_create_surface(
+        ("symbol", symbol, name, size), lambda: painter.render_symbol(symbol, name, size)
     )
 
 
@@ -338,9 +349,9 @@ def _draw_cell(
     is_blurred: bool = False,
 ) -> None:
     """Draw the symbol of one cell with its shadow. It is sharp or, while the reel moves fast, blurred."""
-    p, look = context.painter, context.look
-    area = p.scale_rect(grid.find_cell_rect(reel, row))
-    cell = p.scale_rect(grid.find_cell_rect(reel, 0))
+    painter, look = context.painter, context.look
+    area = painter.scale_rect(grid.find_cell_rect(reel, row))
+    cell = painter.scale_rect(grid.find_cell_rect(reel, 0))
     size = (cell.width, cell.height + 1)
 
     def render_cell() -> pygame.Surface:
@@ -360,8 +371,8 @@ def _draw_cell(
             surface = pygame.transform.smoothscale(small_surface, size)
         return surface
 
-    p.surface.blit(
-        p.find_or_create_surface(
+    painter.surface.blit(
+        painter.find_or_create_surface(
             ("cell", symbol, size, look.name, is_blurred, context.texts.language), render_cell
         ),
         (area.left, area.top),
@@ -370,9 +381,9 @@ def _draw_cell(
 
 def _render_shadow(art: pygame.Surface, *, is_dark: bool) -> pygame.Surface:
     """Return the soft shadow of a symbol's drawing, premultiplied."""
-    level = 150 if is_dark else 80
+    opacity_byte = 150 if is_dark else 80
     shadow = art.copy()
-    shadow.fill((0, 0, 0, level), special_flags=pygame.BLEND_RGBA_MULT)
+    shadow.fill((0, 0, 0, opacity_byte), special_flags=pygame.BLEND_RGBA_MULT)
     return pygame.transform.box_blur(shadow, max(1, art.get_width() // 50))
 
 

@@ -14,11 +14,11 @@ from egm.screen.scenes.drawing_context import DrawingContext, draw_button, rende
 from egm.screen.view import Action, View, compute_seconds_since, is_presentation_running
 
 #: The time limits that a player may choose, in minutes; 0 is no limit.
-TIME_LIMIT_CHOICES_MINUTES: Final = (0, 30, 60, 120)
+TIME_LIMITS_MINUTES: Final = (0, 30, 60, 120)
 #: A page no wider than this is a telephone's.
 _TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0
 #: The money limits that a player may choose, in minor units; 0 is no limit.
-MONEY_LIMIT_CHOICES_CENTS: Final = (0, 20_00, 50_00, 100_00)
+MONEY_LIMITS_CENTS: Final = (0, 20_00, 50_00, 100_00)
 
 
 def find_due_reminder(context: DrawingContext) -> Reminder | None:
@@ -64,51 +64,53 @@ def draw_reminder(context: DrawingContext) -> None:
     reminder = find_due_reminder(context)
     if reminder is None:
         return
-    p, say, rect = context.painter, context.texts.say, _find_reminder_rect(context.layout)
+    painter, translate, rect = context.painter, context.texts.translate, _find_reminder_rect(context.layout)
     x, y, w, _ = rect
-    p.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 150))
+    painter.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 150))
     fill_colour = (18, 13, 34, 252)
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("reminder", context.look.name),
         rect,
         lambda size: render_rim_panel(
-            size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=fill_colour
+            size, painter.scale, painter.theme, context.look, radius=30, rim_width=8, fill_paint=fill_colour
         ),
     )
     title_style = TextStyle("heavy", "title", context.look.accent_colour)
-    p.draw_text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title_style, width_max=w - 90)
+    painter.draw_text(
+        translate(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title_style, width_max=w - 90
+    )
     spent_cents = reminder.spent_cents
     facts = (
-        (say("reminder.time"), format_minutes(context, reminder.minutes)),
+        (translate("reminder.time"), format_minutes(context, reminder.minutes)),
         (
-            say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"),
+            translate("reminder.spent" if spent_cents >= 0 else "reminder.ahead"),
             context.format_money(abs(spent_cents)),
         ),
     )
     for x_share, (label, value) in zip((0.27, 0.73), facts, strict=True):
-        p.draw_text(
+        painter.draw_text(
             label, (x + w * x_share, y + 148), TextStyle("strong", "small", "text_dim"), width_max=w * 0.42
         )
-        p.draw_text(
+        painter.draw_text(
             value, (x + w * x_share, y + 206), TextStyle("numbers", "title", "meter"), width_max=w * 0.42
         )
     end_text = context.texts.format_time_of_day(reminder.until_utc) if reminder.until_utc else ""
     suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
-    text = say(f"{key}_until", time=end_text) if end_text else say(key)
+    text = translate(f"{key}_until", time=end_text) if end_text else translate(key)
     text_rect: Rect = (x + 50, y + 252, w - 100, 110)
-    p.draw_paragraph(text, text_rect, TextStyle("text", "body", "text"), align="centre", leading=1.25)
+    painter.draw_paragraph(text, text_rect, TextStyle("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(context):
         label_key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
-        draw_button(context, key_rect, say(label_key), text_size="body")
+        draw_button(context, key_rect, translate(label_key), text_size_name="body")
 
 
 def format_minutes(context: DrawingContext, minutes: int) -> str:
     """Return a number of minutes as text, such as ``1 h 05 min``."""
     hours, remainder = divmod(minutes, 60)
     if not hours:
-        return context.texts.say("reminder.minutes", minutes=remainder)
-    return context.texts.say("reminder.hours", hours=hours, minutes=f"{remainder:02d}")
+        return context.texts.translate("reminder.minutes", minutes=remainder)
+    return context.texts.translate("reminder.hours", hours=hours, minutes=f"{remainder:02d}")
 
 
 # ---------------------------------------------------------------------- the player's own limits
@@ -122,12 +124,12 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
     current_limits = _read_player_limits(view)
     return [
         (key_rect, Action("limit", (kind, value)))
-        for kind, value, key_rect in _lay_out_limit_choices(rect)
+        for kind, value, key_rect in _lay_out_limits(rect)
         if not current_limits[kind] or 0 < value <= current_limits[kind]
     ]
 
 
-def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
+def _lay_out_limits(rect: Rect) -> list[tuple[str, int, Rect]]:
     """Return the limits that a player can choose.
 
     Each has its kind (``minutes`` or ``cents``), its value, and the rectangle of its key.
@@ -137,7 +139,7 @@ def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     return [
         (kind, value, (x + i * (width + 12), y + h * (0.34 + 0.38 * row), width, height))
         for row, (kind, values) in enumerate(
-            (("minutes", TIME_LIMIT_CHOICES_MINUTES), ("cents", MONEY_LIMIT_CHOICES_CENTS))
+            (("minutes", TIME_LIMITS_MINUTES), ("cents", MONEY_LIMITS_CENTS))
         )
         for i, value in enumerate(values)
     ]
@@ -155,32 +157,36 @@ def draw_limits(context: DrawingContext, rect: Rect) -> None:
 
     The present limits are lit.
     """
-    p, say, snapshot = context.painter, context.texts.say, context.view.snapshot
+    painter, translate, snapshot = context.painter, context.texts.translate, context.view.snapshot
     x, y, w, h = rect
     session = snapshot.session if snapshot is not None else None
     session_seconds = compute_seconds_since(context.view, session.since_utc) if session is not None else 0.0
     spent_cents = session.spent_cents if session is not None else 0
-    text = say(
+    text = translate(
         "limit.so_far" if spent_cents >= 0 else "limit.so_far_ahead",
         time=format_minutes(context, int(session_seconds // 60)),
         amount=context.format_money(abs(spent_cents)),
     )
-    p.draw_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", context.look.accent_colour))
+    painter.draw_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", context.look.accent_colour))
     current_limits = _read_player_limits(context.view)
     for row, kind in enumerate(("minutes", "cents")):
         label_style = TextStyle("strong", "body", "text")
-        p.draw_text(
-            say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label_style, align="left", width_max=w
+        painter.draw_text(
+            translate(f"limit.{kind}"),
+            (x, y + h * (0.28 + 0.38 * row)),
+            label_style,
+            align="left",
+            width_max=w,
         )
     offered_values = {action.value for _, action in lay_out_limit_keys(context.view, rect)}
-    for kind, value, key_rect in _lay_out_limit_choices(rect):
+    for kind, value, key_rect in _lay_out_limits(rect):
         limit_text = format_minutes(context, value) if kind == "minutes" else context.format_money(value)
-        label = limit_text if value else say("limit.none")
+        label = limit_text if value else translate("limit.none")
         draw_button(
             context,
             key_rect,
             label,
             is_enabled=(kind, value) in offered_values,
             is_active=current_limits[kind] == value,
-            text_size="body",
+            text_size_name="body",
         )

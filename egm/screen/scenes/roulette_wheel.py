@@ -8,7 +8,7 @@ import pygame
 
 from egm.screen.art.paths import build_ellipse
 from egm.screen.art.vector_canvas import RadialGradient, VectorCanvas
-from egm.screen.keno_slip import find_minimum_wheel_turns
+from egm.screen.keno_slip import find_wheel_turns_min
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_on_wheel_face, render_wheel_pointer
@@ -34,7 +34,7 @@ _WHEEL_TURNS: Final = 2
 #: The least turns of a wheel under a pin: no fewer than any regulation requires of a valid spin.
 _PIN_WHEEL_TURNS: Final = 7
 #: A sign longer than this is not a number; the wheel shows its first letter.
-_NUMBER_SIGN_LENGTH_MAX: Final = 3
+_POCKET_NUMBER_LENGTH_MAX: Final = 3
 
 
 def draw_roulette_wheel(
@@ -59,7 +59,7 @@ def draw_roulette_wheel(
         has_pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
     begin, stop = start_and_stop_seconds
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     wheel_width = min(w, h) - 16
     centre_x, centre_y = x + w / 2, y + h / 2
     moving_share = clamp_to_unit_interval(
@@ -71,36 +71,36 @@ def draw_roulette_wheel(
     key = (
         "rotor",
         table.wheel_pockets,
-        p.scale_length(wheel_width),
+        painter.scale_length(wheel_width),
         context.look.name,
         context.texts.language,
     )
-    face = p.find_or_create_surface(
-        key, lambda: _render_wheel_face(context, table, p.scale_length(wheel_width))
+    face = painter.find_or_create_surface(
+        key, lambda: _render_wheel_face(context, table, painter.scale_length(wheel_width))
     )
     pocket_degrees, pocket_index = 360.0 / len(table.wheel_pockets), find_pocket_index(table, *drawn_pocket)
-    least_turns = find_minimum_wheel_turns(context.view.game)
+    turns_min = find_wheel_turns_min(context.view.game)
     wheel_degrees = (
-        360.0 * max(_PIN_WHEEL_TURNS, least_turns) + (pocket_index + 0.5) * pocket_degrees
+        360.0 * max(_PIN_WHEEL_TURNS, turns_min) + (pocket_index + 0.5) * pocket_degrees
         if has_pin
         else 360.0 * _WHEEL_TURNS
     ) * progress
     rotated_face = pygame.transform.rotate(face, round(wheel_degrees * 2) / 2)
-    p.draw_surface(
+    painter.draw_surface(
         rotated_face,
         (
-            p.scale_length(centre_x) - rotated_face.get_width() // 2,
-            p.scale_length(centre_y) - rotated_face.get_height() // 2,
+            painter.scale_length(centre_x) - rotated_face.get_width() // 2,
+            painter.scale_length(centre_y) - rotated_face.get_height() // 2,
         ),
     )
     if has_pin:
-        p.draw_cached_picture(
+        painter.draw_cached_picture(
             ("pointer",),
             (centre_x - 26, centre_y - wheel_width / 2 - 6, 52, 60),
             partial(render_wheel_pointer, context),
         )
     else:
-        ball_turns = max(_BALL_TURNS, least_turns)
+        ball_turns = max(_BALL_TURNS, turns_min)
         _draw_running_ball(
             context,
             (centre_x, centre_y),
@@ -111,15 +111,15 @@ def draw_roulette_wheel(
         )
     if moving_share < 1:
         return
-    pocket = drawn_pocket[0]
-    fill = POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (20, 20, 30, 255))
+    drawn_pocket_name = drawn_pocket[0]
+    fill = POCKET_COLOURS.get(table.pocket_colours.get(drawn_pocket_name, ""), (20, 20, 30, 255))
     height = min(140.0, wheel_width * 0.34)
     plate: Rect = (centre_x - height * 0.64, centre_y - height / 2, height * 1.28, height)
-    p.draw_panel(plate, radius=26, fill=fill, edge_paint=WHITE, edge_width=4)
+    painter.draw_panel(plate, radius=26, fill=fill, edge_paint=WHITE, edge_width=4)
     text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
-    text = context.texts.choose_translation(table.names.get(pocket, {}), pocket)
+    text = context.texts.choose_translation(table.pocket_names.get(drawn_pocket_name, {}), drawn_pocket_name)
     style = TextStyle("heavy", "hero" if height > 120 else "title", text_colour)
-    p.draw_label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
+    painter.draw_label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
 
 def find_pocket_index(table: TableGameData, pocket: str, stated_index: object) -> int:
@@ -160,9 +160,9 @@ def _draw_running_ball(
     )
 
 
-def format_short_sign(pocket: str) -> str:
+def shorten_pocket_label(pocket: str) -> str:
     """Return the sign of a pocket, shortened for cells that have room for a number only."""
-    return pocket if len(pocket) <= _NUMBER_SIGN_LENGTH_MAX else pocket[0].upper()
+    return pocket if len(pocket) <= _POCKET_NUMBER_LENGTH_MAX else pocket[0].upper()
 
 
 def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixels: int) -> pygame.Surface:
@@ -194,10 +194,12 @@ def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixe
     font = pygame.font.Font(str(context.theme.fonts["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel_pockets):
         is_pale = table.pocket_colours.get(pocket) in {"white", "yellow"}
-        text = format_short_sign(context.texts.choose_translation(table.names.get(pocket, {}), pocket))
-        sign = font.render(text, True, (0, 0, 0) if is_pale else (255, 255, 255)).premul_alpha()
-        rotated_sign = pygame.transform.rotozoom(sign, -pocket_degrees * (i + 0.5), 1.0)
-        draw_on_wheel_face(face, rotated_sign, pocket_degrees * (i + 0.5), 0.388)
+        text = shorten_pocket_label(
+            context.texts.choose_translation(table.pocket_names.get(pocket, {}), pocket)
+        )
+        label_surface = font.render(text, True, (0, 0, 0) if is_pale else (255, 255, 255)).premul_alpha()
+        rotated_label = pygame.transform.rotozoom(label_surface, -pocket_degrees * (i + 0.5), 1.0)
+        draw_on_wheel_face(face, rotated_label, pocket_degrees * (i + 0.5), 0.388)
     return face
 
 

@@ -49,7 +49,9 @@ def should_draw_scoreboard(context: DrawingContext, table: TableGameData) -> boo
     It is shown if there are past results, no round is in progress or being presented, and the player wants it.
     """
     view = context.view
-    if not (table.scoreboard_sides and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
+    if not (
+        table.scoreboard_sides and view.scene is Scene.GAME and view.snapshot and view.snapshot.last_results
+    ):
         return False
     if (
         view.decision is not None
@@ -66,8 +68,8 @@ def draw_scoreboard(context: DrawingContext, table: TableGameData) -> None:
     If a road is too long, its newest results are shown. The derived roads are left out if they would be unreadable.
     """
     x, y, w, h = find_cards_rect(context, table)
-    say, snapshot = context.texts.say, context.view.snapshot
-    results = snapshot.results[::-1] if snapshot is not None else ()
+    translate, snapshot = context.texts.translate, context.view.snapshot
+    results = snapshot.last_results[::-1] if snapshot is not None else ()
     boards_height = h - _NOTE_HEIGHT - _BOARD_GAP
     upper_height = boards_height * _UPPER_BOARDS_HEIGHT_SHARE
     lower_height = boards_height * (1 - _UPPER_BOARDS_HEIGHT_SHARE)
@@ -79,11 +81,13 @@ def draw_scoreboard(context: DrawingContext, table: TableGameData) -> None:
     bead_plate_rect: Rect = (x, y, w * 0.3, upper_height)
     _draw_bead_plate(context, table, bead_plate_rect, results)
     colour_by_side = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
-    mark_columns = [[(colour_by_side[win.side], win.ties) for win in column] for column in road]
+    mark_columns = [[(colour_by_side[win.side], win.tie_count) for win in column] for column in road]
     big_road_rect: Rect = (x + w * 0.3 + _BOARD_GAP, y, w * 0.7 - _BOARD_GAP, upper_height)
     _draw_road(context, big_road_rect, "felt.big_road", mark_columns, "ring")
     context.painter.draw_label(
-        say("felt.past"), (x, y + h - _NOTE_HEIGHT, w, _NOTE_HEIGHT), TextStyle("text", "caption", "text")
+        translate("felt.past"),
+        (x, y + h - _NOTE_HEIGHT, w, _NOTE_HEIGHT),
+        TextStyle("text", "caption", "text"),
     )
     if are_cells_too_small:
         return
@@ -122,19 +126,19 @@ def _draw_ruled_sheet(context: DrawingContext, rect: Rect, title: str) -> tuple[
 
     Return the left and the top of its first cell, the size of a cell, and the number of columns.
     """
-    p, (x, y, w, h) = context.painter, rect
-    p.draw_label(
-        context.texts.say(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
+    painter, (x, y, w, h) = context.painter, rect
+    painter.draw_label(
+        context.texts.translate(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
     )
     cell_size = (h - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS
     columns = max(1, int(w // cell_size))
     left = x + (w - columns * cell_size) / 2
-    p.draw_panel(
+    painter.draw_panel(
         (left, y + _BOARD_TITLE_HEIGHT, columns * cell_size, h - _BOARD_TITLE_HEIGHT),
         radius=2,
         fill=_PAPER_COLOUR,
     )
-    surface, to_pixels = p.surface, p.scale_length
+    surface, to_pixels = painter.surface, painter.scale_length
     for line_index in range(columns + 1):
         line_position = to_pixels(left + line_index * cell_size)
         pygame.draw.line(
@@ -171,7 +175,7 @@ def _draw_bead_plate(
             continue
         centre = (left + (column - first_column + 0.5) * cell_size, top + (row + 0.5) * cell_size)
         _draw_disc(context, centre, cell_size * 0.42, colour_by_side.get(result, _TIE_COLOUR))
-        letter = letters.get(result, context.texts.say("felt.tie_sign"))
+        letter = letters.get(result, context.texts.translate("felt.tie_sign"))
         context.painter.draw_text(
             letter, centre, TextStyle("heavy", _choose_text_size(context), WHITE), width_max=cell_size * 0.76
         )
@@ -190,18 +194,18 @@ def _draw_road(
     last_column = max((column for column_cells in cells_by_column for column, _ in column_cells), default=0)
     first_column = max(0, last_column + 1 - column_count)
     for column, cells in zip(columns, cells_by_column, strict=True):
-        for (paint, ties), (column_index, row_index) in zip(column, cells, strict=True):
+        for (paint, tie_count), (column_index, row_index) in zip(column, cells, strict=True):
             if column_index >= first_column:
                 centre = (
                     left + (column_index - first_column + 0.5) * cell_size,
                     top + (row_index + 0.5) * cell_size,
                 )
                 _draw_mark(context, centre, cell_size, paint, shape)
-                if ties:
+                if tie_count:
                     _draw_stroke(context, centre, cell_size * 0.4, _TIE_COLOUR)
-                if ties > 1:
+                if tie_count > 1:
                     style = TextStyle("heavy", _choose_text_size(context), _TIE_COLOUR)
-                    context.painter.draw_text(str(ties), centre, style, width_max=cell_size * 0.76)
+                    context.painter.draw_text(str(tie_count), centre, style, width_max=cell_size * 0.76)
 
 
 def _draw_mark(
@@ -213,21 +217,24 @@ def _draw_mark(
     elif shape == "disc":
         _draw_disc(context, centre, cell_size * 0.34, paint)
     else:
-        p = context.painter
+        painter = context.painter
         pygame.draw.circle(
-            p.surface,
+            painter.surface,
             paint,
-            (p.scale_length(centre[0]), p.scale_length(centre[1])),
-            p.scale_length(cell_size * 0.4),
-            max(2, p.scale_length(cell_size * 0.11)),
+            (painter.scale_length(centre[0]), painter.scale_length(centre[1])),
+            painter.scale_length(cell_size * 0.4),
+            max(2, painter.scale_length(cell_size * 0.11)),
         )
 
 
 def _draw_disc(context: DrawingContext, centre: tuple[float, float], radius: float, paint: Colour) -> None:
     """Draw a filled circle."""
-    p = context.painter
+    painter = context.painter
     pygame.draw.circle(
-        p.surface, paint, (p.scale_length(centre[0]), p.scale_length(centre[1])), p.scale_length(radius)
+        painter.surface,
+        paint,
+        (painter.scale_length(centre[0]), painter.scale_length(centre[1])),
+        painter.scale_length(radius),
     )
 
 
@@ -235,7 +242,7 @@ def _draw_stroke(
     context: DrawingContext, centre: tuple[float, float], half_length: float, paint: Colour
 ) -> None:
     """Draw a diagonal stroke, which is a mark of a road or the sign of a tie."""
-    p, (x, y) = context.painter, centre
-    start = (p.scale_length(x - half_length), p.scale_length(y + half_length))
-    end = (p.scale_length(x + half_length), p.scale_length(y - half_length))
-    pygame.draw.line(p.surface, paint, start, end, max(2, p.scale_length(half_length * 0.4)))
+    painter, (x, y) = context.painter, centre
+    start = (painter.scale_length(x - half_length), painter.scale_length(y + half_length))
+    end = (painter.scale_length(x + half_length), painter.scale_length(y - half_length))
+    pygame.draw.line(painter.surface, paint, start, end, max(2, painter.scale_length(half_length * 0.4)))

@@ -14,9 +14,9 @@ from egm.screen.audio.scores import TEST_TONES_HZ
 from egm.screen.layout import Layout
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, COLOUR_BY_SEVERITY, WHITE, DrawingContext, draw_button
-from egm.screen.scenes.form import draw_action_key, draw_icon, draw_page_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
-from egm.screen.scenes.listing import draw_listing, lay_out_listing, measure_listing
+from egm.screen.scenes.page_elements import draw_action_key, draw_icon, draw_page_key, format_page_text
+from egm.screen.scenes.page_tables import draw_listing, lay_out_listing, measure_listing
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS
 from egm.screen.text import format_fault
 from egm.screen.theme import Colour, mix_colours
@@ -66,9 +66,16 @@ class ServicePageLayout:
 
 def find_back_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the BACK key, which is the same on every service page."""
-    (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
-    width, height = (w - 2 * inset - (per_row - 1) * _PAGE_PART_GAP) / per_row, _find_key_height(layout)
-    return (x + inset, layout.meter_bar[1] - 10 - height, width, height)
+    (x, _, w, _), page_margin, keys_per_row = (
+        layout.service_page,
+        _find_page_margin(layout),
+        _count_keys_per_row(layout),
+    )
+    width, height = (
+        (w - 2 * page_margin - (keys_per_row - 1) * _PAGE_PART_GAP) / keys_per_row,
+        _find_key_height(layout),
+    )
+    return (x + page_margin, layout.meter_bar[1] - 10 - height, width, height)
 
 
 def _find_page_margin(layout: Layout) -> float:
@@ -78,7 +85,7 @@ def _find_page_margin(layout: Layout) -> float:
 
 def _count_keys_per_row(layout: Layout) -> int:
     """Return how many keys of a service page fit side by side."""
-    return 5 if not layout.is_portrait else 3 if layout.page[2] > _TWO_KEYS_WIDTH_MAX else 2
+    return 5 if not layout.is_portrait else 3 if layout.service_page[2] > _TWO_KEYS_WIDTH_MAX else 2
 
 
 def _find_key_height(layout: Layout) -> float:
@@ -89,8 +96,8 @@ def _find_key_height(layout: Layout) -> float:
 def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayout:
     """Return the layout of a service page."""
     layout = context.layout
-    page_rect = layout.page
-    (x, y, w, _), inset, key_height = page_rect, _find_page_margin(layout), _find_key_height(layout)
+    page_rect = layout.service_page
+    (x, y, w, _), page_margin, key_height = page_rect, _find_page_margin(layout), _find_key_height(layout)
     # There is always room for a notice, so that "Done" moves nothing that may be touched next.
     top = y + _HEAD_HEIGHT + _NOTICE_HEIGHT * (1 + bool(describe_active_faults(context)[1])) + 8.0
     has_prompt = page.prompt is not None
@@ -98,15 +105,15 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
     back_actions = [action for action in page.actions if action.style == "back"]
     other_actions = [action for action in page.actions if action.style != "back"]
     foot_actions = back_actions if should_use_tiles else [*back_actions, *other_actions]
-    per_row, key_width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
-    row_count = max(1, -(-len(foot_actions) // per_row))
+    keys_per_row, key_width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
+    row_count = max(1, -(-len(foot_actions) // keys_per_row))
     foot_top = find_back_key_rect(layout)[1] - (row_count - 1) * (key_height + _PAGE_PART_GAP)
-    body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
+    body_rect: Rect = (x + page_margin, top, w - 2 * page_margin, foot_top - top - 10)
     foot_keys = tuple(
         (
             (  # From the lowest row up, so that the first key, BACK, is always in the same position.
-                x + inset + (i % per_row) * (key_width + _PAGE_PART_GAP),
-                foot_top + (row_count - 1 - i // per_row) * (key_height + _PAGE_PART_GAP),
+                x + page_margin + (i % keys_per_row) * (key_width + _PAGE_PART_GAP),
+                foot_top + (row_count - 1 - i // keys_per_row) * (key_height + _PAGE_PART_GAP),
                 key_width,
                 key_height,
             ),
@@ -114,7 +121,7 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
         )
         for i, action in enumerate(foot_actions)
     )
-    if page.only_confirmation is not None and not should_use_tiles and per_row > 2:
+    if page.only_confirmation is not None and not should_use_tiles and keys_per_row > 2:
         # The confirming key is as wide as two keys.
         (back_rect, back_action), (confirm_rect, confirm_action) = foot_keys
         foot_keys = (
@@ -122,32 +129,34 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
             (
                 (
                     *confirm_rect[:2],
-                    min(2 * key_width + _PAGE_PART_GAP, x + w - inset - confirm_rect[0]),
+                    min(2 * key_width + _PAGE_PART_GAP, x + w - page_margin - confirm_rect[0]),
                     key_height,
                 ),
                 confirm_action,
             ),
         )
     tiles = (
-        _lay_out_action_tiles(body, other_actions, portrait=layout.is_portrait) if should_use_tiles else ()
+        _lay_out_action_tiles(body_rect, other_actions, is_portrait=layout.is_portrait)
+        if should_use_tiles
+        else ()
     )
-    prompt: Rect | None = None
+    prompt_rect: Rect | None = None
     if page.prompt is not None:
-        body, prompt = _split_tables_and_prompt(context, page, page.prompt, body)
-    sheet_count = lay_out_listing(context, page, body).sheet_count if page.tables else 1
-    pager: tuple[tuple[Rect, Action], ...] = ()
+        body_rect, prompt_rect = _split_tables_and_prompt(context, page, page.prompt, body_rect)
+    sheet_count = lay_out_listing(context, page, body_rect).sheet_count if page.tables else 1
+    pager_keys: tuple[tuple[Rect, Action], ...] = ()
     if sheet_count > 1:
-        body_x, body_y, body_width, body_height = body
-        body = (body_x, body_y, body_width, body_height - key_height - 8)
+        body_x, body_y, body_width, body_height = body_rect
+        body_rect = (body_x, body_y, body_width, body_height - key_height - 8)
         pager_top = body_y + body_height - key_height
-        pager = (
+        pager_keys = (
             (
                 (body_x + body_width - 240 - _SHEET_NUMBER_WIDTH, pager_top, 120.0, key_height),
                 Action("rows", -1),
             ),
             ((body_x + body_width - 120, pager_top, 120.0, key_height), Action("rows", 1)),
         )
-    return ServicePageLayout(page_rect, body, prompt, tiles, foot_keys, pager)
+    return ServicePageLayout(page_rect, body_rect, prompt_rect, tiles, foot_keys, pager_keys)
 
 
 def _split_tables_and_prompt(
@@ -161,13 +170,13 @@ def _split_tables_and_prompt(
     if not page.tables:
         return (x, y, w, 0.0), body
     if context.layout.is_portrait:
-        least_height, best_height = _PROMPT_HEIGHTS_BY_KIND.get(
+        height_min, preferred_height = _PROMPT_HEIGHTS_BY_KIND.get(
             prompt.kind, _DEFAULT_PROMPT_HEIGHTS_ON_PORTRAIT_AND_TELEPHONE
         )
-        keys_height = least_height
+        keys_height = height_min
         if context.layout.is_telephone:
             facts_height = min(_FACTS_HEIGHT_MAX, measure_listing(context, page, body) + _FACTS_GAP)
-            keys_height = max(least_height, min(best_height, h - facts_height))
+            keys_height = max(height_min, min(preferred_height, h - facts_height))
         prompt_height = max(h * 0.42, keys_height)
         return (x, y, w, h - prompt_height - 12), (x, y + h - prompt_height, w, prompt_height)
     prompt_width = w * (0.6 if prompt.kind in KEYBOARD_PROMPT_KINDS else 0.42)
@@ -175,14 +184,14 @@ def _split_tables_and_prompt(
 
 
 def _lay_out_action_tiles(
-    body: Rect, actions: list[PageAction], *, portrait: bool
+    body: Rect, actions: list[PageAction], *, is_portrait: bool
 ) -> tuple[tuple[Rect, PageAction], ...]:
     """Return a tile for each action of a service page, in two columns.
 
     In landscape, more than four actions have three columns.
     """
     x, y, w, h = body
-    columns = 2 if portrait else 3 if len(actions) > 4 else 2
+    columns = 2 if is_portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))
     width = (w - (columns - 1) * _PAGE_PART_GAP) / columns
     height = min(132.0, (h - 16 - (rows - 1) * _PAGE_PART_GAP) / rows)
@@ -288,7 +297,7 @@ def draw_service(context: DrawingContext) -> None:
         )
     for rect, action in page_layout.pager_keys:
         draw_page_key(
-            context, rect, context.texts.say("page.rows_back" if action.value < 0 else "page.rows_on")
+            context, rect, context.texts.translate("page.rows_back" if action.value < 0 else "page.rows_on")
         )
     _draw_sheet_number(context, page, page_layout)
     if page.prompt is not None and page_layout.prompt_rect is not None:
@@ -300,7 +309,7 @@ def _draw_sheet_number(context: DrawingContext, page: ServicePage, page_layout: 
     """Draw the number of the sheet that is shown, between the keys that turn sheets."""
     if page_layout.pager_keys:
         sheet_count = lay_out_listing(context, page, page_layout.body_rect).sheet_count
-        text = context.texts.say(
+        text = context.texts.translate(
             "page.sheet", number=context.view.page_input.sheet_index % sheet_count + 1, of=sheet_count
         )
         (left, top, width, height), _ = page_layout.pager_keys[0]
@@ -328,21 +337,21 @@ def _draw_screen_test(context: DrawingContext, page: ServicePage, body: Rect) ->
 
 def _draw_page_background(context: DrawingContext, page_rect: Rect) -> None:
     """Draw a plain background over everything above the meters, so that a service page does not look like a game."""
-    p, layout = context.painter, context.layout
-    p.fill_rounded_rect(layout.area_above_meters, (6, 9, 16, 255))
+    painter, layout = context.painter, context.layout
+    painter.fill_rounded_rect(layout.area_above_meters, (6, 9, 16, 255))
     paint = LinearGradient(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
-    p.draw_panel(page_rect, radius=22, fill=paint, edge_paint=(92, 110, 150, 255), edge_width=3)
+    painter.draw_panel(page_rect, radius=22, fill=paint, edge_paint=(92, 110, 150, 255), edge_width=3)
 
 
 def _draw_page_head(context: DrawingContext, page: ServicePage, page_rect: Rect) -> None:
     """Draw the head of a service page: title, test mark, signed-in person, active faults and notice."""
-    p, (x, y, w, _) = context.painter, page_rect
+    painter, (x, y, w, _) = context.painter, page_rect
     middle = y + _HEAD_HEIGHT / 2 + 2
     left = x + 30
     if page.test:
-        p.draw_panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge_paint=BLACK)
-        p.draw_text(
-            context.texts.say("page.test"),
+        painter.draw_panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge_paint=BLACK)
+        painter.draw_text(
+            context.texts.translate("page.test"),
             (left + 66, middle),
             TextStyle("heavy", "small", BLACK),
             width_max=116,
@@ -351,22 +360,22 @@ def _draw_page_head(context: DrawingContext, page: ServicePage, page_rect: Rect)
     person = format_page_text(context, page.person) if page.person is not None else ""
     title_width = w * (0.58 if person else 0.92) - (left - x)
     title_rect: Rect = (left, y + 6, title_width, _HEAD_HEIGHT - 10)
-    p.draw_label(
+    painter.draw_label(
         format_page_text(context, page.title),
         title_rect,
         TextStyle("heavy", "lead", "text"),
         align="left",
-        wrapped_size="small",
+        wrapped_size_name="small",
     )
     if person:
-        p.draw_text(
+        painter.draw_text(
             person,
             (x + w - 30, middle),
             TextStyle("strong", "small", "info"),
             align="right",
             width_max=w * 0.36,
         )
-    p.fill_rounded_rect((x + 24, y + _HEAD_HEIGHT, w - 48, 2), (92, 110, 150, 255))
+    painter.fill_rounded_rect((x + 24, y + _HEAD_HEIGHT, w - 48, 2), (92, 110, 150, 255))
     notice_lines = [describe_active_faults(context)]
     if page.notice is not None:
         notice_lines.append((page.notice_severity, format_page_text(context, page.notice)))
@@ -387,8 +396,8 @@ def describe_active_faults(context: DrawingContext) -> tuple[str, str]:
     snapshot = context.view.snapshot
     if snapshot is None:
         return "info", ""
-    doors = [context.texts.format_code_text("door", door) for door in snapshot.doors_open]
-    open_doors_text = [context.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
+    doors = [context.texts.format_code_text("door", door) for door in snapshot.open_doors]
+    open_doors_text = [context.texts.translate("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
     fault_texts = [
         format_fault(context.texts, notice.code.removeprefix("fault.")) for notice in fault_notices
@@ -431,8 +440,8 @@ def _draw_colour_bars(context: DrawingContext, rect: Rect) -> None:
     )
     for i, colour in enumerate(colours):
         context.painter.fill_rounded_rect((x + i * w / 8, y, w / 8, h * 0.7), colour)
-    ramp = LinearGradient(((0, BLACK), (1, WHITE)), is_horizontal=True)
-    context.painter.fill_rounded_rect((x, y + h * 0.72, w, h * 0.28), ramp)
+    ramp_paint = LinearGradient(((0, BLACK), (1, WHITE)), is_horizontal=True)
+    context.painter.fill_rounded_rect((x, y + h * 0.72, w, h * 0.28), ramp_paint)
 
 
 def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
@@ -452,14 +461,14 @@ def _draw_tone_keys(context: DrawingContext, rect: Rect) -> None:
     page_input, now = context.view.page_input, context.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
         hertz = context.texts.format_number(round(TEST_TONES_HZ.get(name, 0)))
-        text = context.texts.say(f"page.{name}", hertz=hertz)
+        text = context.texts.translate(f"page.{name}", hertz=hertz)
         draw_button(
             context,
             key_rect,
             text,
             is_active=page_input.playing_tone == name
             and now - page_input.tone_played_at < _TEST_TONE_KEY_LIT_SECONDS,
-            text_size="body",
+            text_size_name="body",
         )
 
 
@@ -483,7 +492,7 @@ def _draw_calibration_cross(context: DrawingContext) -> None:
     )
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
         context.painter.fill_rounded_rect(rect, WHITE)
-    text = context.texts.say("page.cross", number=cross_index + 1, of=len(CALIBRATION_CROSSES))
+    text = context.texts.translate("page.cross", number=cross_index + 1, of=len(CALIBRATION_CROSSES))
     context.painter.draw_text(text, (w / 2, h * 0.5), TextStyle("strong", "body", WHITE), width_max=w * 0.8)
 
 

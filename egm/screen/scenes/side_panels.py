@@ -16,10 +16,10 @@ from egm.screen.scenes.drawing_context import DrawingContext, draw_heading
 from egm.screen.scenes.keno import lay_out_preset_ticket_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_TEXT_STYLE, draw_limits_sign, lay_out_small_print
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
+from egm.screen.scenes.reel_wins import find_lit_win
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.table_side_panels import draw_table_side_panels
-from egm.screen.scenes.wheel import draw_wheel_side_panels
-from egm.screen.scenes.wins import find_lit_win
+from egm.screen.scenes.wheel_game import draw_wheel_side_panels
 from egm.screen.text import Texts
 
 #: A prize row higher than this has large digits.
@@ -35,8 +35,8 @@ _STRIP_BOTTOM_MARGIN: Final = 6.0
 def find_base_reel_data(context: DrawingContext) -> ReelData | None:
     """Return the reel data of the game's first stage, or None if it is not played on reels."""
     game = context.view.game
-    fields = context.view.reel_data_by_game.get(game.id, {}) if game else {}
-    return next(iter(fields.values()), None)
+    reel_data_by_stage = context.view.reel_data_by_game.get(game.id, {}) if game else {}
+    return next(iter(reel_data_by_stage.values()), None)
 
 
 def list_current_prizes(context: DrawingContext, reel_data: ReelData) -> list[tuple[PrizeTableRow, int]]:
@@ -59,24 +59,24 @@ def format_prize_name(
     The number is left out if the game has its own name for the prize and no prize for another number.
     """
     if symbol:
-        return texts.say(
+        return texts.translate(
             "help.kind",
             count=symbol_count,
             name=texts.choose_translation(reel_data.symbol_names.get(symbol, {}), symbol),
         )
     number, _, remainder = prize_name.partition(" ")
     is_counted = number.isdigit() and bool(remainder)
-    word = remainder if is_counted else prize_name
+    bare_name = remainder if is_counted else prize_name
     text = (
-        texts.choose_translation(reel_data.prize_names[word], word)
-        if word in reel_data.prize_names
-        else word.replace("-", " ").capitalize()
+        texts.choose_translation(reel_data.prize_names[bare_name], bare_name)
+        if bare_name in reel_data.prize_names
+        else bare_name.replace("-", " ").capitalize()
     )
     is_only_prize = sum(1 for prize in reel_data.prizes if prize.name.partition(" ")[2] == remainder) <= 1
     return (
         text
-        if not is_counted or (is_only_prize and word in reel_data.prize_names)
-        else texts.say("help.kind", count=number, name=text)
+        if not is_counted or (is_only_prize and bare_name in reel_data.prize_names)
+        else texts.translate("help.kind", count=number, name=text)
     )
 
 
@@ -90,7 +90,9 @@ def draw_side_panels(context: DrawingContext) -> None:
     if context.view.snapshot is None:
         return
     has_strip = context.layout.is_telephone and context.view.table is not None
-    right = context.layout.right_panel if has_strip else draw_levels(context, context.layout.right_panel)
+    right_panel_rect = (
+        context.layout.right_panel if has_strip else draw_levels(context, context.layout.right_panel)
+    )
     if is_wheel_game(context.view.game) or context.view.table is not None:
         if is_wheel_game(context.view.game):
             draw_wheel_side_panels(context)
@@ -98,26 +100,36 @@ def draw_side_panels(context: DrawingContext) -> None:
             has_long_print = (
                 context.layout.is_portrait and not has_strip
             )  # Elsewhere it has at most two lines.
-            print_lines = len(lay_out_small_print(context, right[2] - 36)) if has_long_print else 1
+            print_line_count = (
+                len(lay_out_small_print(context, right_panel_rect[2] - 36)) if has_long_print else 1
+            )
             print_height = _find_small_print_height(context.layout)
-            x, y, w, h = draw_limits_sign(context, right, print_height)
+            x, y, w, h = draw_limits_sign(context, right_panel_rect, print_height)
             draw_table_side_panels(
-                context, (x, y, w, h - _find_small_print_height(context.layout, print_lines) + print_height)
+                context,
+                (x, y, w, h - _find_small_print_height(context.layout, print_line_count) + print_height),
             )
         _draw_small_print(context, context.layout.right_panel)
         return
     if reel_data is None:
-        _draw_keno_side_panels(context, right)
+        _draw_keno_side_panels(context, right_panel_rect)
         return
     prizes = list_current_prizes(context, reel_data)
     layout = context.layout
-    left_rows = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
-    right_rows = max(1, int((right[3] - 126) / (layout.right_panel[3] - 126) * (left_rows - 1) + 0.5))
-    left_prizes, right_prizes = prizes[:left_rows], prizes[left_rows : left_rows + right_rows]
-    if len(prizes) <= left_rows:
+    left_row_count = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
+    right_row_count = max(
+        1, int((right_panel_rect[3] - 126) / (layout.right_panel[3] - 126) * (left_row_count - 1) + 0.5)
+    )
+    left_prizes, right_prizes = (
+        prizes[:left_row_count],
+        prizes[left_row_count : left_row_count + right_row_count],
+    )
+    if len(prizes) <= left_row_count:
         left_count = (len(prizes) + 1) // 2
         left_prizes, right_prizes = prizes[:left_count], prizes[left_count:]
-    _draw_prizes(context, reel_data, left_prizes, layout.left_panel, context.texts.say("panel.top_prizes"))
+    _draw_prizes(
+        context, reel_data, left_prizes, layout.left_panel, context.texts.translate("panel.top_prizes")
+    )
     if layout.is_portrait and list_levels_beside_field(context):
         _draw_small_print(context, layout.right_panel)
         return
@@ -127,18 +139,19 @@ def draw_side_panels(context: DrawingContext) -> None:
         context,
         reel_data,
         right_prizes,
-        right,
-        context.texts.say(key, count=line_count) if line_count else context.texts.say("key.pays"),
+        right_panel_rect,
+        context.texts.translate(key, count=line_count) if line_count else context.texts.translate("key.pays"),
     )
     _draw_small_print(context, layout.right_panel)
 
 
-def _draw_keno_side_panels(context: DrawingContext, right: Rect) -> None:
+def _draw_keno_side_panels(context: DrawingContext, right_panel_rect: Rect) -> None:
     """Draw the side panels of a Keno game.
 
-    The left one has the prize for each catch (number of hits) for one credit staked, the right one the kinds of ticket.
+    The left one has the prize for each catch (how many marked numbers are drawn) for one credit staked, the right one
+    the kinds of ticket.
     """
-    p, texts, game = context.painter, context.texts, context.view.game
+    painter, texts, game = context.painter, context.texts, context.view.game
     if game is None:
         return
     spot_count, prizes = list_keno_prizes(context)
@@ -154,27 +167,27 @@ def _draw_keno_side_panels(context: DrawingContext, right: Rect) -> None:
     for i, (catch, text) in enumerate(prizes):
         left, middle = x + 18 + i % columns * width, y + head_height + (i // columns + 0.5) * row_height
         style, prize_width = TextStyle("numbers", size, "meter"), width * 0.32
-        p.draw_text(
-            texts.say("keno.catch", count=catch),
+        painter.draw_text(
+            texts.translate("keno.catch", count=catch),
             (left + _KENO_PRIZE_MARGIN, middle),
             TextStyle("strong", "small" if row_height > 30 else "caption", "text"),
             align="left",
-            width_max=width - 3 * _KENO_PRIZE_MARGIN - min(prize_width, p.measure_text(text, style)),
+            width_max=width - 3 * _KENO_PRIZE_MARGIN - min(prize_width, painter.measure_text(text, style)),
         )
-        p.draw_text(
+        painter.draw_text(
             text, (left + width - _KENO_PRIZE_MARGIN, middle), style, align="right", width_max=prize_width
         )
-    _draw_ticket_kinds(context, game, right)
+    _draw_ticket_kinds(context, game, right_panel_rect)
 
 
-def _draw_ticket_kinds(context: DrawingContext, game: GameView, right: Rect) -> None:
+def _draw_ticket_kinds(context: DrawingContext, game: GameView, right_panel_rect: Rect) -> None:
     """Draw the preset tickets of a Keno game on the right panel."""
     texts = context.texts
-    x, y, w, h = right
+    x, y, w, h = right_panel_rect
     if context.layout.is_portrait and list_levels_beside_field(context):
         _draw_small_print(context, context.layout.right_panel)
         return
-    draw_heading(context, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
+    draw_heading(context, texts.translate("keno.tickets"), (x + 10, y + 12, w - 20, 40))
     rows = lay_out_preset_ticket_rows(context.view, context.layout)
     for rect, action in rows:
         _draw_preset_ticket_row(context, game, rect, str(action.value))
@@ -189,8 +202,8 @@ def _draw_ticket_kinds(context: DrawingContext, game: GameView, right: Rect) -> 
             w - 52,
             h - head_height - _find_small_print_height(context.layout),
         )
-        write_names = _draw_close_lines if context.layout.is_telephone else _draw_paragraphs
-        write_names(context, names, names_rect)
+        draw_names = _draw_close_lines if context.layout.is_telephone else _draw_paragraphs
+        draw_names(context, names, names_rect)
     _draw_small_print(context, context.layout.right_panel)
 
 
@@ -221,7 +234,7 @@ def _draw_paragraphs(context: DrawingContext, texts: Sequence[str], rect: Rect) 
 
 def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect, ticket_id: str) -> None:
     """Draw one preset ticket of a Keno game with its price. It is lit if PLAY would buy it."""
-    view, p, (x, y, w, h) = context.view, context.painter, rect
+    view, painter, (x, y, w, h) = context.view, context.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     ticket = next(ticket for ticket in game.presentation["forms"] if ticket["id"] == ticket_id)
     is_selected = (
@@ -235,13 +248,13 @@ def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect,
     )
     fill = (122, 66, 8, 255) if is_selected else (30, 24, 56, 255)
     edge = context.look.accent_colour if is_selected else (136, 120, 190, 255)
-    p.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=3 if is_selected else 2)
+    painter.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=3 if is_selected else 2)
     amount = context.format_money(credits_ * view.snapshot.denomination_cents)
     style = TextStyle("strong", "caption", "text")
     name = context.texts.choose_translation(ticket["name"])
     if h < 80:
-        p.draw_text(name, (x + 12, y + h / 2), style, align="left", width_max=w * 0.6)
-        p.draw_text(
+        painter.draw_text(name, (x + 12, y + h / 2), style, align="left", width_max=w * 0.6)
+        painter.draw_text(
             amount,
             (x + w - 12, y + h / 2),
             TextStyle("numbers", "body", "meter"),
@@ -249,16 +262,16 @@ def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect,
             width_max=w * 0.3,
         )
         return
-    name_lines = p.wrap_text(name, w - 24, style)[:2]
+    name_lines = painter.wrap_text(name, w - 24, style)[:2]
     for i, line in enumerate(name_lines):
-        p.draw_text(
+        painter.draw_text(
             line,
             (x + 12, y + (22 if len(name_lines) > 1 else 32) + 23 * i),
             style,
             align="left",
             width_max=w - 24,
         )
-    p.draw_text(
+    painter.draw_text(
         amount,
         (x + w - 12, y + h - 22),
         TextStyle("numbers", "body", "meter"),
@@ -275,16 +288,16 @@ def _draw_prizes(
     heading: str,
 ) -> None:
     """Draw prizes with their pays on a panel, below a heading."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     draw_heading(context, heading, (x + 10, y + 12, w - 20, 40))
-    p.fill_rounded_rect((x + 24, y + 54, w - 48, 2), (*context.look.accent_colour[:3], 110))
+    painter.fill_rounded_rect((x + 24, y + 54, w - 48, 2), (*context.look.accent_colour[:3], 110))
     rows_height = h - 64 - _find_small_print_height(context.layout)
     row_height = min(112.0, rows_height / max(1, len(prizes)))
     lit_win = find_lit_win(context)
     for i, (prize, credits_) in enumerate(prizes):
         top = y + 62 + i * row_height
         if lit_win is not None and lit_win.name == prize.name:
-            p.fill_rounded_rect(
+            painter.fill_rounded_rect(
                 (x + 12, top, w - 24, row_height - 4), (*context.look.accent_colour[:3], 64), 12
             )
         _draw_prize(context, reel_data, prize, (x + 18, top, w - 36, row_height - 4), credits_)
@@ -294,25 +307,25 @@ def _draw_prize(
     context: DrawingContext, reel_data: ReelData, prize: PrizeTableRow, rect: Rect, credits_: int
 ) -> None:
     """Draw one prize on a side panel: its symbols, or else its name, and its pay in credits."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     icons = reel_data.list_prize_icons(prize)
     icon_width = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
     middle = y + h / 2
-    size = (p.scale_length(icon_width), p.scale_length(icon_width))
+    size = (painter.scale_length(icon_width), painter.scale_length(icon_width))
     for i, symbol in enumerate(icons):
-        p.draw_surface(
+        painter.draw_surface(
             render_symbol(context, reel_data, symbol, size),
-            (p.scale_length(x + i * icon_width), p.scale_length(middle - icon_width / 2)),
+            (painter.scale_length(x + i * icon_width), painter.scale_length(middle - icon_width / 2)),
         )
     if not icons:
-        p.draw_text(
+        painter.draw_text(
             format_prize_name(context.texts, reel_data, prize.symbol_count, prize.symbol, prize.name),
             (x + 4, middle),
             TextStyle("strong", "small", "text"),
             align="left",
             width_max=w * 0.62,
         )
-    p.draw_text(
+    painter.draw_text(
         context.texts.format_number(credits_),
         (x + w - 2, middle),
         TextStyle("numbers", "lead" if h > _LARGE_DIGITS_ROW_HEIGHT_MIN else "body", "meter"),
@@ -321,9 +334,9 @@ def _draw_prize(
     )
 
 
-def _find_small_print_height(layout: Layout, lines: int = 1) -> float:
-    """Return the height for ``lines`` lines of small print on a side panel, but at least for two."""
-    return (62.0 if not layout.is_telephone else 50.0) + max(0, lines - 2) * SMALL_PRINT_LINE_HEIGHT
+def _find_small_print_height(layout: Layout, line_count: int = 1) -> float:
+    """Return the height for ``line_count`` lines of small print on a side panel, but at least for two."""
+    return (62.0 if not layout.is_telephone else 50.0) + max(0, line_count - 2) * SMALL_PRINT_LINE_HEIGHT
 
 
 def _draw_small_print(context: DrawingContext, rect: Rect) -> None:
@@ -331,8 +344,8 @@ def _draw_small_print(context: DrawingContext, rect: Rect) -> None:
     game, snapshot = context.view.game, context.view.snapshot
     if game is None or snapshot is None:
         return
-    p = context.painter
-    malfunction_text = context.texts.say(f"defect.{snapshot.defect}")
+    painter = context.painter
+    malfunction_text = context.texts.translate(f"defect.{snapshot.defect_rule}")
     if rect[2] <= 0:
         _draw_small_print_on_telephone(context, malfunction_text)
         return
@@ -343,15 +356,15 @@ def _draw_small_print(context: DrawingContext, rect: Rect) -> None:
     ):
         print_height = _find_small_print_height(context.layout, len(lines))
         rule_top = y + h - print_height + 4
-        p.fill_rounded_rect((x + 24, rule_top, w - 48, 2), (*context.look.accent_colour[:3], 70))
+        painter.fill_rounded_rect((x + 24, rule_top, w - 48, 2), (*context.look.accent_colour[:3], 70))
         line_height = (print_height - 11) / len(lines)
         for i, text in enumerate(lines):
-            p.draw_label(text, (x + 18, rule_top + 3 + i * line_height, w - 36, line_height), style)
+            painter.draw_label(text, (x + 18, rule_top + 3 + i * line_height, w - 36, line_height), style)
 
 
 def _draw_small_print_on_telephone(context: DrawingContext, malfunction_text: str) -> None:
     """Draw the small print on a telephone: the malfunction clause, credit value and bet limits."""
-    p, (x, y, w, h) = context.painter, context.layout.left_panel
+    painter, (x, y, w, h) = context.painter, context.layout.left_panel
     lines = [
         (malfunction_text, TextStyle("text", "caption", "text_dim")),
         *(
@@ -360,9 +373,9 @@ def _draw_small_print_on_telephone(context: DrawingContext, malfunction_text: st
         ),
     ]
     top = y + h - _STRIP_BOTTOM_MARGIN - len(lines) * SMALL_PRINT_LINE_HEIGHT
-    p.fill_rounded_rect((x + 24, top - 1, w - 48, 2), (*context.look.accent_colour[:3], 70))
+    painter.fill_rounded_rect((x + 24, top - 1, w - 48, 2), (*context.look.accent_colour[:3], 70))
     for i, (line, style) in enumerate(lines):
-        p.draw_text(
+        painter.draw_text(
             line,
             (x + w / 2, top + (i + 0.5) * SMALL_PRINT_LINE_HEIGHT),
             style,

@@ -22,8 +22,8 @@ from egm.screen.presentation import (
 )
 from egm.screen.scenes.decision_text import (
     describe_decision_before_play,
-    describe_offered_choices,
-    format_answer_name,
+    describe_offered_options,
+    format_option_name,
     format_question_with_time_left,
 )
 from egm.screen.scenes.drawing_context import (
@@ -35,14 +35,14 @@ from egm.screen.scenes.drawing_context import (
 )
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
 from egm.screen.scenes.keno import describe_purchase
+from egm.screen.scenes.reel_wins import find_lit_win
 from egm.screen.scenes.side_panels import find_base_reel_data, format_prize_name
 from egm.screen.scenes.table_side_panels import (
-    describe_bets_on_layout,
+    describe_bets_on_felt,
     describe_needed_credit,
     describe_outcome,
-    find_settled_result,
+    find_round_result,
 )
-from egm.screen.scenes.wins import find_lit_win
 from egm.screen.steps import KenoStep
 from egm.screen.table import CHIP_CHANGING_ACTIONS, is_table_game
 from egm.screen.text import Texts, format_fault
@@ -74,7 +74,7 @@ _REFUSALS_FOR_MISSING_CREDIT: Final = frozenset({"refused.bet_is_covered", "refu
 #: Refusals whose text names the choices of the pending decision.
 _DESCRIPTION_BY_REFUSAL: Final = {
     "refused.playing": describe_decision_before_play,
-    "refused.choice_is_offered": describe_offered_choices,
+    "refused.choice_is_offered": describe_offered_options,
 }
 
 
@@ -104,7 +104,7 @@ def format_notice(context: DrawingContext, notice: Notice) -> str:
         return describe_refusal(context, context.view.decision)
     if code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
-        needed_credit_text = describe_needed_credit(context, snapshot.bet_needs_cents, bet_cents)
+        needed_credit_text = describe_needed_credit(context, snapshot.bet_credit_needed_cents, bet_cents)
         if needed_credit_text:
             return needed_credit_text
     key_suffixes = ("_credit", "") if credit_cents else ("",)
@@ -112,18 +112,18 @@ def format_notice(context: DrawingContext, notice: Notice) -> str:
         if texts.has_text(key):
             return format_message(context, key, values)
     if code.startswith("refused"):
-        return texts.say("notice.refused_other")
+        return texts.translate("notice.refused_other")
     text = _format_fault_for_player(texts, code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
-        return texts.say("notice.held", fault=text, amount=context.format_money(held_cents))
-    return texts.say("notice.held_bill", fault=text) if "held" in notice.values else text
+        return texts.translate("notice.held", fault=text, amount=context.format_money(held_cents))
+    return texts.translate("notice.held_bill", fault=text) if "held" in notice.values else text
 
 
 def _format_fault_for_player(texts: Texts, code: str) -> str:
     """Return the text of a fault for players; a general text if the fault does not concern players (G-06)."""
     neutral_key = f"tilt.neutral.{code}"
-    return texts.say(neutral_key) if texts.has_text(neutral_key) else format_fault(texts, code)
+    return texts.translate(neutral_key) if texts.has_text(neutral_key) else format_fault(texts, code)
 
 
 def choose_status_text_and_colour(context: DrawingContext) -> TextAndColour:
@@ -135,17 +135,17 @@ def choose_status_text_and_colour(context: DrawingContext) -> TextAndColour:
     view = context.view
     snapshot = view.snapshot
     if snapshot is None:
-        return context.texts.say("boot.link"), "text"
+        return context.texts.translate("boot.link"), "text"
     if view.latest_notice is not None and view.now - view.notice_received_at < _compute_notice_seconds(
         snapshot, view.latest_notice
     ):
         return _format_notice_status(context, view.latest_notice)
     if view.decision is not None and is_decision_due(view, context.theme):
         text = format_question_with_time_left(context, view.decision)
-        advised_answer = view.decision.display.get("advice")
-        if isinstance(advised_answer, str) and advised_answer in view.decision.options:
-            answer_name = format_answer_name(context, advised_answer)
-            text = f"{text}  \u00b7  {context.texts.say('felt.advice', option=answer_name)}"
+        advised_option = view.decision.display.get("advice")
+        if isinstance(advised_option, str) and advised_option in view.decision.options:
+            option_name = format_option_name(context, advised_option)
+            text = f"{text}  \u00b7  {context.texts.translate('felt.advice', option=option_name)}"
         return text, "amber"
     timeline = build_view_timeline(view, context.theme)
     if snapshot.state == "playing" and view.presentation is not None and timeline is not None:
@@ -166,14 +166,14 @@ def _find_lasting_notice(context: DrawingContext, snapshot: Snapshot) -> Notice 
     credit, nobody is asked to insert a bill.
     """
     turn_number = int(context.view.now / _STATUS_TEXT_TURN_SECONDS)
-    lasting_notices = [notice for notice in snapshot.notices if notice.lasting]
+    lasting_notices = [notice for notice in snapshot.notices if notice.is_lasting]
     money_faults = [
         notice for notice in lasting_notices if notice.code.startswith("fault.") and notice.values
     ]
     accepts_bills = not any(notice.code.startswith("fault.bill_acceptor.") for notice in lasting_notices)
     if money_faults or not (accepts_bills or snapshot.credit_cents):
-        candidates = money_faults or lasting_notices
-        return candidates[turn_number % len(candidates)]
+        shown_notices = money_faults or lasting_notices
+        return shown_notices[turn_number % len(shown_notices)]
     return (
         lasting_notices[turn_number // 2 % len(lasting_notices)]
         if lasting_notices and turn_number % 2
@@ -192,14 +192,14 @@ def _choose_idle_status(context: DrawingContext, snapshot: Snapshot) -> TextAndC
     It says what PLAY would buy, what was won, or what the player can do next. In a tournament, it says how the round
     stands, alternately with these texts while the player can play.
     """
-    say, win = context.texts.say, find_lit_win(context)
+    translate, win = context.texts.translate, find_lit_win(context)
     tournament = snapshot.current_tournament
     if tournament is not None:
         is_playing = tournament.entry and not tournament.is_round_over and not tournament.starts_utc
         if not is_playing or int(context.view.now / _STATUS_TEXT_TURN_SECONDS) % 2:
             return _describe_tournament(context, tournament), "info"
     purchase_text = (
-        (_describe_missing_credit(context) or _describe_purchase(context, snapshot))
+        (_describe_missing_credit(context) or _describe_purchase_for_play(context, snapshot))
         if snapshot.credit_cents
         else ""
     )
@@ -212,12 +212,12 @@ def _choose_idle_status(context: DrawingContext, snapshot: Snapshot) -> TextAndC
     game = context.view.game
     slip = context.view.marked_keno_slip
     if game is not None and is_keno_game(game) and slip.has_marks and not is_valid_slip(game, slip):
-        return say(
+        return translate(
             "keno.mark",
             least=min(list_permitted_spot_counts(game)),
             most=max(list_permitted_spot_counts(game)),
         ), "amber"
-    next_step_text = purchase_text or say("status.choose" if snapshot.credit_cents else "status.insert")
+    next_step_text = purchase_text or translate("status.choose" if snapshot.credit_cents else "status.insert")
     return FACT_SEPARATOR.join(
         text for text in (_describe_lost_round(context), next_step_text) if text
     ), "text"
@@ -229,21 +229,23 @@ def _describe_tournament(context: DrawingContext, tournament: TournamentView) ->
     Without an entry, it says where to buy one. Otherwise it says when the round starts, how many games or minutes are
     left, or the points won.
     """
-    say = context.texts.say
+    translate = context.texts.translate
     values = {"entry": tournament.entry, "round": tournament.round}
     if not tournament.entry:
-        return say("tournament.waits")
+        return translate("tournament.waits")
     if tournament.is_round_over:
-        return say("tournament.over", points=context.texts.format_number(tournament.won_points), **values)
+        return translate(
+            "tournament.over", points=context.texts.format_number(tournament.won_points), **values
+        )
     if tournament.starts_utc:
-        return say(
+        return translate(
             "tournament.starts", time=context.texts.format_time_of_day(tournament.starts_utc), **values
         )
     if tournament.games_left is not None:
-        return say(
+        return translate(
             "tournament.round_games", left=context.texts.format_number(tournament.games_left), **values
         )
-    return say("tournament.round_minutes", left=tournament.minutes_left or 0, **values)
+    return translate("tournament.round_minutes", left=tournament.minutes_left or 0, **values)
 
 
 def _has_bet_changed(view: View) -> bool:
@@ -279,20 +281,20 @@ def _describe_lost_round(context: DrawingContext) -> str:
     """
     if has_touched_bets_since_game(context.view):
         return ""
-    ticket, result = _describe_keno_ticket(context), find_settled_result(context)
-    if ticket is not None:
-        return ticket[0]
+    keno_text_and_colour, result = _describe_finished_keno_ticket(context), find_round_result(context)
+    if keno_text_and_colour is not None:
+        return keno_text_and_colour[0]
     if result is None or result.is_pay_table_game or result.returned_cents:
         return ""
     text = (
-        context.texts.say("status.lost", staked=context.format_money(result.staked_cents))
+        context.texts.translate("status.lost", staked=context.format_money(result.staked_cents))
         if result.is_loss
         else ""
     )
     return _add_round_ending(context, (text, ""))[0]
 
 
-def _describe_keno_ticket(context: DrawingContext) -> TextAndColour | None:
+def _describe_finished_keno_ticket(context: DrawingContext) -> TextAndColour | None:
     """Return a text about a finished Keno ticket of several draws, its cost and total win, and the text's colour.
 
     Return None for any other game.
@@ -307,8 +309,8 @@ def _describe_keno_ticket(context: DrawingContext) -> TextAndColour | None:
     staked_cents = presentation.outcome.bet_credits * context.view.denomination_cents
     staked_text = context.format_money(staked_cents)
     if not won_cents:
-        return context.texts.say("keno.ticket_lost", draws=draw_count, staked=staked_text), "text_dim"
-    text = context.texts.say(
+        return context.texts.translate("keno.ticket_lost", draws=draw_count, staked=staked_text), "text_dim"
+    text = context.texts.translate(
         "keno.ticket_won", draws=draw_count, amount=context.format_money(won_cents), staked=staked_text
     )
     return text, "win" if won_cents > staked_cents else "text"
@@ -320,27 +322,29 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
     ``text_and_colour`` is the text and its colour. It is returned unchanged if no table round has just ended, or if the
     player has changed the bet since. If the next round is the last one from the shoe, the returned text says so.
     """
-    result, snapshot = find_settled_result(context), context.view.snapshot
+    result, snapshot = find_round_result(context), context.view.snapshot
     if (
         result is None
         or snapshot is None
         or (has_touched_bets_since_game(context.view) and snapshot.state != "playing")
     ):
         return text_and_colour
-    standing_bets = snapshot.standing  # The bet meter includes only new bets.
+    standing_bets = snapshot.standing_credits_by_spot  # The bet meter includes only new bets.
     if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
         standing_bets = {
             str(bet_index): int(bet["credits"])
             for bet_index, bet in enumerate(result.display.get("standing", ()))
         }
-    stays_cents = sum(standing_bets.values()) * context.view.denomination_cents
-    stays_text = (
-        context.texts.say("status.on_the_table", amount=context.format_money(stays_cents))
-        if stays_cents
+    standing_cents = sum(standing_bets.values()) * context.view.denomination_cents
+    standing_text = (
+        context.texts.translate("status.on_the_table", amount=context.format_money(standing_cents))
+        if standing_cents
         else ""
     )
-    last_of_shoe_text = context.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
-    texts = (describe_outcome(context, result), text_and_colour[0], stays_text, last_of_shoe_text)
+    last_of_shoe_text = (
+        context.texts.translate("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
+    )
+    texts = (describe_outcome(context, result), text_and_colour[0], standing_text, last_of_shoe_text)
     return FACT_SEPARATOR.join(text for text in texts if text), text_and_colour[1]
 
 
@@ -353,22 +357,22 @@ def _describe_missing_credit(context: DrawingContext) -> str:
     if snapshot is None or has_unsent_bet(view) or view.chips.refusal_key:
         return ""
     return describe_needed_credit(
-        context, snapshot.bet_needs_cents, snapshot.bet_credits * snapshot.denomination_cents
+        context, snapshot.bet_credit_needed_cents, snapshot.bet_credits * snapshot.denomination_cents
     )
 
 
-def _describe_purchase(context: DrawingContext, snapshot: Snapshot) -> str:
+def _describe_purchase_for_play(context: DrawingContext, snapshot: Snapshot) -> str:
     """Return a text about what PLAY buys and its price.
 
     It is for bets that the BET meter cannot describe: Keno tickets, bets on a table, and stakes on the areas of a
     wheel. Otherwise it is empty.
     """
-    game, say = context.view.game, context.texts.say
+    game, translate = context.view.game, context.texts.translate
     if is_keno_game(game):
         text, cents = describe_purchase(context)
-        return say("keno.buys", what=text, price=context.format_money(cents)) if text else ""
+        return translate("keno.buys", what=text, price=context.format_money(cents)) if text else ""
     if context.view.table is not None:
-        return describe_bets_on_layout(context)
+        return describe_bets_on_felt(context)
     if game is None or not is_wheel_game(game):
         return ""
     area_count = len(read_area_stakes(game, snapshot))
@@ -380,33 +384,39 @@ def _choose_game_status(
     context: DrawingContext, presentation: OutcomePresentation, timeline: PresentationTimeline
 ) -> TextAndColour:
     """Return the text and colour of the status line while a game is presented. They depend on the step shown."""
-    say, elapsed_seconds = context.texts.say, context.view.now - presentation.began_at
-    if elapsed_seconds < timeline.last_stop:
+    translate, elapsed_seconds = context.texts.translate, context.view.now - presentation.began_at
+    if elapsed_seconds < timeline.last_stop_seconds:
         step_index = timeline.find_step_index(elapsed_seconds)
         step = presentation.steps[step_index]
         if isinstance(step, KenoStep):
-            ball_number = sum(1 for stop in timeline.steps[step_index].stops if elapsed_seconds >= stop)
-            return say("keno.ball", index=ball_number, count=len(step.balls)), "amber"
+            ball_number = sum(
+                1 for stop in timeline.steps[step_index].stop_seconds if elapsed_seconds >= stop
+            )
+            return translate("keno.ball", index=ball_number, count=len(step.balls)), "amber"
         name = format_stage_name(context, step.stage)
         if name:
             feature_steps = find_feature_steps(presentation, step_index)
             game_number, game_count = compute_free_game_number_and_total(
-                presentation, step_index, has_stopped=elapsed_seconds >= timeline.steps[step_index].last_stop
+                presentation,
+                step_index,
+                has_stopped=elapsed_seconds >= timeline.steps[step_index].last_stop_seconds,
             )
-            progress_text = say("feature.free_left", left=game_number, total=game_count)
+            progress_text = translate("feature.free_left", left=game_number, total=game_count)
             won_cents = (
                 sum_credits_of_ended_steps(presentation, timeline, elapsed_seconds, feature_steps.start)
                 * context.view.denomination_cents
             )
-            total_texts = [say("feature.so_far", amount=context.format_money(won_cents))] if won_cents else []
+            total_texts = (
+                [translate("feature.so_far", amount=context.format_money(won_cents))] if won_cents else []
+            )
             return FACT_SEPARATOR.join(
                 [name, *([progress_text] if game_count > 1 else []), *total_texts]
             ), "amber"
-        return say("status.resumed" if presentation.outcome.resumed else "status.spinning"), "text"
+        return translate("status.resumed" if presentation.outcome.is_resumed else "status.spinning"), "text"
     if any(progressive_win.amount_cents is None for progressive_win in presentation.outcome.progressives):
-        return say("progressive.confirming"), "amber"
+        return translate("progressive.confirming"), "amber"
     if not presentation.outcome.prizes and not presentation.outcome.win_cents:
-        return _describe_lost_round(context) or say("status.no_win"), "text_dim"
+        return _describe_lost_round(context) or translate("status.no_win"), "text_dim"
     win_status = _add_round_ending(context, _describe_total_win(context, presentation.outcome.win_cents))
     return (
         (format_prizes_won(context, presentation.outcome.prizes), "win")
@@ -422,21 +432,23 @@ def _describe_total_win(context: DrawingContext, cents: int) -> TextAndColour:
     is less than the stake, or if every bet returned exactly its stake, the text says that it is returned. Video poker
     pays by a pay table, and its text is that of a reel game.
     """
-    ticket = _describe_keno_ticket(context)
-    if ticket is not None:
-        return ticket
-    say, amount = context.texts.say, context.format_money(cents)
-    result = find_settled_result(context)
+    keno_text_and_colour = _describe_finished_keno_ticket(context)
+    if keno_text_and_colour is not None:
+        return keno_text_and_colour
+    translate, amount = context.texts.translate, context.format_money(cents)
+    result = find_round_result(context)
     staked_cents = 0 if result is None else result.staked_cents
     if result is not None and result.is_push:
-        return say("status.bet_returned", amount=amount), "text"
+        return translate("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
-        return say("status.part_returned", amount=amount, staked=context.format_money(staked_cents)), "text"
+        return translate(
+            "status.part_returned", amount=amount, staked=context.format_money(staked_cents)
+        ), "text"
     if not is_table_game(context.view.game) or context.game_data.get("hold"):
-        return say("status.win_total", amount=amount), "win"
+        return translate("status.win_total", amount=amount), "win"
     if not staked_cents:
-        return say("status.received", amount=amount), "win"
-    return say("status.received_for", amount=amount, staked=context.format_money(staked_cents)), "win"
+        return translate("status.received", amount=amount), "win"
+    return translate("status.received_for", amount=amount, staked=context.format_money(staked_cents)), "win"
 
 
 def _format_win(context: DrawingContext, win: WinOnReels) -> str:
@@ -449,17 +461,17 @@ def _format_win(context: DrawingContext, win: WinOnReels) -> str:
         else win.name
     )
     if win.line_number is None:
-        return context.texts.say("win.named", name=name, amount=amount)
-    return context.texts.say("win.line_named", line=win.line_number, name=name, amount=amount)
+        return context.texts.translate("win.named", name=name, amount=amount)
+    return context.texts.translate("win.line_named", line=win.line_number, name=name, amount=amount)
 
 
 def draw_status(context: DrawingContext) -> None:
     """Draw the status line, the clock, the machine's identity and the permanent notes."""
-    p, layout, view = context.painter, context.layout, context.view
+    painter, layout, view = context.painter, context.layout, context.view
     x, y, w, h = layout.status_line
     if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate or page covers it.
         text, colour = choose_status_text_and_colour(context)
-        p.draw_label(text, (x + 24, y, w - 48, h), TextStyle("strong", "body", colour))
+        painter.draw_label(text, (x + 24, y, w - 48, h), TextStyle("strong", "body", colour))
     snapshot = view.snapshot
     if snapshot is None:
         return
@@ -469,16 +481,16 @@ def draw_status(context: DrawingContext) -> None:
         if not layout.is_portrait
         else (layout.size[0] - 24, layout.meter_bar[1] - 22)
     )
-    p.draw_text(
+    painter.draw_text(
         clock,
         clock_anchor,
         TextStyle("strong", "lead" if not layout.is_portrait else "caption", "text", 2, (0, 0, 0, 140)),
         align="right",
         width_max=310,
     )
-    identity = context.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    identity = context.texts.translate("status.machine", serial=snapshot.serial, site=snapshot.site)
     identity_anchor = (30, 40) if not layout.is_portrait else (24, layout.meter_bar[1] - 22)
-    p.draw_text(
+    painter.draw_text(
         identity,
         identity_anchor,
         TextStyle("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
@@ -492,7 +504,7 @@ def draw_status(context: DrawingContext) -> None:
 
 def _draw_permanent_notes(context: DrawingContext) -> None:
     """Draw the theoretical return and, if the jurisdiction requires one, the help line. Both are always visible."""
-    p, layout, game = context.painter, context.layout, context.view.game
+    painter, layout, game = context.painter, context.layout, context.view.game
     help_line = format_help_line(context)
     if help_line:
         anchor = (
@@ -501,7 +513,7 @@ def _draw_permanent_notes(context: DrawingContext) -> None:
             else (layout.size[0] * (0.4 if not layout.is_telephone else 0.53), layout.meter_bar[1] - 22)
         )
         style = TextStyle("strong", "caption", "text", 1.5, (0, 0, 0, 140))
-        p.draw_text(
+        painter.draw_text(
             help_line,
             anchor,
             style,
@@ -515,13 +527,15 @@ def _draw_permanent_notes(context: DrawingContext) -> None:
         style = TextStyle("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.is_portrait:
             middle = layout.left_panel[1] + layout.left_panel[3] + 16
-            p.draw_text(text, (layout.size[0] / 2, middle), style, width_max=layout.size[0] - 80)
+            painter.draw_text(text, (layout.size[0] / 2, middle), style, width_max=layout.size[0] - 80)
         else:
             width = _compute_title_left_width(layout)
-            if p.measure_text(text, style) <= width:
-                p.draw_label(text, (30, 54, width, 37), style, align="left")
+            if painter.measure_text(text, style) <= width:
+                painter.draw_label(text, (30, 54, width, 37), style, align="left")
             else:  # The text for a table has two percentages.
-                p.draw_paragraph(text, (30, 50, width, 46), style._replace(size_name="tiny"), leading=1.4)
+                painter.draw_paragraph(
+                    text, (30, 50, width, 46), style._replace(size_name="tiny"), leading=1.4
+                )
 
 
 def _compute_title_left_width(layout: Layout) -> float:
@@ -543,19 +557,21 @@ def format_theoretical_return(context: DrawingContext, game: GameView) -> str:
     """Return a text with the theoretical return of a game.
 
     If the bets of a table have different returns, the text has the return of the main bet and the lowest return. If
-    players play against each other, it has the venue's share of the pot (levy) instead.
+    players play against each other, it has the commission that the venue takes from the pot instead.
     """
-    if game.levy_percent:
-        return context.texts.say("panel.levy", percent=context.texts.format_decimal(game.levy_percent))
+    if game.commission_percent:
+        return context.texts.translate(
+            "panel.levy", percent=context.texts.format_decimal(game.commission_percent)
+        )
     worst_group = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst_group)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
-        return context.texts.say(key, percent=context.texts.format_decimal(game.return_percent))
-    names = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
+        return context.texts.translate(key, percent=context.texts.format_decimal(game.return_percent))
+    names_by_group = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
     main_name, worst_name = (
-        context.texts.choose_translation(names[group]) for group in (game.main_bet, worst_group)
+        context.texts.choose_translation(names_by_group[group]) for group in (game.main_bet, worst_group)
     )
-    return context.texts.say(
+    return context.texts.translate(
         "panel.return_named",
         main=main_name,
         percent=context.texts.format_decimal(game.returns[game.main_bet]),

@@ -29,7 +29,7 @@ class ServiceTimeout:
 
     def process_change(self, snapshot: Snapshot) -> None:
         """Restart the timer if the service page has changed, and stop it if no page is open."""
-        page_id = "" if snapshot.page is None else snapshot.page.id
+        page_id = "" if snapshot.service_page is None else snapshot.service_page.id
         if page_id == self._page_id:
             return
         self._page_id = page_id

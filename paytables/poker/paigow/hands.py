@@ -23,29 +23,37 @@ _HIGH_LOW_SPLITS: Final = tuple(
 )
 
 
-def list_ways(
-    dealt_cards: Sequence[int], low: Callable[..., int], high: Callable[..., int]
+def list_settings_by_strength(
+    dealt_cards: Sequence[int],
+    compute_low_strength: Callable[..., int],
+    compute_high_strength: Callable[..., int],
 ) -> tuple[HandSetting, ...]:
     """Return every way to set seven pai gow poker cards as a low hand of two and a high hand of five.
 
-    The high hand is at least equal to the low hand. Ways with the best low hand come first. The function ``low``
-    returns the strength of two cards, ``high`` that of five.
+    The high hand is at least equal to the low hand. Ways with the best low hand come first. The function
+    ``compute_low_strength`` returns the strength of two cards, ``compute_high_strength`` that of five.
     """
-    ways = []
+    settings = []
     for (a, b), high_indices in _HIGH_LOW_SPLITS:
-        way = (
-            low((dealt_cards[a], dealt_cards[b])),
-            high([dealt_cards[index] for index in high_indices]),
-            1 << a | 1 << b,
+        setting = HandSetting(
+            low_strength=compute_low_strength((dealt_cards[a], dealt_cards[b])),
+            high_strength=compute_high_strength([dealt_cards[index] for index in high_indices]),
+            low_mask=1 << a | 1 << b,
         )
-        if way[0] <= way[1]:
-            ways.append(way)
-    return tuple(sorted(ways, key=lambda way: (-way[0], -way[1], way[2])))
+        if setting.low_strength <= setting.high_strength:
+            settings.append(setting)
+    return tuple(
+        sorted(
+            settings, key=lambda setting: (-setting.low_strength, -setting.high_strength, setting.low_mask)
+        )
+    )
 
 
 def list_settings(cards: Sequence[int]) -> tuple[HandSetting, ...]:
     """Return every legal way to set seven pai gow poker cards as two hands, those with the best low hand first."""
-    return list_ways(cards, LOW_HAND_RANKING.compute_strength, HIGH_HAND_RANKING.compute_strength)
+    return list_settings_by_strength(
+        cards, LOW_HAND_RANKING.compute_strength, HIGH_HAND_RANKING.compute_strength
+    )
 
 
 def find_equal_rank_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
@@ -64,37 +72,47 @@ class HouseWayRules:
     def __init__(self, lines: Sequence[HouseWayLine]) -> None:
         self._lines = [
             (
-                line.shapes,
-                _parse_ranks(line.most, ACE_RANK),
-                _parse_ranks(line.least, 0),
-                0 if line.low is None else LOW_HAND_RANKING.compute_strength(parse_cards(line.low)),
-                0 if line.high is None else HIGH_HAND_RANKING.compute_strength(parse_cards(line.high)),
+                line.set_sizes,
+                _parse_ranks(line.highest_ranks, ACE_RANK),
+                _parse_ranks(line.lowest_ranks, 0),
+                0
+                if line.lowest_low_hand is None
+                else LOW_HAND_RANKING.compute_strength(parse_cards(line.lowest_low_hand)),
+                0
+                if line.lowest_high_hand is None
+                else HIGH_HAND_RANKING.compute_strength(parse_cards(line.lowest_high_hand)),
             )
             for line in lines
         ]
 
-    def choose_way_by_ranks(self, ranks: Sequence[int], offered: Sequence[HandSetting]) -> HandSetting:
+    def choose_setting_by_ranks(
+        self, ranks: Sequence[int], offered_settings: Sequence[HandSetting]
+    ) -> HandSetting:
         """Return the way that the house way prescribes for pai gow poker cards of these ranks.
 
-        The way is chosen from ``offered``, the possible ways from :func:`list_ways`.
+        The way is chosen from ``offered_settings``, the possible ways from :func:`list_settings_by_strength`.
         """
-        shape, sets = find_equal_rank_sets(ranks)
-        for shapes, most, least, low, high in self._lines:
+        shape, set_ranks = find_equal_rank_sets(ranks)
+        for shapes, highest_ranks, lowest_ranks, low_strength_min, high_strength_min in self._lines:
             if shapes and shape not in shapes:
                 continue
             if any(
                 not lowest_rank <= rank <= highest_rank
-                for rank, highest_rank, lowest_rank in zip(sets, most, least, strict=False)
+                for rank, highest_rank, lowest_rank in zip(
+                    set_ranks, highest_ranks, lowest_ranks, strict=False
+                )
             ):
                 continue
-            for way in offered:
-                if way[0] >= low and way[1] >= high:
-                    return way
+            for setting in offered_settings:
+                if setting.low_strength >= low_strength_min and setting.high_strength >= high_strength_min:
+                    return setting
         raise AssertionError("the last line of a house way must fit every hand")
 
-    def choose_way(self, dealt_cards: Sequence[int]) -> HandSetting:
+    def choose_setting(self, dealt_cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these seven cards."""
-        return self.choose_way_by_ranks([get_rank(card) for card in dealt_cards], list_settings(dealt_cards))
+        return self.choose_setting_by_ranks(
+            [get_rank(card) for card in dealt_cards], list_settings(dealt_cards)
+        )
 
 
 def _parse_ranks(text: str | None, default: int) -> list[int]:

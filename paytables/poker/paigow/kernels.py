@@ -19,43 +19,45 @@ def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
     return compiled_kernel
 
 
-def count_bank_hands_by_ranks(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
+def count_bank_hands_by_ranks(player_counts: Ints, nodes: Ints, binomials: Ints, weights: Ints) -> None:
     """Fill ``weights[i]`` with the number of ways to deal the bank the ranks of node i without the player's cards.
 
     ``player_counts`` has the number of the player's cards of each rank. Each node is a row (index of its parent, rank,
-    number of cards of that rank that it adds to the parent's); node 0 has no cards. ``choose[n, k]`` is the binomial
+    number of cards of that rank that it adds to the parent's); node 0 has no cards. ``binomials[n, k]`` is the binomial
     coefficient.
     """
     weights[0] = 1
-    for n in range(1, nodes.shape[0]):
-        before = weights[nodes[n, 0]]
-        rank = nodes[n, 1]
+    for node_index in range(1, nodes.shape[0]):
+        parent_weight = weights[nodes[node_index, 0]]
+        rank = nodes[node_index, 1]
         cards_left = (4 if rank < 13 else 1) - player_counts[rank]
-        weights[n] = before * choose[cards_left, nodes[n, 2]]
+        weights[node_index] = parent_weight * binomials[cards_left, nodes[node_index, 2]]
 
 
-def count_hands_beaten(ways: Ints, lows: Ints, highs: Ints, weights: Ints, result_counts: Ints) -> None:
+def count_hands_beaten(
+    setting_strengths: Ints, lows: Ints, highs: Ints, weights: Ints, result_counts: Ints
+) -> None:
     """Count, for each way to set the player's cards, the bank's hands that lose to the player's and that win.
 
-    ``ways`` has the strength of the low and the high hand of each way. ``lows`` and ``highs`` have these strengths for
-    each combination of the bank's ranks, and ``weights`` its number of hands. ``result_counts`` gets both counts for
-    each way.
+    ``setting_strengths`` has the strength of the low and the high hand of each way. ``lows`` and ``highs`` have these
+    strengths for each combination of the bank's ranks, and ``weights`` its number of hands. ``result_counts`` gets both
+    counts for each way.
     """
-    for n in range(ways.shape[0]):
-        low, high = ways[n, 0], ways[n, 1]
-        won = 0
-        lost = 0
-        for m in range(lows.shape[0]):
-            wins_low = lows[m] < low
-            wins_high = highs[m] < high
-            won += weights[m] * (wins_low & wins_high)
-            lost += weights[m] * (1 - (wins_low | wins_high))
-        result_counts[n, 0] = won
-        result_counts[n, 1] = lost
+    for setting_index in range(setting_strengths.shape[0]):
+        low, high = setting_strengths[setting_index, 0], setting_strengths[setting_index, 1]
+        win_count = 0
+        loss_count = 0
+        for bank_index in range(lows.shape[0]):
+            wins_low = lows[bank_index] < low
+            wins_high = highs[bank_index] < high
+            win_count += weights[bank_index] * (wins_low & wins_high)
+            loss_count += weights[bank_index] * (1 - (wins_low | wins_high))
+        result_counts[setting_index, 0] = win_count
+        result_counts[setting_index, 1] = loss_count
 
 
 def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
-    low: int,
+    low_strength: int,
     questions: Ints,
     counts: Ints,
     events: Ints,
@@ -64,11 +66,11 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 ) -> None:
     """Count how the bank's flushes in one suit change the numbers of bank hands that a way beats and loses to.
 
-    All ways of setting cards in ``questions`` have the low hand ``low``. Each row, by ascending high hand, has the
-    strength of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in ``counts``.
-    Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand, its ranks in the suit, the
-    index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets two numbers for each
-    question.
+    All ways of setting cards in ``questions`` have the low hand ``low_strength``. Each row, by ascending high hand, has
+    the strength of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in
+    ``counts``. Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand, its ranks in the
+    suit, the index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets two numbers for
+    each question.
 
     There are two passes. The first, by ascending high hand, is for bank hands that the way beats: both strengths are
     lower. The second, by descending high hand, is for those that it loses to: both are at least as high. In each pass,
@@ -76,79 +78,79 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     suit, by the index of the bank's other cards (as in ``OTHER_CARDS_OF_FLUSH``, then once more with the joker).
     """
     other_cards_count = table.shape[1] // 2
-    for lost in range(2):
+    for is_loss_pass in range(2):
         table[:] = 0
-        event = 0 if lost == 0 else events.shape[0] - 1
-        for n in range(questions.shape[0]):
-            row = n if lost == 0 else questions.shape[0] - 1 - n
-            high, suit_ranks, pattern = questions[row, 0], questions[row, 1], questions[row, 2]
-            while 0 <= event < events.shape[0]:
-                if lost == 0:
-                    if events[event, 0] >= high:
+        event_index = 0 if is_loss_pass == 0 else events.shape[0] - 1
+        for question_count_done in range(questions.shape[0]):
+            row = question_count_done if is_loss_pass == 0 else questions.shape[0] - 1 - question_count_done
+            high_strength, suit_ranks, pattern_row = questions[row, 0], questions[row, 1], questions[row, 2]
+            while 0 <= event_index < events.shape[0]:
+                if is_loss_pass == 0:
+                    if events[event_index, 0] >= high_strength:
                         break
-                elif events[event, 0] < high:
+                elif events[event_index, 0] < high_strength:
                     break
-                if (events[event, 1] < low) == (lost == 0):
+                if (events[event_index, 1] < low_strength) == (is_loss_pass == 0):
                     # every subset of the ranks that the bank's flush does not use, by counting down
-                    free_ranks = 8191 & ~events[event, 2]
+                    free_ranks = 8191 & ~events[event_index, 2]
                     subset = free_ranks
                     while True:
-                        table[subset, events[event, 3]] += events[event, 4]
+                        table[subset, events[event_index, 3]] += events[event_index, 4]
                         if subset == 0:
                             break
                         subset = (subset - 1) & free_ranks
-                event += 1 if lost == 0 else -1
+                event_index += 1 if is_loss_pass == 0 else -1
             # multiply by the choices of the bank's other cards among those left in the three other suits
-            total = 0
-            joker_cases = 1 if counts[pattern, 13] else 2
+            hand_count = 0
+            joker_cases = 1 if counts[pattern_row, 13] else 2
             for joker in range(joker_cases):
-                other = joker * other_cards_count
+                other_index = joker * other_cards_count
                 for a in range(13):
-                    cards_left = 3 - counts[pattern, a] + (suit_ranks >> a & 1)
-                    total += cards_left * (cards_left - 1) // 2 * table[suit_ranks, other]
-                    other += 1
+                    cards_left = 3 - counts[pattern_row, a] + (suit_ranks >> a & 1)
+                    hand_count += cards_left * (cards_left - 1) // 2 * table[suit_ranks, other_index]
+                    other_index += 1
                     for b in range(a + 1, 13):
-                        other_left = 3 - counts[pattern, b] + (suit_ranks >> b & 1)
-                        total += cards_left * other_left * table[suit_ranks, other]
-                        other += 1
+                        other_left = 3 - counts[pattern_row, b] + (suit_ranks >> b & 1)
+                        hand_count += cards_left * other_left * table[suit_ranks, other_index]
+                        other_index += 1
                 for a in range(13):
-                    cards_left = 3 - counts[pattern, a] + (suit_ranks >> a & 1)
-                    total += cards_left * table[suit_ranks, other]
-                    other += 1
-                total += table[suit_ranks, other]
-            corrections[row, lost] = total
+                    cards_left = 3 - counts[pattern_row, a] + (suit_ranks >> a & 1)
+                    hand_count += cards_left * table[suit_ranks, other_index]
+                    other_index += 1
+                hand_count += table[suit_ranks, other_index]
+            corrections[row, is_loss_pass] = hand_count
 
 
 def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
-    patterns: Ints,
+    pattern_rows: Ints,
     counts: Ints,
-    subsets: Ints,
-    first_ways: Ints,
-    first_questions: Ints,
+    suit_subsets: Ints,
+    first_setting_indexes: Ints,
+    first_question_indexes: Ints,
     flushless_counts: Ints,
     corrections: Ints,
-    win: int,
-    lose: int,
+    win_value: int,
+    loss_value: int,
     sums: Ints,
 ) -> None:
     """Add up wins and losses over all player hands without a flush, with the best setting and with the bank's way.
 
-    ``patterns`` are the combinations of ranks to process. ``subsets[k]`` has the number of sets of k suits, then these
-    sets as bits: for each rank of the hand, one of them is chosen, in every combination. ``sums`` gets four numbers:
-    wins and losses with the best setting, then wins and losses if the player sets cards as the bank does.
+    ``pattern_rows`` are the combinations of ranks to process. ``suit_subsets[k]`` has the number of sets of k suits,
+    then these sets as bits: for each rank of the hand, one of them is chosen, in every combination. ``sums`` gets four
+    numbers: wins and losses with the best setting, then wins and losses if the player sets cards as the bank does.
     """
     chosen_sets = [0] * 8
     card_counts = [0] * 8
     ranks_by_suit = [0] * 4
-    for n in range(patterns.shape[0]):
-        pattern = patterns[n]
+    for pattern_index in range(pattern_rows.shape[0]):
+        pattern_row = pattern_rows[pattern_index]
         rank_count = 0
         for rank in range(13):
-            if counts[pattern, rank]:
-                card_counts[rank_count] = counts[pattern, rank]
+            if counts[pattern_row, rank]:
+                card_counts[rank_count] = counts[pattern_row, rank]
                 chosen_sets[rank_count] = 0
                 rank_count += 1
-        flush_cards_min = 5 - counts[pattern, 13]
+        flush_cards_min = 5 - counts[pattern_row, 13]
         while True:
             has_flush = False
             for suit in range(4):
@@ -156,35 +158,41 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 rank_bits = 0
                 cards_of_suit = 0
                 for index in range(rank_count):
-                    if subsets[card_counts[index], 1 + chosen_sets[index]] >> suit & 1:
+                    if suit_subsets[card_counts[index], 1 + chosen_sets[index]] >> suit & 1:
                         rank_bits |= 1 << index
                         cards_of_suit += 1
                 ranks_by_suit[suit] = rank_bits
                 has_flush = has_flush or cards_of_suit >= flush_cards_min
             if not has_flush:
                 best_value = -(1 << 60)
-                wins = 0
-                losses = 0
-                for option in range(first_ways[pattern], first_ways[pattern + 1]):
-                    won = flushless_counts[option, 0]
-                    lost = flushless_counts[option, 1]
+                best_win_count = 0
+                best_loss_count = 0
+                for setting_index in range(
+                    first_setting_indexes[pattern_row], first_setting_indexes[pattern_row + 1]
+                ):
+                    win_count = flushless_counts[setting_index, 0]
+                    loss_count = flushless_counts[setting_index, 1]
                     for suit in range(4):
-                        won += corrections[first_questions[option] + ranks_by_suit[suit], 0]
-                        lost += corrections[first_questions[option] + ranks_by_suit[suit], 1]
-                    if option == first_ways[pattern]:  # the bank's way is first
-                        sums[2] += won
-                        sums[3] += lost
-                    if won * win - lost * lose > best_value:
-                        best_value = won * win - lost * lose
-                        wins = won
-                        losses = lost
-                sums[0] += wins
-                sums[1] += losses
+                        win_count += corrections[
+                            first_question_indexes[setting_index] + ranks_by_suit[suit], 0
+                        ]
+                        loss_count += corrections[
+                            first_question_indexes[setting_index] + ranks_by_suit[suit], 1
+                        ]
+                    if setting_index == first_setting_indexes[pattern_row]:  # the bank's way is first
+                        sums[2] += win_count
+                        sums[3] += loss_count
+                    if win_count * win_value - loss_count * loss_value > best_value:
+                        best_value = win_count * win_value - loss_count * loss_value
+                        best_win_count = win_count
+                        best_loss_count = loss_count
+                sums[0] += best_win_count
+                sums[1] += best_loss_count
             # the next combination of sets of suits
             index = 0
             while index < rank_count:
                 chosen_sets[index] += 1
-                if chosen_sets[index] < subsets[card_counts[index], 0]:
+                if chosen_sets[index] < suit_subsets[card_counts[index], 0]:
                     break
                 chosen_sets[index] = 0
                 index += 1
@@ -195,12 +203,12 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 def sum_flush_hands(
     other_kinds: Ints,
     distributions: Ints,
-    first_ways: Ints,
-    first_questions: Ints,
+    first_setting_indexes: Ints,
+    first_question_indexes: Ints,
     flushless_counts: Ints,
     corrections: Ints,
-    win: int,
-    lose: int,
+    win_value: int,
+    loss_value: int,
     sums: Ints,
 ) -> None:
     """Add up wins and losses over all player hands with a flush, with the best setting and with the bank's way.
@@ -209,27 +217,29 @@ def sum_flush_hands(
     ranks. ``distributions`` has, for each such number, the ways to distribute these cards over three suits: how many
     distributions are alike, then how many suits hold each part of the cards. ``sums`` is as in :func:`sum_plain_hands`.
     """
-    for flush in range(other_kinds.shape[0]):
-        for n in range(distributions.shape[1]):
-            equal_hands = 4 * distributions[other_kinds[flush], n, 0]
-            if not equal_hands:
+    for flush_hand in range(other_kinds.shape[0]):
+        for distribution_index in range(distributions.shape[1]):
+            equal_hand_count = 4 * distributions[other_kinds[flush_hand], distribution_index, 0]
+            if not equal_hand_count:
                 continue
             best_value = -(1 << 60)
-            wins = 0
-            losses = 0
-            for option in range(first_ways[flush], first_ways[flush + 1]):
-                won = flushless_counts[option, 0]
-                lost = flushless_counts[option, 1]
+            best_win_count = 0
+            best_loss_count = 0
+            for setting_index in range(
+                first_setting_indexes[flush_hand], first_setting_indexes[flush_hand + 1]
+            ):
+                win_count = flushless_counts[setting_index, 0]
+                loss_count = flushless_counts[setting_index, 1]
                 for part in range(5):
-                    suits = distributions[other_kinds[flush], n, 1 + part]
-                    won += suits * corrections[first_questions[option] + part, 0]
-                    lost += suits * corrections[first_questions[option] + part, 1]
-                if option == first_ways[flush]:  # the bank's way is first
-                    sums[2] += equal_hands * won
-                    sums[3] += equal_hands * lost
-                if won * win - lost * lose > best_value:
-                    best_value = won * win - lost * lose
-                    wins = won
-                    losses = lost
-            sums[0] += equal_hands * wins
-            sums[1] += equal_hands * losses
+                    suit_count = distributions[other_kinds[flush_hand], distribution_index, 1 + part]
+                    win_count += suit_count * corrections[first_question_indexes[setting_index] + part, 0]
+                    loss_count += suit_count * corrections[first_question_indexes[setting_index] + part, 1]
+                if setting_index == first_setting_indexes[flush_hand]:  # the bank's way is first
+                    sums[2] += equal_hand_count * win_count
+                    sums[3] += equal_hand_count * loss_count
+                if win_count * win_value - loss_count * loss_value > best_value:
+                    best_value = win_count * win_value - loss_count * loss_value
+                    best_win_count = win_count
+                    best_loss_count = loss_count
+            sums[0] += equal_hand_count * best_win_count
+            sums[1] += equal_hand_count * best_loss_count

@@ -66,7 +66,7 @@ class PaiGowPokerRules(TwoHandsRules):
     @cached_property
     def _house_way_rules(self) -> HouseWayRules:
         """Return the house way: how the bank must divide its seven cards. It is built once."""
-        return HouseWayRules(self.definition.house)
+        return HouseWayRules(self.definition.house_way_lines)
 
     def list_settings(self, cards: Sequence[int]) -> tuple[HandSetting, ...]:
         """Return every legal way to set seven cards as two hands, those with the best low hand first."""
@@ -74,12 +74,13 @@ class PaiGowPokerRules(TwoHandsRules):
 
     def find_house_way(self, cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these seven cards."""
-        return self._house_way_rules.choose_way(cards)
+        return self._house_way_rules.choose_setting(cards)
 
-    def describe_setting(self, way: HandSetting) -> dict[str, str]:
+    def describe_setting(self, setting: HandSetting) -> dict[str, str]:
         """Return the combinations of the low and the high hand as text, by language."""
         return {
-            code: f"{_describe_hand(way[0], LOW_HAND_RANKING, n)} / {_describe_hand(way[1], HIGH_HAND_RANKING, n)}"
+            code: f"{_describe_hand(setting.low_strength, LOW_HAND_RANKING, n)} / "
+            f"{_describe_hand(setting.high_strength, HIGH_HAND_RANKING, n)}"
             for n, code in enumerate(("en", "fr"))
         }
 
@@ -87,25 +88,25 @@ class PaiGowPokerRules(TwoHandsRules):
     @cached_property
     def _undealt_total_bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
         """Return the odds and the name (by language) of each bet on the total of the undealt cards, by spot."""
-        return {} if self.definition.remaining is None else self.definition.remaining.bets
+        return {} if self.definition.undealt_total_bets is None else self.definition.undealt_total_bets.bets
 
     @cached_property
     def _deal_position_by_spot(self) -> dict[str, int]:
         """Return the deal position that each side bet on the first deal position is on; the keys are the spots."""
-        numbers = range(1, DEAL_POSITION_COUNT + 1) if self.definition.position else ()
+        numbers = range(1, DEAL_POSITION_COUNT + 1) if self.definition.position_bet else ()
         return {f"position-{n}": n for n in numbers}
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the betting spots of the side bets on the undealt cards' total and on the first deal position."""
         side_bets: list[tuple[str, str, dict[str, str], Odds, UndealtTotalBets | PositionBet]] = []
-        if (remaining := self.definition.remaining) is not None:
+        if (remaining := self.definition.undealt_total_bets) is not None:
             side_bets += [
                 (id_, "remaining", names, odds, remaining)
                 for id_, (odds, names) in self._undealt_total_bets.items()
             ]
-        if (position := self.definition.position) is not None:
+        if (position := self.definition.position_bet) is not None:
             side_bets += [
-                (id_, "position", {"en": f"Position {n}", "fr": f"Emplacement {n}"}, position.pays, position)
+                (id_, "position", {"en": f"Position {n}", "fr": f"Emplacement {n}"}, position.odds, position)
                 for id_, n in self._deal_position_by_spot.items()
             ]
         return tuple(
@@ -114,7 +115,7 @@ class PaiGowPokerRules(TwoHandsRules):
                 group=f"{group}-{odds.text}",
                 names=names,
                 odds=odds.text,
-                required_spot=bets.needs,
+                required_spot=bets.required_spot,
                 **bets.limits.build_spot_fields(),
             )
             for id_, group, names, odds, bets in side_bets
@@ -125,12 +126,12 @@ class PaiGowPokerRules(TwoHandsRules):
 
         Raises :class:`DefinitionError`.
         """
-        remaining, position = self.definition.remaining, self.definition.position
+        remaining, position = self.definition.undealt_total_bets, self.definition.position_bet
         if remaining is not None:
             odds = [odds for odds, _ in self._undealt_total_bets.values()]
             check_credit_multiples("remaining.limits", remaining.limits, odds, file)
         if position is not None:
-            check_credit_multiples("position.limits", position.limits, [position.pays], file)
+            check_credit_multiples("position.limits", position.limits, [position.odds], file)
         super().check_definition(file)
 
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:
@@ -155,18 +156,18 @@ class PaiGowPokerRules(TwoHandsRules):
         self, seat_rounds: Sequence[SeatRound], draw: DrawSource
     ) -> Iterator[Cue | Settlement]:
         """Draw which deal position gets the first cards, and settle the side bets on it."""
-        if self.definition.position is None:
+        if self.definition.position_bet is None:
             return
-        first = 1 + draw.below(DEAL_POSITION_COUNT, "first position")
-        yield Cue("position", {"number": first})
+        first_position = 1 + draw.below(DEAL_POSITION_COUNT, "first position")
+        yield Cue("position", {"number": first_position})
         for seat_round in seat_rounds:
             for name, number in self._deal_position_by_spot.items():
                 if name in seat_round.bets:
-                    odds = self.definition.position.pays if number == first else None
+                    odds = self.definition.position_bet.odds if number == first_position else None
                     yield settle_bet(seat_round.bets[name], odds)
 
     def settle_undealt_side_bets(
-        self, seat_rounds: Sequence[SeatRound], undealt: list[int], draw: DrawSource
+        self, seat_rounds: Sequence[SeatRound], undealt_pieces: list[int], draw: DrawSource
     ) -> Iterator[Cue | Settlement]:
         """Turn the undealt cards face up and settle the side bets on their total, if a seat has made one."""
         if not any(
@@ -175,7 +176,7 @@ class PaiGowPokerRules(TwoHandsRules):
             return
         total = 0
         for n in range(UNDEALT_CARD_COUNT):
-            card = draw_and_remove_element(draw, undealt, f"remaining card {n + 1}")
+            card = draw_and_remove_element(draw, undealt_pieces, f"remaining card {n + 1}")
             total += self.get_undealt_points(card)
             yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
         winning_spot = self._find_winning_total_spot(total)
@@ -186,49 +187,57 @@ class PaiGowPokerRules(TwoHandsRules):
 
     def _find_winning_total_spot(self, total: int) -> str:
         """Return the spot of the side bet that wins with this total of the undealt cards: under, over or exactly."""
-        assert self.definition.remaining is not None
-        mark = self.definition.remaining.total
-        return "under" if total < mark else "over" if total > mark else "exactly"
+        assert self.definition.undealt_total_bets is not None
+        compared_total = self.definition.undealt_total_bets.compared_total
+        return "under" if total < compared_total else "over" if total > compared_total else "exactly"
 
     def get_undealt_points(self, card: int) -> int:
         """Return how many points a card adds to the total of the undealt cards."""
-        bets = self.definition.remaining
+        bets = self.definition.undealt_total_bets
         assert bets is not None
         if card == JOKER:
-            return bets.joker
+            return bets.joker_points
         name = RANK_LETTERS[get_rank(card)]
-        return bets.ace if name == "A" else bets.face if name in "JQK" else RANK_LETTERS.index(name) + 2
+        return (
+            bets.ace_points
+            if name == "A"
+            else bets.face_points
+            if name in "JQK"
+            else RANK_LETTERS.index(name) + 2
+        )
 
-    def build_extra_display(self, side_results: Sequence[Cue | Settlement]) -> dict[str, object]:
+    def build_extra_display(self, side_events: Sequence[Cue | Settlement]) -> dict[str, object]:
         """Return, for the screen, which deal position got the first cards; empty if none was drawn.
 
-        ``side_results`` are the cues and settlements of the side bets.
+        ``side_events`` are the cues and settlements of the side bets.
         """
-        first = [cue.data for cue in side_results if isinstance(cue, Cue) and cue.kind == "position"]
-        return {"result": str(first[-1]["number"])} if first else {}
+        first_position = [cue.data for cue in side_events if isinstance(cue, Cue) and cue.kind == "position"]
+        return {"result": str(first_position[-1]["number"])} if first_position else {}
 
-    def list_unowned_hands(self, side_results: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
+    def list_unowned_hands(self, side_events: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
         """Return the undealt cards as a hand on the table, with their total.
 
-        ``side_results`` are the cues and settlements of the side bets.
+        ``side_events`` are the cues and settlements of the side bets.
         """
-        last = [cue.data for cue in side_results if isinstance(cue, Cue) and cue.kind != "position"]
-        if not last:
+        undealt_hand = [cue.data for cue in side_events if isinstance(cue, Cue) and cue.kind != "position"]
+        if not undealt_hand:
             return []
-        total_texts = {code: str(last[-1]["total"]) for code in ("en", "fr")}
-        return [{"id": "remaining", "cards": [cue_data["card"] for cue_data in last], "says": total_texts}]
+        total_texts = {code: str(undealt_hand[-1]["total"]) for code in ("en", "fr")}
+        return [
+            {"id": "remaining", "cards": [cue_data["card"] for cue_data in undealt_hand], "says": total_texts}
+        ]
 
     def list_displayed_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands on the felt; the undealt cards come next to the bank's hand."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
-        last = {
+        undealt_hand = {
             "id": "remaining",
             "names": names,
             "cards": UNDEALT_CARD_COUNT,
             "with": list(self._undealt_total_bets),
         }
         bank, *other_hands = super().list_displayed_hands()
-        return [bank, *([last] if self._undealt_total_bets else []), *other_hands]
+        return [bank, *([undealt_hand] if self._undealt_total_bets else []), *other_hands]
 
     # ------------------------------------------------------------ figures
     def prove(self, *solver_options: object) -> ProvedFigures:
@@ -279,7 +288,7 @@ class PaiGowPokerRules(TwoHandsRules):
         The best ways are not stored in the definition, so this play is not simulated.
         """
         return self.build_figures(
-            self._exact_figures.best,
+            self._exact_figures.best_setting_chances,
             stake_credits,
             bet=f"{PLAYER_STAKE_SPOT}, set best",
             strategy=BEST_STRATEGY_TEXT,
@@ -326,13 +335,13 @@ class PaiGowPokerRules(TwoHandsRules):
         """Return the probability that the four undealt cards total under, over or exactly the number of the bet."""
         counts = Counter({(0, 0): 1})
         for points in map(self.get_undealt_points, range(JOKER + 1)):
-            for (n, total), ways in list(counts.items()):
+            for (n, total), settings in list(counts.items()):
                 if n < UNDEALT_CARD_COUNT:
-                    counts[n + 1, total + points] += ways
+                    counts[n + 1, total + points] += settings
         ways_by_result = Counter[str]()
-        for (n, total), ways in counts.items():
+        for (n, total), settings in counts.items():
             if n == UNDEALT_CARD_COUNT:
-                ways_by_result[self._find_winning_total_spot(total)] += ways
+                ways_by_result[self._find_winning_total_spot(total)] += settings
         return {
             name: Fraction(ways_by_result[name], comb(JOKER + 1, UNDEALT_CARD_COUNT))
             for name in self._undealt_total_bets

@@ -34,7 +34,7 @@ from paytables.poker.paigow.hands import (
     LOW_HAND_RANKING,
     HouseWayRules,
     list_settings,
-    list_ways,
+    list_settings_by_strength,
 )
 from paytables.poker.paigow.kernels import (
     compile_kernel,
@@ -74,7 +74,7 @@ class RankPatterns:
     """The number of cards of each rank, by row; the last column is the joker."""
     bank_hands: Ints
     """The strengths of the low and the high hand that the bank makes of these ranks, by row."""
-    offered_ways: list[list[HandSetting]]
+    offered_settings: list[list[HandSetting]]
     """The ways in which a player may set cards of these ranks, by row; the bank's way is first."""
     row_by_ranks: dict[tuple[int, ...], int]
     """The row of each combination of ranks, by the ranks of its cards in ascending order."""
@@ -97,54 +97,65 @@ class FlushPatterns:
     """The strengths of the low and the high hand as the bank sets these cards."""
     flushless_bank_hands: Ints
     """The strengths of the low and the high hand as the bank would set the cards if flushes did not count."""
-    offered_ways: list[list[HandSetting]] = field(repr=False)
+    offered_settings: list[list[HandSetting]] = field(repr=False)
     """The ways in which a player may set the cards; the bank's way is first."""
 
 
-def list_unsurpassed_ways(offered: Sequence[HandSetting], house: HandSetting) -> list[HandSetting]:
-    """Return ``house`` (the bank's way to set the cards), then the ways that no other way beats in both hands.
+def list_unsurpassed_settings(
+    offered_settings: Sequence[HandSetting], bank_setting: HandSetting
+) -> list[HandSetting]:
+    """Return ``bank_setting`` (the bank's way to set the cards), then the ways that no other way beats in both hands.
 
-    ``offered`` are all possible ways, those with the best low hand first.
+    ``offered_settings`` are all possible ways, those with the best low hand first.
     """
-    ways = [house]
-    best_high = -1
-    for way in offered:  # the best low hand first, of equal ones that with the better high hand
-        if way[1] > best_high:
-            best_high = way[1]
-            if way[:2] != house[:2]:
-                ways.append(way)
-    return ways
+    settings = [bank_setting]
+    best_high_strength = -1
+    for setting in offered_settings:  # the best low hand first, of equal ones that with the better high hand
+        if setting.high_strength > best_high_strength:
+            best_high_strength = setting.high_strength
+            if setting[:2] != bank_setting[:2]:
+                settings.append(setting)
+    return settings
 
 
-def list_rank_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
+def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
     """Return every combination of ranks of seven cards, each with the bank's way to set it and its unsurpassed ways."""
-    plain = cache(HIGH_HAND_RANKING.compute_rank_strength)
-    keys = [
-        key + joker
+    compute_high_strength = cache(HIGH_HAND_RANKING.compute_rank_strength)
+    rank_sets = [
+        ranks_of_hand + joker
         for joker in ((), (JOKER_RANK,))
-        for key in combinations_with_replacement(sorted(ranks), CARDS_PER_HAND - len(joker))
-        if max(map(key.count, key)) <= 4
+        for ranks_of_hand in combinations_with_replacement(sorted(ranks), CARDS_PER_HAND - len(joker))
+        if max(map(ranks_of_hand.count, ranks_of_hand)) <= 4
     ]
-    counts = np.zeros((len(keys), 14), dtype=np.int8)
-    bank_strengths, offered_ways = np.zeros((len(keys), 2), dtype=np.int32), []
-    for n, key in enumerate(keys):
-        for rank in key:
-            counts[n, rank] += 1
-        ways = list_ways(key, LOW_HAND_RANKING.compute_rank_strength, lambda cards: plain(tuple(cards)))
-        bank_way = house.choose_way_by_ranks(key, ways)
-        bank_strengths[n] = bank_way[:2]
-        offered_ways.append(list_unsurpassed_ways(ways, bank_way))
-    return RankPatterns(counts, bank_strengths, offered_ways, {key: n for n, key in enumerate(keys)})
+    counts = np.zeros((len(rank_sets), 14), dtype=np.int8)
+    bank_strengths, offered_settings = np.zeros((len(rank_sets), 2), dtype=np.int32), []
+    for row, ranks_of_hand in enumerate(rank_sets):
+        for rank in ranks_of_hand:
+            counts[row, rank] += 1
+        settings = list_settings_by_strength(
+            ranks_of_hand,
+            LOW_HAND_RANKING.compute_rank_strength,
+            lambda cards: compute_high_strength(tuple(cards)),
+        )
+        bank_setting = house_way.choose_setting_by_ranks(ranks_of_hand, settings)
+        bank_strengths[row] = bank_setting[:2]
+        offered_settings.append(list_unsurpassed_settings(settings, bank_setting))
+    return RankPatterns(
+        counts,
+        bank_strengths,
+        offered_settings,
+        {ranks_of_hand: row for row, ranks_of_hand in enumerate(rank_sets)},
+    )
 
 
 def list_flush_patterns(
-    house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[int] = ALL_RANKS
+    house_way: HouseWayRules, patterns: RankPatterns, ranks: Sequence[int] = ALL_RANKS
 ) -> FlushPatterns:
     """Return every pai gow poker hand with a flush in one suit; the other suits are symmetric.
 
     Hands that differ only in the suits of their other cards are listed once.
     """
-    masks, other_cards_indexes, rows, bank_strengths, offered_ways = [], [], [], [], []
+    flush_rank_masks, other_cards_indexes, pattern_rows, bank_strengths, offered_settings = [], [], [], [], []
     for joker in (0, 1):
         for n, other_ranks in enumerate(OTHER_CARDS_OF_FLUSH):
             if not set(other_ranks) <= set(ranks):
@@ -154,22 +165,22 @@ def list_flush_patterns(
             ]
             for suited in combinations(sorted(ranks), CARDS_PER_HAND - joker - len(other_ranks)):
                 cards = [*(rank * 4 for rank in suited), *other_cards, *([JOKER] * joker)]
-                ways = list_settings(cards)
-                key = tuple(sorted([*suited, *other_ranks, *([JOKER_RANK] * joker)]))
-                bank_way = house.choose_way_by_ranks(key, ways)
-                masks.append(sum(1 << rank for rank in suited))
+                settings = list_settings(cards)
+                ranks_of_hand = tuple(sorted([*suited, *other_ranks, *([JOKER_RANK] * joker)]))
+                bank_setting = house_way.choose_setting_by_ranks(ranks_of_hand, settings)
+                flush_rank_masks.append(sum(1 << rank for rank in suited))
                 other_cards_indexes.append(joker * len(OTHER_CARDS_OF_FLUSH) + n)
-                rows.append(patterns.row_by_ranks[key])
-                bank_strengths.append(bank_way[:2])
-                offered_ways.append(list_unsurpassed_ways(ways, bank_way))
-    pattern_rows = np.array(rows, dtype=np.int32)
+                pattern_rows.append(patterns.row_by_ranks[ranks_of_hand])
+                bank_strengths.append(bank_setting[:2])
+                offered_settings.append(list_unsurpassed_settings(settings, bank_setting))
+    pattern_row_array = np.array(pattern_rows, dtype=np.int32)
     return FlushPatterns(
-        np.array(masks, dtype=np.int32),
+        np.array(flush_rank_masks, dtype=np.int32),
         np.array(other_cards_indexes, dtype=np.int32),
-        pattern_rows,
+        pattern_row_array,
         np.array(bank_strengths, dtype=np.int32).reshape(-1, 2),
-        patterns.bank_hands[pattern_rows],
-        offered_ways,
+        patterns.bank_hands[pattern_row_array],
+        offered_settings,
     )
 
 
@@ -186,9 +197,11 @@ class WinLossCounts:
 
     def compute_chances(self, wins_losses: tuple[int, int]) -> WinPushLoseChances:
         """Return the probabilities of a win, push and loss from the numbers of pairs won and lost."""
-        win, lose = (Fraction(cases, self.pair_count) for cases in wins_losses)
+        win_chance, loss_chance = (Fraction(cases, self.pair_count) for cases in wins_losses)
         return WinPushLoseChances(
-            win=format_fraction(win), push=format_fraction(1 - win - lose), lose=format_fraction(lose)
+            win=format_fraction(win_chance),
+            push=format_fraction(1 - win_chance - loss_chance),
+            lose=format_fraction(loss_chance),
         )
 
 
@@ -197,11 +210,11 @@ def solve(definition: PaiGowPokerDefinition, *solver_options: Json) -> ProvedFig
 
     ``solver_options`` are the last arguments of :func:`count_wins_and_losses`: ``parallel_map``, ``report_progress``.
     """
-    stake = definition.commission.of
+    commission_unit = definition.commission.part_credits
     counts = count_wins_and_losses(
-        HouseWayRules(definition.house),
-        stake - definition.commission.compute_credits(stake),
-        stake,
+        HouseWayRules(definition.house_way_lines),
+        commission_unit - definition.commission.compute_credits(commission_unit),
+        commission_unit,
         ALL_RANKS,
         *solver_options,
     )
@@ -212,29 +225,29 @@ def solve(definition: PaiGowPokerDefinition, *solver_options: Json) -> ProvedFig
 
 
 def count_wins_and_losses(
-    house: HouseWayRules,
-    win: int,
-    lose: int,
+    house_way: HouseWayRules,
+    win_value: int,
+    loss_value: int,
     ranks: Sequence[int] = ALL_RANKS,
     parallel_map: ParallelMap = map,
     report_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> WinLossCounts:
     """Count wins and losses over all pairs of a player's and a bank's hand, from a deck of these ranks and the joker.
 
-    A won hand is worth ``win``, a lost one minus ``lose``; the best way to set a hand has the highest total worth over
-    all hands of the bank. ``parallel_map`` is ``map``, or the ``map`` of a thread pool. ``report_progress`` is called
-    with the number of steps done, and the number of all steps.
+    A won hand is worth ``win_value``, a lost one minus ``loss_value``; the best way to set a hand has the highest total
+    worth over all hands of the bank. ``parallel_map`` is ``map``, or the ``map`` of a thread pool. ``report_progress``
+    is called with the number of steps done, and the number of all steps.
     """
-    rank_patterns = list_rank_patterns(house, ranks)
+    rank_patterns = list_rank_patterns(house_way, ranks)
     report_progress(1, 5)
-    flush_patterns = list_flush_patterns(house, rank_patterns, ranks)
+    flush_patterns = list_flush_patterns(house_way, rank_patterns, ranks)
     report_progress(2, 5)
     questions = SuitQuestions(rank_patterns, flush_patterns)
     flushless_counts = questions.count_without_flushes(parallel_map)
     report_progress(3, 5)
     corrections = questions.correct_for_flushes(parallel_map)
     report_progress(4, 5)
-    sums = questions.count_pairs(parallel_map, flushless_counts, corrections, win, lose)
+    sums = questions.count_pairs(parallel_map, flushless_counts, corrections, win_value, loss_value)
     report_progress(5, 5)
     cards = 4 * len(ranks) + 1
     return WinLossCounts(
@@ -253,47 +266,55 @@ class SuitQuestions:
 
     def __init__(self, rank_patterns: RankPatterns, flush_patterns: FlushPatterns) -> None:
         self.rank_patterns, self.flush_patterns = rank_patterns, flush_patterns
-        all_ways = [*rank_patterns.offered_ways, *flush_patterns.offered_ways]
-        self.first_way_by_hand = np.cumsum([0, *map(len, all_ways)]).astype(np.int64)
-        """For each player hand, the index in ``ways`` of its first way."""
-        self.ways = np.array([way[:2] for offered in all_ways for way in offered], dtype=np.int32)
+        all_settings = [*rank_patterns.offered_settings, *flush_patterns.offered_settings]
+        self.first_setting_by_hand = np.cumsum([0, *map(len, all_settings)]).astype(np.int64)
+        """For each player hand, the index in ``settings`` of its first way."""
+        self.settings = np.array(
+            [setting[:2] for settings_of_hand in all_settings for setting in settings_of_hand], dtype=np.int32
+        )
         """The strengths of the low and the high hand of every way to set every player hand."""
         pattern_row_by_hand = np.concatenate(
-            [np.arange(len(rank_patterns.offered_ways)), flush_patterns.pattern_rows]
+            [np.arange(len(rank_patterns.offered_settings)), flush_patterns.pattern_rows]
         ).astype(np.int32)
-        self.pattern_row_by_way = np.repeat(pattern_row_by_hand, np.diff(self.first_way_by_hand))
+        self.pattern_row_by_setting = np.repeat(pattern_row_by_hand, np.diff(self.first_setting_by_hand))
         """For each way, the row in :class:`RankPatterns` with the ranks of its hand."""
 
     def count_without_flushes(self, parallel_map: ParallelMap) -> Ints:
         """Return how many bank hands each way of setting cards beats and loses to, if flushes do not count."""
-        nodes, ends = build_pattern_steps(self.rank_patterns)
-        choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
+        nodes, end_nodes = build_pattern_steps(self.rank_patterns)
+        binomials = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
         # the ways sorted by the row of their pattern, and for each row the index of its first way in this order
-        order = np.argsort(self.pattern_row_by_way, kind="stable")
-        first_by_row = np.searchsorted(
-            self.pattern_row_by_way[order], np.arange(len(self.rank_patterns.counts) + 1)
+        order = np.argsort(self.pattern_row_by_setting, kind="stable")
+        first_index_by_row = np.searchsorted(
+            self.pattern_row_by_setting[order], np.arange(len(self.rank_patterns.counts) + 1)
         )
-        lows, highs = (np.ascontiguousarray(self.rank_patterns.bank_hands[:, n]) for n in (0, 1))
-        plain_counts = np.zeros((len(self.ways), 2), dtype=np.int64)
+        bank_lows, bank_highs = (np.ascontiguousarray(self.rank_patterns.bank_hands[:, n]) for n in (0, 1))
+        plain_counts = np.zeros((len(self.settings), 2), dtype=np.int64)
 
-        def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
-            """Return the bank hands beaten and lost to by each way of setting the combinations of ranks ``numbers``."""
+        def compute_batch(pattern_numbers: Iterable[int]) -> tuple[Ints]:
+            """Return the bank hands beaten and lost to by each setting of the given combinations of ranks."""
             weights = np.zeros(len(nodes), dtype=np.int32)
-            parts = []
-            for n in numbers:
-                ways_of_row = order[first_by_row[n] : first_by_row[n + 1]]
-                part = np.zeros((len(ways_of_row), 2), dtype=np.int64)
+            batch_parts = []
+            for n in pattern_numbers:
+                settings_of_row = order[first_index_by_row[n] : first_index_by_row[n + 1]]
+                batch_counts = np.zeros((len(settings_of_row), 2), dtype=np.int64)
                 compile_kernel(count_bank_hands_by_ranks)(
-                    self.rank_patterns.counts[n], nodes, choose, weights
+                    self.rank_patterns.counts[n], nodes, binomials, weights
                 )
-                compile_kernel(count_hands_beaten)(self.ways[ways_of_row], lows, highs, weights[ends], part)
-                parts.append(part)
-            return (np.concatenate(parts),)
+                compile_kernel(count_hands_beaten)(
+                    self.settings[settings_of_row], bank_lows, bank_highs, weights[end_nodes], batch_counts
+                )
+                batch_parts.append(batch_counts)
+            return (np.concatenate(batch_parts),)
 
         batches = split_into_batches(len(self.rank_patterns.counts))
-        for numbers, (part,) in zip(batches, parallel_map(compute_batch, batches), strict=True):
-            ways_of_batch = np.concatenate([order[first_by_row[n] : first_by_row[n + 1]] for n in numbers])
-            plain_counts[ways_of_batch] = part
+        for pattern_numbers, (batch_counts,) in zip(
+            batches, parallel_map(compute_batch, batches), strict=True
+        ):
+            settings_of_batch = np.concatenate(
+                [order[first_index_by_row[n] : first_index_by_row[n + 1]] for n in pattern_numbers]
+            )
+            plain_counts[settings_of_batch] = batch_counts
         return plain_counts
 
     @cached_property
@@ -313,21 +334,21 @@ class SuitQuestions:
         ):
             first_rank, second_rank = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
             masks_by_hand.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
-        way_counts = np.diff(self.first_way_by_hand)
-        question_counts = np.repeat([len(masks) for masks in masks_by_hand], way_counts)
-        first_question_by_way = np.concatenate([[0], np.cumsum(question_counts)]).astype(np.int64)
+        setting_counts = np.diff(self.first_setting_by_hand)
+        question_counts = np.repeat([len(masks) for masks in masks_by_hand], setting_counts)
+        first_question_by_setting = np.concatenate([[0], np.cumsum(question_counts)]).astype(np.int64)
         mask_by_question = np.concatenate(
-            [np.tile(masks, n) for masks, n in zip(masks_by_hand, way_counts, strict=True)]
+            [np.tile(masks, n) for masks, n in zip(masks_by_hand, setting_counts, strict=True)]
         )
         questions = np.stack(
             [
-                np.repeat(self.ways[:, 1], question_counts),
+                np.repeat(self.settings[:, 1], question_counts),
                 mask_by_question,
-                np.repeat(self.pattern_row_by_way, question_counts),
+                np.repeat(self.pattern_row_by_setting, question_counts),
             ],
             axis=1,
         )
-        return first_question_by_way, questions.astype(np.int32)
+        return first_question_by_setting, questions.astype(np.int32)
 
     def _list_other_ranks(self) -> list[tuple[int, ...]]:
         """Return, for each hand with a flush, the ranks of its cards outside the flush, the joker left out."""
@@ -341,27 +362,31 @@ class SuitQuestions:
 
         A question is one suit of one way to set the cards. The corrections account for the bank's flushes.
         """
-        first_question_by_way, questions = self.questions
-        lows = np.repeat(self.ways[:, 0], np.diff(first_question_by_way))
+        first_question_by_setting, questions = self.questions
+        low_by_question = np.repeat(self.settings[:, 0], np.diff(first_question_by_setting))
         # the questions sorted by low and then by high hand; those of the n-th low hand start at firsts[n]
-        order = np.lexsort((questions[:, 0], lows))
-        different_lows = np.unique(lows)
-        firsts = np.searchsorted(lows[order], [*different_lows, different_lows[-1] + 1])
+        order = np.lexsort((questions[:, 0], low_by_question))
+        different_lows = np.unique(low_by_question)
+        first_index_by_low = np.searchsorted(
+            low_by_question[order], [*different_lows, different_lows[-1] + 1]
+        )
         corrections = np.zeros((len(questions), 2), dtype=np.int32)
         events = self._list_flush_events()
 
         def correct_for_low_hand(n: int) -> tuple[Ints]:
             """Return the corrections for all questions of ways with the ``n``-th low hand."""
             table = np.zeros((8192, 2 * len(OTHER_CARDS_OF_FLUSH)), dtype=np.int32)
-            part = np.zeros((firsts[n + 1] - firsts[n], 2), dtype=np.int32)
-            rows = questions[order[firsts[n] : firsts[n + 1]]]
+            low_corrections = np.zeros((first_index_by_low[n + 1] - first_index_by_low[n], 2), dtype=np.int32)
+            rows = questions[order[first_index_by_low[n] : first_index_by_low[n + 1]]]
             compile_kernel(correct_for_flushes)(
-                different_lows[n], rows, self.rank_patterns.counts, events, table, part
+                different_lows[n], rows, self.rank_patterns.counts, events, table, low_corrections
             )
-            return (part,)
+            return (low_corrections,)
 
-        for n, (part,) in enumerate(parallel_map(correct_for_low_hand, range(len(different_lows)))):
-            corrections[order[firsts[n] : firsts[n + 1]]] = part
+        for n, (low_corrections,) in enumerate(
+            parallel_map(correct_for_low_hand, range(len(different_lows)))
+        ):
+            corrections[order[first_index_by_low[n] : first_index_by_low[n + 1]]] = low_corrections
         return corrections
 
     def _list_flush_events(self) -> Ints:
@@ -384,36 +409,43 @@ class SuitQuestions:
         return events[np.argsort(events[:, 0], kind="stable")]
 
     def count_pairs(
-        self, parallel_map: ParallelMap, flushless_counts: Ints, corrections: Ints, win: int, lose: int
+        self,
+        parallel_map: ParallelMap,
+        flushless_counts: Ints,
+        corrections: Ints,
+        win_value: int,
+        loss_value: int,
     ) -> list[int]:
         """Return four numbers of pairs of hands: won and lost with the best settings, won and lost with the bank's way.
 
         A pair is a player's and a bank's hand. ``flushless_counts`` has the bank hands that each way beats and loses to
-        if flushes do not count, and ``corrections`` how flushes change them. A win is worth ``win``, a loss minus
-        ``lose``.
+        if flushes do not count, and ``corrections`` how flushes change them. A win is worth ``win_value``, a loss minus
+        ``loss_value``.
         """
-        first_question_by_way, _ = self.questions
+        first_question_by_setting, _ = self.questions
         # for 0 to 4 suits: the number of sets of that many suits, then these sets as bits
         suit_sets = [[bits for bits in range(16) if bits.bit_count() == n] for n in range(5)]
-        subsets = np.array([[len(sets), *sets, *[0] * (6 - len(sets))] for sets in suit_sets], dtype=np.int32)
-        counts, hands = self.rank_patterns.counts, len(self.rank_patterns.offered_ways)
+        suit_subsets = np.array(
+            [[len(sets), *sets, *[0] * (6 - len(sets))] for sets in suit_sets], dtype=np.int32
+        )
+        counts, hand_count = self.rank_patterns.counts, len(self.rank_patterns.offered_settings)
 
-        def compute_batch(numbers: range) -> tuple[Ints]:
-            """Return the pairs won and lost (best settings, bank's way) for the rank combinations ``numbers``.
+        def compute_batch(pattern_numbers: range) -> tuple[Ints]:
+            """Return the pairs won and lost (best settings, bank's way) for the rank combinations ``pattern_numbers``.
 
             Player hands with a flush are left out.
             """
             sums = np.zeros(4, dtype=np.int64)
             compile_kernel(sum_plain_hands)(
-                np.array(numbers),
+                np.array(pattern_numbers),
                 counts,
-                subsets,
-                self.first_way_by_hand,
-                first_question_by_way,
+                suit_subsets,
+                self.first_setting_by_hand,
+                first_question_by_setting,
                 flushless_counts,
                 corrections,
-                win,
-                lose,
+                win_value,
+                loss_value,
                 sums,
             )
             return (sums,)
@@ -426,16 +458,16 @@ class SuitQuestions:
         compile_kernel(sum_flush_hands)(
             other_kinds,
             SUIT_DISTRIBUTIONS,
-            self.first_way_by_hand[hands:],
-            first_question_by_way,
+            self.first_setting_by_hand[hand_count:],
+            first_question_by_setting,
             flushless_counts,
             corrections,
-            win,
-            lose,
+            win_value,
+            loss_value,
             sums,
         )
-        for (part,) in parallel_map(compute_batch, split_into_batches(hands)):
-            sums += part
+        for (batch_sums,) in parallel_map(compute_batch, split_into_batches(hand_count)):
+            sums += batch_sums
         return [int(total) for total in sums]
 
 

@@ -106,8 +106,8 @@ class Betting:
 
     def find_next_player(self) -> Player | None:
         """Return the player whose turn it is, or None if the betting round is over."""
-        live = self.unfolded_players
-        if len(live) < 2:
+        unfolded_players = self.unfolded_players
+        if len(unfolded_players) < 2:
             return None
         for n in range(len(self.players)):
             player = self.players[(self.next_player_index + n) % len(self.players)]
@@ -124,13 +124,13 @@ class Betting:
         return any(other.unbet_credits for other in self.unfolded_players if other is not player)
 
     # ------------------------------------------------------------------ forced bets, betting rounds
-    def start_round(self, sizes: BetSizes, first_player_index: int) -> None:
-        """Start a betting round with bets of these ``sizes``; ``first_player_index`` is who acts first.
+    def start_round(self, bet_sizes: BetSizes, first_player_index: int) -> None:
+        """Start a betting round with bets of these ``bet_sizes``; ``first_player_index`` is who acts first.
 
         If that player cannot act, the turn goes to the next one who can.
         """
-        self.bet_sizes, self.next_player_index = sizes, first_player_index
-        self.call_level_credits, self.last_raise_credits, self.raise_count = 0, sizes.bet_min, 0
+        self.bet_sizes, self.next_player_index = bet_sizes, first_player_index
+        self.call_level_credits, self.last_raise_credits, self.raise_count = 0, bet_sizes.bet_min, 0
         for player in self.players:
             player.round_bet_credits, player.has_acted, player.can_raise = 0, False, True
 
@@ -178,27 +178,31 @@ class Betting:
         A size is the amount of the raise above the call. ``owed_credits`` is the amount needed to call. If two sizes
         lead to the same amount, only one option is offered.
         """
-        sizes, pot_after_call = self.bet_sizes, self.pot + owed_credits
-        least = self._find_least_raise()
-        option_by_size = {least: BET_OPTION if not self.call_level_credits else RAISE_OPTION}
-        most = least
-        if sizes.limit_kind == "spread":
-            most = max(least, sizes.bet_max or least)
-            option_by_size.setdefault(most, MAX_BET_OPTION)
-        elif sizes.limit_kind in {"pot", "none"}:
+        bet_sizes, pot_after_call = self.bet_sizes, self.pot + owed_credits
+        raise_min = self._find_raise_min()
+        option_by_size = {raise_min: BET_OPTION if not self.call_level_credits else RAISE_OPTION}
+        raise_max = raise_min
+        if bet_sizes.limit_kind == "spread":
+            raise_max = max(raise_min, bet_sizes.bet_max or raise_min)
+            option_by_size.setdefault(raise_max, MAX_BET_OPTION)
+        elif bet_sizes.limit_kind in {"pot", "none"}:
             # -(-x // 2) is half of x, rounded up
             for size, name in ((-(-pot_after_call // 2), HALF_POT_OPTION), (pot_after_call, POT_OPTION)):
-                if size > least:
+                if size > raise_min:
                     option_by_size.setdefault(size, name)
-            most = max(least, pot_after_call) if sizes.limit_kind == "pot" else player.unbet_credits
+            raise_max = (
+                max(raise_min, pot_after_call) if bet_sizes.limit_kind == "pot" else player.unbet_credits
+            )
         # what is left of the table stakes after a call: a raise by all of it is the all-in option
-        left_after_call = player.unbet_credits - owed_credits
-        affordable = {size: name for size, name in option_by_size.items() if size < left_after_call}
-        if left_after_call <= most or sizes.limit_kind == "none":
-            affordable[left_after_call] = ALL_IN_OPTION
-        return {name: owed_credits + size for size, name in sorted(affordable.items())}
+        credits_after_call = player.unbet_credits - owed_credits
+        affordable_option_by_size = {
+            size: name for size, name in option_by_size.items() if size < credits_after_call
+        }
+        if credits_after_call <= raise_max or bet_sizes.limit_kind == "none":
+            affordable_option_by_size[credits_after_call] = ALL_IN_OPTION
+        return {name: owed_credits + size for size, name in sorted(affordable_option_by_size.items())}
 
-    def _find_least_raise(self) -> int:
+    def _find_raise_min(self) -> int:
         """Return the smallest amount, in credits, by which a bet or raise must exceed the current bet."""
         if self.bet_sizes.limit_kind == "fixed":
             return self.bet_sizes.bet_min - self.call_level_credits % self.bet_sizes.bet_min
@@ -207,7 +211,7 @@ class Betting:
     # ------------------------------------------------------------------ what a player does
     def apply_option(self, player: Player, option: str) -> int:
         """Carry out a player's option, one of those in :meth:`list_options`; return the credits put into the pot."""
-        credits_, least = self.list_options(player)[option], self._find_least_raise()
+        credits_, raise_min = self.list_options(player)[option], self._find_raise_min()
         player.has_acted, player.can_raise = True, False
         player.is_folded = option == FOLD_OPTION
         self._bet_credits(player, credits_)
@@ -215,7 +219,7 @@ class Betting:
         raise_credits = player.round_bet_credits - self.call_level_credits
         if raise_credits > 0:
             self.call_level_credits, self.last_bettor = player.round_bet_credits, player.seat
-            if raise_credits >= least:
+            if raise_credits >= raise_min:
                 self._reopen_raising(player, raise_credits)
         return credits_
 
@@ -235,7 +239,7 @@ class Betting:
     def return_uncalled_bet(self) -> tuple[int, int]:
         """Refund the part of the last bet that no player has called; return the bettor's seat and the credits."""
         *_, second_highest, highest = sorted(self.players, key=lambda player: player.total_bet_credits)
-        uncalled = highest.total_bet_credits - second_highest.total_bet_credits
-        highest.total_bet_credits -= uncalled
-        highest.unbet_credits += uncalled
-        return highest.seat, uncalled
+        uncalled_credits = highest.total_bet_credits - second_highest.total_bet_credits
+        highest.total_bet_credits -= uncalled_credits
+        highest.unbet_credits += uncalled_credits
+        return highest.seat, uncalled_credits

@@ -1,7 +1,7 @@
 """The figures of a poker room's game, which the players play against each other.
 
 What a player wins depends on the other players, so the certified figure is the commission
-(:attr:`RoomRules.levy_rate`). The return is stated for one play that can be counted: two players with equal
+(:attr:`RoomRules.commission_rate`). The return is stated for one play that can be counted: two players with equal
 table stakes call the forced bets and then check to the showdown, where each is equally likely to win. The highest
 win is that of any play: every other seat loses table stakes of the same amount to the player.
 """
@@ -21,7 +21,7 @@ from paytables.poker.room.schema import STACK_SPOT, RoomDefinition
 #: The chance that two hands of two hole cards and a board of five are equal: of all deals, counted.
 HOLDEM_TIE_CHANCE: Final = Fraction(113_130_263_816, 2_781_381_002_400)
 #: The seats of the two players of the figures.
-_OWN, _OTHER = 0, 1
+_OWN_SEAT, _OTHER_SEAT = 0, 1
 #: Note of the figures.
 _FIGURES_NOTE: Final = (
     "players play against each other: the return is that of two players who call the forced bets and then check; "
@@ -31,7 +31,11 @@ _FIGURES_NOTE: Final = (
 
 def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
     """Return the probability that two players have equal hands, or None if it was not computed for this deal."""
-    is_holdem = (definition.hole_count, definition.board_count, definition.uses) == (2, 5, None)
+    is_holdem = (
+        definition.player_card_count,
+        definition.board_card_count,
+        definition.required_hole_card_count,
+    ) == (2, 5, None)
     return HOLDEM_TIE_CHANCE if is_holdem else None
 
 
@@ -42,24 +46,26 @@ def analyse_stack(definition: RoomDefinition, stack_credits: int, depth: Analysi
     :class:`BeyondExactAnalysis` if the return depends on that probability, because the pot of the two players is odd.
     """
     bets = {STACK_SPOT: stack_credits}
-    options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
-    wager, tie = Wager(stack_credits, {"bets": bets}), _find_tie_chance(definition)
-    cases = _build_cases(definition, stack_credits, Fraction(0) if tie is None else tie)
-    if tie is None:
+    options = {"bets": bets, "seat": _OWN_SEAT, "others": {str(_OTHER_SEAT): bets}}
+    wager, tie_chance = Wager(stack_credits, {"bets": bets}), _find_tie_chance(definition)
+    cases = _build_cases(definition, stack_credits, Fraction(0) if tie_chance is None else tie_chance)
+    if tie_chance is None:
         _check_equal_shares(cases)
-    counted_depth = depth if tie is not None else AnalysisDepth.RETURN
+    counted_depth = depth if tie_chance is not None else AnalysisDepth.RETURN
     figures = analyse_cases(STACK_SPOT, wager, cases, counted_depth)
     figures = replace(
         figures,
         prizes=(),
         options=options,
-        table={"button": _OWN},
+        table={"button": _OWN_SEAT},
         notes=(_FIGURES_NOTE,),
         is_covered_by_players=True,
     )
     if depth is AnalysisDepth.RETURN:
         return figures
-    return replace(figures, max_win_credits=stack_credits * definition.table.seats, max_win_probability=None)
+    return replace(
+        figures, max_win_credits=stack_credits * definition.table.seat_count, max_win_probability=None
+    )
 
 
 def _build_cases(
@@ -69,10 +75,10 @@ def _build_cases(
 
     ``tie_chance`` is the probability of equal hands.
     """
-    bet_credits = definition.forced.first_call_credits + definition.forced.ante
-    pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
+    bet_credits = definition.forced_bets.first_call_credits + definition.forced_bets.ante
+    pots = build_pots({_OTHER_SEAT: bet_credits, _OWN_SEAT: bet_credits}, (_OTHER_SEAT, _OWN_SEAT))
     pots = definition.commission_rules.deduct_commission(pots)
-    player = Player(_OWN, stack_credits - bet_credits, total_bet_credits=bet_credits)
+    player = Player(_OWN_SEAT, stack_credits - bet_credits, total_bet_credits=bet_credits)
     results = ((2, (1 - tie_chance) / 2), (1, tie_chance), (0, (1 - tie_chance) / 2))
     return [
         WeightedResult(
@@ -81,7 +87,9 @@ def _build_cases(
                 *settle_stack(
                     Bet(STACK_SPOT, stack_credits),
                     player,
-                    award_pots(pots, {_OTHER: 1, _OWN: own_strength}, (_OTHER, _OWN)).get(_OWN),
+                    award_pots(pots, {_OTHER_SEAT: 1, _OWN_SEAT: own_strength}, (_OTHER_SEAT, _OWN_SEAT)).get(
+                        _OWN_SEAT
+                    ),
                 )
             ],
         )

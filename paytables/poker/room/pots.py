@@ -39,12 +39,12 @@ class CommissionRules:
 
     percent: int
     """The commission, in per cent of each pot."""
-    commission_max: int
+    commission_max_credits: int
     """The largest commission on one game, in credits."""
 
     def deduct_commission(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
         """Return the pots with the commission taken from each, the main pot first."""
-        commission_left, pots_after = self.commission_max, []
+        commission_left, pots_after = self.commission_max_credits, []
         for pot in pots:
             commission = min(pot.credits * self.percent // 100, commission_left)
             commission_left -= commission
@@ -59,25 +59,27 @@ def build_pots(bets_by_seat: Mapping[int, int], unfolded_seats: Collection[int])
     have not folded. A pot ends at each level up to which such a seat has bet: if three seats have bet 10, 30 and 30,
     the main pot is 3 x 10 credits, and the side pot 2 x 20.
     """
-    pots, level_below = [], 0
-    for level in sorted({bets_by_seat[seat] for seat in unfolded_seats if bets_by_seat[seat]}):
-        credits_ = sum(min(total, level) - min(total, level_below) for total in bets_by_seat.values())
+    pots, bet_level_below = [], 0
+    for bet_level in sorted({bets_by_seat[seat] for seat in unfolded_seats if bets_by_seat[seat]}):
+        credits_ = sum(min(total, bet_level) - min(total, bet_level_below) for total in bets_by_seat.values())
         pots.append(
             Pot(
                 credits_,
                 tuple(
-                    seat for seat in bets_by_seat if seat in unfolded_seats and bets_by_seat[seat] >= level
+                    seat
+                    for seat in bets_by_seat
+                    if seat in unfolded_seats and bets_by_seat[seat] >= bet_level
                 ),
             )
         )
-        level_below = level
+        bet_level_below = bet_level
     return tuple(pots)
 
 
 def divide_pot(pot_credits: int, winning_seats: Sequence[int]) -> dict[int, int]:
     """Return each winner's share of a pot; odd credits go one each to the first winners, in the order given."""
-    share, odd = divmod(pot_credits, len(winning_seats))
-    return {seat: share + (n < odd) for n, seat in enumerate(winning_seats)}
+    share, odd_credits = divmod(pot_credits, len(winning_seats))
+    return {seat: share + (n < odd_credits) for n, seat in enumerate(winning_seats)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,10 +97,10 @@ class _SeatHandsView:
     is_settled: bool = False
     """Whether the pots have been awarded."""
 
-    def deal_card(self, seat: int, shoe: Shoe, draw: DrawSource, *, is_open: bool) -> Cue:
-        """Deal a card to a seat, face up if ``is_open``; return the animation cue."""
+    def deal_card(self, seat: int, shoe: Shoe, draw: DrawSource, *, is_face_up: bool) -> Cue:
+        """Deal a card to a seat, face up if ``is_face_up``; return the animation cue."""
         cards = self.cards_by_seat[seat]
-        if is_open:
+        if is_face_up:
             self.face_up_indexes.add(len(cards))
         cards.append(shoe.deal(draw, f"{format_hand_id(seat)} card {len(cards) + 1}"))
         return Cue("deal", {"hand": format_hand_id(seat), "card": self._list_seen_cards(seat)[-1]})
@@ -130,17 +130,17 @@ class _SeatHandsView:
     def _describe_pots(self) -> dict[str, object]:
         """Return the pot as the screen shows it; with a player all in, also the main pot and each side pot."""
         players, pot = self.betting.players, self.betting.pot
-        pots, level_below = [], 0
-        for level in sorted(
+        pots, bet_level_below = [], 0
+        for bet_level in sorted(
             {player.total_bet_credits for player in self.betting.unfolded_players if player.is_all_in}
         ):
             pots.append(
                 sum(
-                    min(player.total_bet_credits, level) - min(player.total_bet_credits, level_below)
+                    min(player.total_bet_credits, bet_level) - min(player.total_bet_credits, bet_level_below)
                     for player in players
                 )
             )
-            level_below = level
+            bet_level_below = bet_level
         pots += [pot - sum(pots)] if sum(pots) < pot else []
         if len(pots) < 2:
             return {"says": dict(_SINGLE_POT_NAMES), "staked": pot}
@@ -169,13 +169,13 @@ class _SeatHandsView:
 
     def _list_seen_cards(self, seat: int) -> list[str]:
         """Return a seat's cards as text, face down where the viewing seat may not see them."""
-        is_open = seat in self.seats_shown or can_see_seat_cards(seat, self.viewer)
+        is_face_up = seat in self.seats_shown or can_see_seat_cards(seat, self.viewer)
         return [
-            format_card(card) if is_open or index in self.face_up_indexes else FACE_DOWN_CARD_TEXT
+            format_card(card) if is_face_up or index in self.face_up_indexes else FACE_DOWN_CARD_TEXT
             for index, card in enumerate(self.cards_by_seat[seat])
         ]
 
-    def list_open_cards(self, seat: int) -> list[Card]:
+    def list_face_up_cards(self, seat: int) -> list[Card]:
         """Return a seat's cards that are dealt face up."""
         return [card for index, card in enumerate(self.cards_by_seat[seat]) if index in self.face_up_indexes]
 
@@ -200,7 +200,7 @@ class RoomRules(SeatedRules):
         return True
 
     @property
-    def levy_rate(self) -> Fraction:
+    def commission_rate(self) -> Fraction:
         """Return the share of a pot that the house takes as its commission (s. 67.108)."""
         return Fraction(self.definition.commission.percent, 100)
 
@@ -228,7 +228,7 @@ class RoomRules(SeatedRules):
             terms=self.definition.format_terms(),
             **stack.limits.build_spot_fields(),
         )
-        return TableLayout((spot,), self.definition.table, self.definition.form)
+        return TableLayout((spot,), self.definition.table, self.definition.forms)
 
     @property
     def shared_state_keys(self) -> frozenset[str]:
@@ -242,13 +242,13 @@ class RoomRules(SeatedRules):
         """
         if table_state is None:
             return self.with_table_fields(button=0)
-        seats = self.definition.table.seats
+        seat_count = self.definition.table.seat_count
         button = (
             table_state[BUTTON_KEY]
             if isinstance(table_state, Mapping) and set(table_state) == {BUTTON_KEY}
             else None
         )
-        if type(button) is not int or button not in range(seats):
+        if type(button) is not int or button not in range(seat_count):
             raise ValueError(f"{table_state!r} is not a table state that a game of this table can leave")
         return self.with_table_fields(button=button)
 
@@ -258,13 +258,13 @@ class RoomRules(SeatedRules):
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spot of the table stakes, the board and the hands."""
-        count = self.definition.board_count
+        count = self.definition.board_card_count
         board = {
             "id": BOARD_HAND_ID,
             "names": dict(_BOARD_NAMES if count else _SINGLE_POT_NAMES),
             "cards": count or 1,
         }
-        hands = list_seat_hands(self.definition.table.seats, cards=self.definition.hole_count)
+        hands = list_seat_hands(self.definition.table.seat_count, cards=self.definition.player_card_count)
         return {"kind": "table", "felt": "cards", **self.table_layout.to_json(), "hands": [board, *hands]}
 
     def explain_pays(self) -> tuple[str, ...]:
@@ -297,9 +297,9 @@ class RoomRules(SeatedRules):
                 f"bets: poker is played by {PLAYERS_MIN} seats or more; {len(bets)} have bets",
                 count=PLAYERS_MIN,
             )
-        seats = self.definition.table.seats
-        order = sorted(bets, key=lambda bet: (bet.seat - self.button) % seats)
-        return [*order[1:], order[0]]
+        seat_count = self.definition.table.seat_count
+        ordered_bets = sorted(bets, key=lambda bet: (bet.seat - self.button) % seat_count)
+        return [*ordered_bets[1:], ordered_bets[0]]
 
     # ------------------------------------------------------------------ one game
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
@@ -307,27 +307,27 @@ class RoomRules(SeatedRules):
 
         Raises WagerError if there are too few players.
         """
-        order = self._sort_by_action_order(bets)
-        players = [Player(bet.seat, bet.credits) for bet in order]
+        ordered_bets = self._sort_by_action_order(bets)
+        players = [Player(bet.seat, bet.credits) for bet in ordered_bets]
         betting, button = Betting(players, self.definition.find_bet_sizes(0)), players[-1].seat
         hands = _SeatHandsView(betting, button, viewer, {player.seat: [] for player in players})
         if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
-            yield from (settle_push(bet, NOT_PLAYED_SETTLEMENT_NAME) for bet in order)
+            yield from (settle_push(bet, NOT_PLAYED_SETTLEMENT_NAME) for bet in ordered_bets)
             return Outcome(display=hands.to_json(), table={BUTTON_KEY: self.button})
-        rounds = yield from self._play_betting_rounds(hands, draw)
+        round_count = yield from self._play_betting_rounds(hands, draw)
         betting.return_uncalled_bet()
         strengths = self._rank_hands(hands)
         if len(strengths) > 1:
             for seat in _list_showdown_seats(betting, strengths):
                 yield from hands.show_hole_cards(seat, find_category(strengths[seat]))
-        pots = self._build_pots(betting, rounds)
+        pots = self._build_pots(betting, round_count)
         awards = award_pots(pots, strengths, [player.seat for player in players])
         hands.is_settled, hands.awards = True, {seat: award.credits for seat, award in awards.items()}
-        for bet, player in sorted(zip(order, players, strict=True), key=lambda pair: pair[0].seat):
+        for bet, player in sorted(zip(ordered_bets, players, strict=True), key=lambda pair: pair[0].seat):
             yield from settle_stack(bet, player, awards.get(bet.seat))
         commission = sum(pot.commission for pot in pots)
         display = hands.to_json() | {"pot": betting.pot, "commission": commission}
-        return Outcome(display=display, table={BUTTON_KEY: (button + 1) % self.definition.table.seats})
+        return Outcome(display=display, table={BUTTON_KEY: (button + 1) % self.definition.table.seat_count})
 
     def _play_betting_rounds(
         self, hands: _SeatHandsView, draw: DrawSource
@@ -338,15 +338,15 @@ class RoomRules(SeatedRules):
         """
         betting, shoe = hands.betting, Shoe.from_decks(1)
         betting.start_round(self.definition.find_bet_sizes(0), 0)
-        betting.post_ante(self.definition.forced.ante)
+        betting.post_ante(self.definition.forced_bets.ante)
         self._post_blinds(betting)
-        for number, deal in enumerate(self.definition.deal):
+        for number, deal in enumerate(self.definition.deals):
             if len(betting.unfolded_players) < PLAYERS_MIN:
                 return number
-            for is_open in (False,) * deal.hole + (True,) * deal.up:
+            for is_face_up in (False,) * deal.face_down_count + (True,) * deal.face_up_count:
                 for player in betting.unfolded_players:
-                    yield hands.deal_card(player.seat, shoe, draw, is_open=is_open)
-            for _ in range(deal.board):
+                    yield hands.deal_card(player.seat, shoe, draw, is_face_up=is_face_up)
+            for _ in range(deal.board_card_count):
                 yield hands.deal_board_card(shoe, draw)
             if number:
                 betting.start_round(self.definition.find_bet_sizes(number), self._find_first_to_act(hands))
@@ -355,30 +355,30 @@ class RoomRules(SeatedRules):
             while (next_player := betting.find_next_player()) is not None:
                 decision = self._build_decision(betting, next_player, hands)
                 betting.apply_option(next_player, str(decision.get_chosen_option((yield decision))))
-        return len(self.definition.deal)
+        return len(self.definition.deals)
 
     def _post_blinds(self, betting: Betting) -> None:
         """Take the blinds, if the game has them; the seat after the big blind acts first.
 
         With two players, the button has the small blind and acts first in the betting round before the board.
         """
-        forced, count = self.definition.forced, len(betting.players)
-        if forced.small is None or forced.big is None:
+        forced, player_count = self.definition.forced_bets, len(betting.players)
+        if forced.small_blind is None or forced.big_blind is None:
             return
-        small_blind = 1 if count == PLAYERS_MIN else 0
-        big_blind = (small_blind + 1) % count
-        betting.post_forced_bet(small_blind, forced.small)
-        betting.post_forced_bet(big_blind, forced.big)
-        betting.next_player_index = (big_blind + 1) % count
+        small_blind_index = 1 if player_count == PLAYERS_MIN else 0
+        big_blind_index = (small_blind_index + 1) % player_count
+        betting.post_forced_bet(small_blind_index, forced.small_blind)
+        betting.post_forced_bet(big_blind_index, forced.big_blind)
+        betting.next_player_index = (big_blind_index + 1) % player_count
 
     def _post_bring_in(self, hands: _SeatHandsView) -> None:
         """Take the bring-in, if the game has one, from the lowest face-up card; the player after it acts first."""
-        forced, players = self.definition.forced, hands.betting.players
+        forced, players = self.definition.forced_bets, hands.betting.players
         if forced.bring_in is None:
             return
-        lowest = min(range(len(players)), key=lambda n: hands.list_open_cards(players[n].seat))
-        hands.betting.post_forced_bet(lowest, forced.bring_in)
-        hands.betting.next_player_index = (lowest + 1) % len(players)
+        lowest_index = min(range(len(players)), key=lambda n: hands.list_face_up_cards(players[n].seat))
+        hands.betting.post_forced_bet(lowest_index, forced.bring_in)
+        hands.betting.next_player_index = (lowest_index + 1) % len(players)
 
     def _find_first_to_act(self, hands: _SeatHandsView) -> int:
         """Return the index of the player who acts first in a betting round.
@@ -386,12 +386,12 @@ class RoomRules(SeatedRules):
         In a game with a bring-in it is the player with the highest face-up cards, otherwise the first left of
         the button.
         """
-        if self.definition.forced.bring_in is None:
+        if self.definition.forced_bets.bring_in is None:
             return 0
         players = hands.betting.players
         strength_by_index = {
             n: _HAND_RANKING.compute_rank_strength(
-                tuple(sorted(map(get_rank, hands.list_open_cards(player.seat))))
+                tuple(sorted(map(get_rank, hands.list_face_up_cards(player.seat))))
             )
             for n, player in enumerate(players)
             if not player.is_folded
@@ -416,20 +416,23 @@ class RoomRules(SeatedRules):
 
         If all players but one have folded, the last one gets strength 0, as no hand is shown.
         """
-        live = [player.seat for player in hands.betting.unfolded_players]
-        if len(live) == 1:
-            return {live[0]: 0}
-        return {seat: self.compute_hand_strength(hands.cards_by_seat[seat], hands.board) for seat in live}
+        unfolded_seats = [player.seat for player in hands.betting.unfolded_players]
+        if len(unfolded_seats) == 1:
+            return {unfolded_seats[0]: 0}
+        return {
+            seat: self.compute_hand_strength(hands.cards_by_seat[seat], hands.board)
+            for seat in unfolded_seats
+        }
 
     def compute_hand_strength(self, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
         """Return the strength of the best hand of hole cards and board."""
-        uses = self.definition.uses
-        if uses is None:
+        required_count = self.definition.required_hole_card_count
+        if required_count is None:
             return _HAND_RANKING.compute_strength([*hole_cards, *board])
         return max(
-            _HAND_RANKING.compute_strength([*own, *shared])
-            for own in combinations(hole_cards, uses)
-            for shared in combinations(board, FIVE_CARD_RANKING.hand_size - uses)
+            _HAND_RANKING.compute_strength([*own_cards, *shared_cards])
+            for own_cards in combinations(hole_cards, required_count)
+            for shared_cards in combinations(board, FIVE_CARD_RANKING.hand_size - required_count)
         )
 
     def _build_pots(self, betting: Betting, rounds_played: int) -> tuple[Pot, ...]:
@@ -439,24 +442,24 @@ class RoomRules(SeatedRules):
         """
         totals = {player.seat: player.total_bet_credits for player in betting.players}
         pots = build_pots(totals, [player.seat for player in betting.unfolded_players])
-        is_due = rounds_played >= self.definition.commission.from_round
+        is_due = rounds_played >= self.definition.commission.first_round_number
         return self.definition.commission_rules.deduct_commission(pots) if is_due else pots
 
     # ------------------------------------------------------------------ figures
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a game can return to a seat: its table stakes times the number of seats."""
-        return wager.credits * self.definition.table.seats
+        return wager.credits * self.definition.table.seat_count
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the figures of the smallest permitted table stakes (:mod:`paytables.poker.room.figures`)."""
         header = self.definition.game
-        bet = analyse_stack(self.definition, self.definition.stack.limits.least, depth)
+        bet = analyse_stack(self.definition, self.definition.stack.limits.bet_min, depth)
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=(bet,))
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the figures of a wager's table stakes."""
-        accepted = self.build_wager(wager.credits, **wager.options)
-        return analyse_stack(self.definition, accepted.credits, AnalysisDepth.FULL)
+        accepted_wager = self.build_wager(wager.credits, **wager.options)
+        return analyse_stack(self.definition, accepted_wager.credits, AnalysisDepth.FULL)
 
 
 def _list_showdown_seats(betting: Betting, showdown_seats: Iterable[int]) -> list[int]:
@@ -464,7 +467,7 @@ def _list_showdown_seats(betting: Betting, showdown_seats: Iterable[int]) -> lis
 
     The seat that made the last bet is first, then clockwise.
     """
-    order = [player.seat for player in betting.players]
-    first = order.index(betting.last_bettor) if betting.last_bettor in order else 0
-    seats = set(showdown_seats)
-    return [seat for seat in (*order[first:], *order[:first]) if seat in seats]
+    seat_order = [player.seat for player in betting.players]
+    first_index = seat_order.index(betting.last_bettor) if betting.last_bettor in seat_order else 0
+    shown_seats = set(showdown_seats)
+    return [seat for seat in (*seat_order[first_index:], *seat_order[:first_index]) if seat in shown_seats]

@@ -31,11 +31,15 @@ _DECK_CARD_COUNT: Final = 52
 class RoundDeal(StrictTable):
     """The cards dealt before one betting round (``[[deal]]``): to each player, and to the shared board."""
 
-    hole: NaturalInt = Field(default=0, description="cards dealt face down to each player")
+    face_down_count: NaturalInt = Field(
+        default=0, description="cards dealt face down to each player", alias="hole"
+    )
     """The number of cards dealt face down to each player."""
-    up: NaturalInt = Field(default=0, description="cards dealt face up to each player, after those face down")
+    face_up_count: NaturalInt = Field(
+        default=0, description="cards dealt face up to each player, after those face down", alias="up"
+    )
     """The number of cards dealt face up to each player, after the cards dealt face down."""
-    board: NaturalInt = Field(default=0, description="cards dealt face up for all")
+    board_card_count: NaturalInt = Field(default=0, description="cards dealt face up for all", alias="board")
     """The number of cards dealt face up to the shared board."""
 
 
@@ -53,9 +57,9 @@ class ForcedBets(StrictTable):
     The two seats left of the button pay the blinds. The player with the lowest face-up card pays the bring-in.
     """
 
-    small: PositiveInt | None = None
+    small_blind: PositiveInt | None = Field(default=None, alias="small")
     """The small blind, in credits."""
-    big: PositiveInt | None = None
+    big_blind: PositiveInt | None = Field(default=None, alias="big")
     """The big blind, in credits."""
     bring_in: PositiveInt | None = None
     """The bet that the player with the lowest face-up card must make, in credits."""
@@ -65,16 +69,18 @@ class ForcedBets(StrictTable):
     @model_validator(mode="after")
     def _check_blinds(self) -> Self:
         """Refuse a definition with both blinds and a bring-in, or with neither."""
-        if (self.small is None) != (self.big is None) or (self.big is None) == (self.bring_in is None):
+        if (self.small_blind is None) != (self.big_blind is None) or (self.big_blind is None) == (
+            self.bring_in is None
+        ):
             raise ValueError("forced bets must be either `small` and `big`, or `bring_in`")
-        if self.small is not None and self.small > self.first_call_credits:
-            raise ValueError(f"small: {self.small} is above the big blind of {self.first_call_credits}")
+        if self.small_blind is not None and self.small_blind > self.first_call_credits:
+            raise ValueError(f"small: {self.small_blind} is above the big blind of {self.first_call_credits}")
         return self
 
     @property
     def first_call_credits(self) -> int:
         """Return what a player must call in the first betting round: the big blind or the bring-in."""
-        return self.big or self.bring_in or 0
+        return self.big_blind or self.bring_in or 0
 
 
 class BetLimit(StrictTable):
@@ -85,12 +91,14 @@ class BetLimit(StrictTable):
 
     kind: LimitKind
     """The kind of limit: ``fixed``, ``spread``, ``pot`` or ``none``."""
-    bets: tuple[PositiveInt, ...] = ()
+    round_bet_sizes: tuple[PositiveInt, ...] = Field(default=(), alias="bets")
     """At a fixed limit, the size of the bets of each betting round, in credits."""
-    most: PositiveInt | None = None
+    bet_max: PositiveInt | None = Field(default=None, alias="most")
     """At a spread limit, the largest bet or raise, in credits."""
-    raises: PositiveInt | None = Field(
-        default=None, description="the most bets and raises in a betting round, excluding forced bets"
+    raises_max: PositiveInt | None = Field(
+        default=None,
+        description="the most bets and raises in a betting round, excluding forced bets",
+        alias="raises",
     )
     """The largest number of bets and raises in a betting round, excluding forced bets; None: no limit."""
 
@@ -103,9 +111,9 @@ class PotCommission(StrictTable):
 
     percent: Annotated[int, Field(strict=True, ge=1, le=COMMISSION_PERCENT_MAX)]
     """The commission, in per cent of each pot."""
-    most: PositiveInt
+    commission_max_credits: PositiveInt = Field(alias="most")
     """The largest commission on one game, in credits."""
-    from_round: PositiveInt = 1
+    first_round_number: PositiveInt = Field(default=1, alias="from_round")
     """The number of the betting round that a game must reach for a commission to be due."""
 
 
@@ -130,17 +138,19 @@ class TimeToActTerms(StrictTable):
 class RoomDefinition(TableDefinition):
     """The definition of a game of poker that players play against each other."""
 
-    deal: Annotated[tuple[RoundDeal, ...], Field(min_length=1)]
+    deals: Annotated[tuple[RoundDeal, ...], Field(min_length=1)] = Field(alias="deal")
     """The cards dealt before each betting round."""
-    uses: Literal[2] | None = Field(
-        default=None, description="how many hole cards every hand must use; absent: the best of all cards"
+    required_hole_card_count: Literal[2] | None = Field(
+        default=None,
+        description="how many hole cards every hand must use; absent: the best of all cards",
+        alias="uses",
     )
     """The number of hole cards that every hand must use; None: the best of all cards count."""
     stack: Stack
     """The table stakes that a player may bring into a game."""
-    forced: ForcedBets
+    forced_bets: ForcedBets = Field(alias="forced")
     """The forced bets: an ante, and blinds or a bring-in."""
-    limit: BetLimit
+    bet_limit: BetLimit = Field(alias="limit")
     """The limit of bets and raises."""
     commission: PotCommission
     """The commission on each pot."""
@@ -161,81 +171,102 @@ class RoomDefinition(TableDefinition):
         Deals cannot be played if they need more cards than a pack has, give too few cards for a hand, or do not suit
         the bring-in.
         """
-        seats, hole, board = self.table.seats, self.hole_count, self.board_count
-        if seats < 2:
-            raise ValueError(f"table.seats: expected 2 or more, not {seats}")
+        seat_count, player_card_count, board_card_count = (
+            self.table.seat_count,
+            self.player_card_count,
+            self.board_card_count,
+        )
+        if seat_count < 2:
+            raise ValueError(f"table.seats: expected 2 or more, not {seat_count}")
         if len(self.game.denominations_cents) > 1:
             raise ValueError(
                 "game.denominations_cents: only one is allowed, because the players' credits are in one pot"
             )
-        if seats * hole + board > _DECK_CARD_COUNT:
-            raise ValueError(f"deal: {seats} seats need {seats * hole + board} cards of {_DECK_CARD_COUNT}")
-        if not self.deal[0].hole or any(deal.up for deal in self.deal) != (self.forced.bring_in is not None):
+        if seat_count * player_card_count + board_card_count > _DECK_CARD_COUNT:
+            raise ValueError(
+                f"deal: {seat_count} seats need {seat_count * player_card_count + board_card_count} cards of "
+                f"{_DECK_CARD_COUNT}"
+            )
+        if not self.deals[0].face_down_count or any(deal.face_up_count for deal in self.deals) != (
+            self.forced_bets.bring_in is not None
+        ):
             raise ValueError(
                 "deal: the first step must deal a hole card to each player, and cards face up go with a bring-in"
             )
-        if self.forced.bring_in is not None and self.deal[0].up != 1:
-            raise ValueError(f"deal.0.up: must be 1 with a bring-in, not {self.deal[0].up}")
-        if hole + board < FIVE_CARD_RANKING.hand_size or (
-            self.uses and (hole < self.uses or board < FIVE_CARD_RANKING.hand_size - self.uses)
+        if self.forced_bets.bring_in is not None and self.deals[0].face_up_count != 1:
+            raise ValueError(f"deal.0.up: must be 1 with a bring-in, not {self.deals[0].face_up_count}")
+        if player_card_count + board_card_count < FIVE_CARD_RANKING.hand_size or (
+            self.required_hole_card_count
+            and (
+                player_card_count < self.required_hole_card_count
+                or board_card_count < FIVE_CARD_RANKING.hand_size - self.required_hole_card_count
+            )
         ):
             raise ValueError(
-                f"deal: {hole} hole cards and {board} on the board make no hand of {FIVE_CARD_RANKING.hand_size}"
+                f"deal: {player_card_count} hole cards and {board_card_count} on the board make no hand of "
+                f"{FIVE_CARD_RANKING.hand_size}"
             )
         return self
 
     @model_validator(mode="after")
     def _check_bets(self) -> Self:
         """Refuse forced bets and bet limits that contradict each other."""
-        forced, limit, stack = self.forced, self.limit, self.stack.limits
-        if stack.least < forced.first_call_credits + forced.ante:
+        forced, limit, stack = self.forced_bets, self.bet_limit, self.stack.limits
+        if stack.bet_min < forced.first_call_credits + forced.ante:
             raise ValueError(
-                f"stack.limits.least: {stack.least} does not cover the forced bets of "
+                f"stack.limits.least: {stack.bet_min} does not cover the forced bets of "
                 f"{forced.first_call_credits + forced.ante}"
             )
         is_fixed, is_spread = limit.kind == "fixed", limit.kind == "spread"
-        if is_fixed != bool(limit.bets) or is_spread != (limit.most is not None):
+        if is_fixed != bool(limit.round_bet_sizes) or is_spread != (limit.bet_max is not None):
             raise ValueError(
                 "limit: a fixed limit must have `bets`, a spread limit must have `most`, and no other may have them"
             )
-        if is_fixed and (len(limit.bets) != len(self.deal) or forced.first_call_credits > limit.bets[0]):
+        if is_fixed and (
+            len(limit.round_bet_sizes) != len(self.deals)
+            or forced.first_call_credits > limit.round_bet_sizes[0]
+        ):
             raise ValueError(
-                f"limit.bets: expected one for each of the {len(self.deal)} "
+                f"limit.bets: expected one for each of the {len(self.deals)} "
                 "betting rounds, the first at least the forced bet"
             )
-        if is_fixed and forced.big is not None and limit.bets[0] != forced.big:
-            raise ValueError(f"limit.bets: the first must be the big blind, {forced.big}")
+        if is_fixed and forced.big_blind is not None and limit.round_bet_sizes[0] != forced.big_blind:
+            raise ValueError(f"limit.bets: the first must be the big blind, {forced.big_blind}")
         if not is_fixed and forced.bring_in is not None:
             raise ValueError('forced.bring_in: is only valid with a limit of kind "fixed"')
-        if limit.most is not None and limit.most < forced.first_call_credits:
+        if limit.bet_max is not None and limit.bet_max < forced.first_call_credits:
             raise ValueError(
-                f"limit.most: {limit.most} is below the big blind of {forced.first_call_credits}"
+                f"limit.most: {limit.bet_max} is below the big blind of {forced.first_call_credits}"
             )
-        if self.commission.from_round > len(self.deal):
-            raise ValueError(f"commission.from_round: there are {len(self.deal)} betting rounds")
+        if self.commission.first_round_number > len(self.deals):
+            raise ValueError(f"commission.from_round: there are {len(self.deals)} betting rounds")
         return self
 
     @property
-    def hole_count(self) -> int:
+    def player_card_count(self) -> int:
         """Return the number of cards of each player at the end of a game, those face up included."""
-        return sum(deal.hole + deal.up for deal in self.deal)
+        return sum(deal.face_down_count + deal.face_up_count for deal in self.deals)
 
     @property
-    def board_count(self) -> int:
+    def board_card_count(self) -> int:
         """Return the number of cards on the board at the end of a game."""
-        return sum(deal.board for deal in self.deal)
+        return sum(deal.board_card_count for deal in self.deals)
 
     @property
     def commission_rules(self) -> CommissionRules:
         """Return the commission on a game's pots."""
-        return CommissionRules(self.commission.percent, self.commission.most)
+        return CommissionRules(self.commission.percent, self.commission.commission_max_credits)
 
     def find_bet_sizes(self, round_index: int) -> BetSizes:
         """Return the permitted sizes of bets and raises in betting round ``round_index``; the first round is 0."""
-        limit = self.limit
-        least = limit.bets[round_index] if limit.bets else self.forced.first_call_credits
-        most = least if limit.kind == "fixed" else limit.most
-        return BetSizes(limit.kind, least, most, limit.raises)
+        limit = self.bet_limit
+        bet_min = (
+            limit.round_bet_sizes[round_index]
+            if limit.round_bet_sizes
+            else self.forced_bets.first_call_credits
+        )
+        bet_max = bet_min if limit.kind == "fixed" else limit.bet_max
+        return BetSizes(limit.kind, bet_min, bet_max, limit.raises_max)
 
     def format_terms(self) -> Mapping[str, str]:
         """Return, by language, the text that says what the table stakes can win: the pots less the commission."""
@@ -254,29 +285,40 @@ def _format_rows(definition: RoomDefinition, language: str) -> Sequence[str]:
     """Return the paragraphs of the pay table in one language."""
     names = ", ".join(CATEGORY_NAMES[category][language == "fr"] for category in FIVE_CARD_RANKING.categories)
     commission = definition.commission
-    limit = _format_limit(definition, language)
+    limit_text = _format_limit(definition, language)
     stack = definition.stack.limits
-    charge = (
+    time_charge_lines = (
         () if definition.time_charge is None else (_format_time_charge(definition.time_charge, language),)
     )
-    act = () if definition.time_to_act is None else (_format_time_to_act(definition.time_to_act, language),)
-    forced = _format_forced_bets(definition.forced, language)
+    time_to_act_lines = (
+        () if definition.time_to_act is None else (_format_time_to_act(definition.time_to_act, language),)
+    )
+    forced_bets_text = _format_forced_bets(definition.forced_bets, language)
     if language == "fr":
         return (
             f"Mains, de la plus forte à la plus faible : {names}",
-            f"En crédits : avoir de {_format_thousands(stack.least)} à {_format_thousands(stack.most)} ; {forced}",
-            limit,
-            f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; {commission.most} au plus",
-            *charge,
-            *act,
+            (
+                f"En crédits : avoir de {_format_thousands(stack.bet_min)} à {_format_thousands(stack.bet_max)} ; "
+                f"{forced_bets_text}"
+            ),
+            limit_text,
+            (
+                f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; "
+                f"{commission.commission_max_credits} au plus"
+            ),
+            *time_charge_lines,
+            *time_to_act_lines,
         )
     return (
         f"Hands, highest first: {names}",
-        f"In credits: table stakes of {stack.least:,} to {stack.most:,}; {forced}",
-        limit,
-        f"Commission: {commission.percent}% of each pot, in whole credits; at most {commission.most} of a game",
-        *charge,
-        *act,
+        f"In credits: table stakes of {stack.bet_min:,} to {stack.bet_max:,}; {forced_bets_text}",
+        limit_text,
+        (
+            f"Commission: {commission.percent}% of each pot, in whole credits; "
+            f"at most {commission.commission_max_credits} of a game"
+        ),
+        *time_charge_lines,
+        *time_to_act_lines,
     )
 
 
@@ -310,12 +352,16 @@ def _format_forced_bets(forced: ForcedBets, language: str) -> str:
     if language == "fr":
         ante = f"mise initiale {forced.ante}, " if forced.ante else ""
         bring_in = f"mise imposée {forced.bring_in}"
-        return ante + (bring_in if forced.big is None else f"à l'aveuglette {forced.small} et {forced.big}")
+        return ante + (
+            bring_in
+            if forced.big_blind is None
+            else f"à l'aveuglette {forced.small_blind} et {forced.big_blind}"
+        )
     ante = f"ante {forced.ante}, " if forced.ante else ""
     return ante + (
         f"forced bet {forced.bring_in}"
-        if forced.big is None
-        else f"blind bets {forced.small} and {forced.big}"
+        if forced.big_blind is None
+        else f"blind bets {forced.small_blind} and {forced.big_blind}"
     )
 
 
@@ -326,13 +372,13 @@ def _format_thousands(number: int) -> str:
 
 def _format_limit(definition: RoomDefinition, language: str) -> str:
     """Return the sentence on the sizes of bets and raises, in credits."""
-    limit, big_blind = definition.limit, definition.forced.first_call_credits
-    bets = ", ".join(map(str, limit.bets))
+    limit, big_blind = definition.bet_limit, definition.forced_bets.first_call_credits
+    bets = ", ".join(map(str, limit.round_bet_sizes))
     english, french = {
         "fixed": (f"Fixed limit: bets and raises of {bets}", f"Limite fixe : mises et relances de {bets}"),
         "spread": (
-            f"Spread limit: bets and raises of {big_blind} to {limit.most}",
-            f"Limite étagée : mises et relances de {big_blind} à {limit.most}",
+            f"Spread limit: bets and raises of {big_blind} to {limit.bet_max}",
+            f"Limite étagée : mises et relances de {big_blind} à {limit.bet_max}",
         ),
         "pot": (
             f"Pot limit: bets from {big_blind} to the pot",

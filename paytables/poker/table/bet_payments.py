@@ -11,29 +11,32 @@ from paytables.poker.table.schema import BetPaymentRate, BetSpot
 BetPayment: TypeAlias = tuple[str, str, Fraction]
 
 
-def iter_row_returns(spot: BetSpot, factor: Fraction) -> Iterator[BetPayment]:
-    """Yield, for each row of a spot's pay tables, what a bet of ``factor`` antes returns if it wins that row.
+def iter_row_returns(spot: BetSpot, stake_antes: Fraction) -> Iterator[BetPayment]:
+    """Yield, for each row of a spot's pay tables, what a bet of ``stake_antes`` antes returns if it wins that row.
 
     The return of a bonus row is without the stake, because the row is paid in addition to the bet.
     """
-    for row in (*spot.first, *spot.pay):
-        yield spot.id, row.id, factor * (1 + row.pays.net)
-    for row in spot.bonus:
-        yield spot.id, row.id, factor * row.pays.net
+    for row in (*spot.overriding_rows, *spot.pay_rows):
+        yield spot.id, row.id, stake_antes * (1 + row.pays.net)
+    for row in spot.bonus_rows:
+        yield spot.id, row.id, stake_antes * row.pays.net
 
 
 def list_row_rates(
-    rows: Iterable[BetPayment], cases: Mapping[BetPayment, int], total: int
+    listed_payments: Iterable[BetPayment], case_count_by_payment: Mapping[BetPayment, int], case_count: int
 ) -> tuple[BetPaymentRate, ...]:
     """Return the probability of each way in which bets are paid: by each row, as won, or as returned.
 
-    ``cases`` has the number of cases of each way, out of ``total``. ``rows`` are rows to list even if no hand wins
-    them.
+    ``case_count_by_payment`` has the number of cases of each way, out of ``case_count``. ``listed_payments`` are rows
+    to list even if no hand wins them.
     """
-    cases_by_row = {**dict.fromkeys(rows, 0), **cases}
+    all_case_counts = {**dict.fromkeys(listed_payments, 0), **case_count_by_payment}
     return tuple(
         BetPaymentRate(
-            spot=spot, prize=prize, back=format_fraction(back), rate=format_fraction(Fraction(n, total))
+            spot=spot,
+            prize=prize,
+            back=format_fraction(returned_antes),
+            rate=format_fraction(Fraction(n, case_count)),
         )
-        for (spot, prize, back), n in cases_by_row.items()
+        for (spot, prize, returned_antes), n in all_case_counts.items()
     )

@@ -15,11 +15,17 @@ def list_bets_with_ante(definition: PokerDefinition) -> dict[str, Fraction]:
     The keys are the ids of the bets, the values their stakes as multiples of the ante.
     """
     ante = definition.ante
-    linked = {spot.id: Fraction(spot.times) for spot in definition.spot if spot.of == ante.id}
-    return {ante.id: Fraction(1), **linked}
+    linked_bets = {
+        spot.id: Fraction(spot.base_stake_multiple)
+        for spot in definition.bet_spots
+        if spot.base_spot == ante.id
+    }
+    return {ante.id: Fraction(1), **linked_bets}
 
 
 def list_independent_bets(definition: PokerDefinition) -> tuple[str, ...]:
     """Return the ids of the bets that do not depend on the bank's cards."""
-    main = list_bets_with_ante(definition)
-    return tuple(spot.id for spot in definition.spot if spot.id not in main and not spot.raised)
+    bets_with_ante = list_bets_with_ante(definition)
+    return tuple(
+        spot.id for spot in definition.bet_spots if spot.id not in bets_with_ante and not spot.is_raise_only
+    )

@@ -43,133 +43,143 @@ def solve_completions(
     """
     tables = build_strength_tables(0)
     row_indexes = [
-        find_pay_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths
+        find_pay_row(spot.pay_rows, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths
     ]
-    rows = np.array([len(spot.pay) if row is None else row for row in row_indexes], dtype=np.int64)
-    chosen_hands, hands_per_class = build_sets(52, SEEN_CARD_COUNT).suit_classes_and_sizes
-    counts = np.zeros((len(chosen_hands), len(spot.pay) + 1), dtype=np.int64)
-    numba.njit()(_count_completions)(
-        build_sets(52, SEEN_CARD_COUNT).cards_by_set[chosen_hands].astype(np.int64),
-        tables.ranks,
-        rows,
-        counts,
+    row_by_strength = np.array(
+        [len(spot.pay_rows) if row is None else row for row in row_indexes], dtype=np.int64
     )
-    nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
-    unit = lcm(returned_share.denominator, *(net.denominator for net in nets))
-    values = counts @ np.array([int(net * unit) for net in nets], dtype=np.int64)
-    ways = comb(52 - SEEN_CARD_COUNT, 4)
-    keeps_bet: Bools = values > int((returned_share - 1) * unit) * ways
+    class_hands, hands_per_class = build_sets(52, SEEN_CARD_COUNT).suit_classes_and_sizes
+    row_counts = np.zeros((len(class_hands), len(spot.pay_rows) + 1), dtype=np.int64)
+    numba.njit()(_count_completions)(
+        build_sets(52, SEEN_CARD_COUNT).cards_by_set[class_hands].astype(np.int64),
+        tables.rank_tables,
+        row_by_strength,
+        row_counts,
+    )
+    nets = [row.pays.net for row in spot.pay_rows] + [Fraction(-1)]
+    net_unit = lcm(returned_share.denominator, *(net.denominator for net in nets))
+    net_sums = row_counts @ np.array([int(net * net_unit) for net in nets], dtype=np.int64)
+    completion_count = comb(52 - SEEN_CARD_COUNT, 4)
+    keeps_bet: Bools = net_sums > int((returned_share - 1) * net_unit) * completion_count
     keeps_bet |= seen_card_count is None
     # In every class of hands, the worst player does the opposite of the best one.
-    worst_keeps_bet = ~keeps_bet if seen_card_count else keeps_bet
-    best_nets = _count_nets(counts, hands_per_class, keeps_bet, nets, returned_share)
-    worst_nets = _count_nets(counts, hands_per_class, worst_keeps_bet, nets, returned_share)
-    worst_mean = sum((net * n for net, n in worst_nets.items()), Fraction(0)) / sum(worst_nets.values())
-    total = sum(best_nets.values())
+    worst_play_keeps_bet = ~keeps_bet if seen_card_count else keeps_bet
+    best_case_counts = _count_nets(row_counts, hands_per_class, keeps_bet, nets, returned_share)
+    worst_case_counts = _count_nets(row_counts, hands_per_class, worst_play_keeps_bet, nets, returned_share)
+    worst_mean = sum((net * n for net, n in worst_case_counts.items()), Fraction(0)) / sum(
+        worst_case_counts.values()
+    )
+    case_count = sum(best_case_counts.values())
     return ProvedFigures(
         law={
-            format_fraction(net): format_fraction(Fraction(n, total))
-            for net, n in sorted(best_nets.items())
+            format_fraction(net): format_fraction(Fraction(n, case_count))
+            for net, n in sorted(best_case_counts.items())
             if n
         },
         staked="1/1",
         worst=format_fraction(worst_mean),
         simplest=None
         if seen_card_count is None
-        else format_fraction(_compute_mean_never_withdrawn(counts, hands_per_class, nets)),
+        else format_fraction(_compute_mean_never_withdrawn(row_counts, hands_per_class, nets)),
         policy=None
         if seen_card_count is None
         else pack_policy(bytes(np.array(withdraw_and_keep_indexes, dtype=np.uint8)[keeps_bet.astype(int)])),
         won=_list_rates_with_withdrawal(
             spot,
-            (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist(),
+            (row_counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist(),
             returned_share,
-            total,
+            case_count,
         ),
     )
 
 
 def _list_rates_with_withdrawal(
-    spot: BetSpot, rows: list[int], returned_share: Fraction, total: int
+    spot: BetSpot, row_case_counts: list[int], returned_share: Fraction, case_count: int
 ) -> tuple[BetPaymentRate, ...]:
     """Return how often each row of a poker bet's pay table pays, and how often the bet is withdrawn.
 
-    ``rows`` has the number of cases for each pay-table row, and as its last item the number of losing cases. In all
-    other cases of ``total`` the player withdraws the bet and gets ``returned_share`` of it.
+    ``row_case_counts`` has the number of cases for each pay-table row, and as its last item the number of losing cases.
+    In all other cases of ``case_count`` the player withdraws the bet and gets ``returned_share`` of it.
     """
-    ways_by_row = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
-    withdrawn = total - sum(rows)
+    case_count_by_row = dict(zip(iter_row_returns(spot, Fraction(1)), row_case_counts, strict=False))
+    withdrawn_case_count = case_count - sum(row_case_counts)
     return list_row_rates(
         (),
-        {**ways_by_row, (spot.id, "withdrawn", returned_share): withdrawn} if withdrawn else ways_by_row,
-        total,
+        {**case_count_by_row, (spot.id, "withdrawn", returned_share): withdrawn_case_count}
+        if withdrawn_case_count
+        else case_count_by_row,
+        case_count,
     )
 
 
-def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: list[Fraction]) -> Fraction:
+def _compute_mean_never_withdrawn(row_counts: Ints, hands_per_class: Ints, nets: list[Fraction]) -> Fraction:
     """Return the mean net of a poker bet that is never taken back.
 
-    ``counts`` has, for each class of seen cards, how many completions win each of ``nets``;
+    ``row_counts`` has, for each class of seen cards, how many completions win each of ``nets``;
     ``hands_per_class`` has how many sets of cards each class represents.
     """
-    totals = (counts * hands_per_class[:, None]).sum(axis=0).tolist()
+    totals = (row_counts * hands_per_class[:, None]).sum(axis=0).tolist()
     net_sum = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
     return Fraction(net_sum, sum(totals))
 
 
 def _count_nets(
-    counts: Ints, hands_per_class: Ints, keeps_bet: Bools, nets: list[Fraction], returned_share: Fraction
+    row_counts: Ints, hands_per_class: Ints, keeps_bet: Bools, nets: list[Fraction], returned_share: Fraction
 ) -> Counter[Fraction]:
     """Return the number of cases by net result, if the player leaves the bet only in some classes of seen cards.
 
     ``keeps_bet`` says for each class whether the bet stays. In the other classes it is taken back, and
     ``returned_share`` of it is returned.
     """
-    net_cases: Counter[Fraction] = Counter()
-    totals = (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist()
+    case_count_by_net: Counter[Fraction] = Counter()
+    totals = (row_counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist()
     for net, n in zip(nets, totals, strict=True):
-        net_cases[net] += n
-    net_cases[returned_share - 1] += int((counts[~keeps_bet].sum(axis=1) * hands_per_class[~keeps_bet]).sum())
-    return net_cases
+        case_count_by_net[net] += n
+    case_count_by_net[returned_share - 1] += int(
+        (row_counts[~keeps_bet].sum(axis=1) * hands_per_class[~keeps_bet]).sum()
+    )
+    return case_count_by_net
 
 
-def _count_completions(known_cards: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
+def _count_completions(
+    known_cards: Ints, rank_tables: tuple[Ints, ...], row_by_strength: Ints, row_counts: Ints
+) -> None:
     """Count, for each row of three known cards, how many completions by four cards win each pay-table row.
 
-    ``ranks`` are lookup tables (:class:`paytables.poker.community.StrengthTables`), ``rows`` the pay-table row by
-    strength. ``counts`` gets the numbers.
+    ``rank_tables`` are lookup tables (:class:`paytables.poker.community.StrengthTables`), ``row_by_strength`` the
+    pay-table row by strength. ``row_counts`` gets the numbers.
     """
-    five, sixth, seventh, plain, suited = ranks
+    first_five_steps, sixth_step, seventh_step, plain_strengths, flush_strengths = rank_tables
     masks = np.zeros(4, dtype=np.int64)
-    for n in range(known_cards.shape[0]):
-        cards = known_cards[n]
+    for class_index in range(known_cards.shape[0]):
+        cards = known_cards[class_index]
         masks[:] = 0
         state = 0
         for index in range(3):
-            state = five[index, state, cards[index] >> 2]
+            state = first_five_steps[index, state, cards[index] >> 2]
             masks[cards[index] & 3] |= 1 << (cards[index] >> 2)
         unseen = [card for card in range(52) if card not in (cards[0], cards[1], cards[2])]
         for i in range(3, 49):
             d = unseen[i]
-            fourth = five[3, state, d >> 2]
+            state_after_four = first_five_steps[3, state, d >> 2]
             masks[d & 3] |= 1 << (d >> 2)
             for j in range(2, i):
                 c = unseen[j]
-                fifth = five[4, fourth, c >> 2]
+                state_after_five = first_five_steps[4, state_after_four, c >> 2]
                 masks[c & 3] |= 1 << (c >> 2)
                 for k in range(1, j):
                     b = unseen[k]
-                    after = sixth[fifth, b >> 2]
+                    state_after_six = sixth_step[state_after_five, b >> 2]
                     masks[b & 3] |= 1 << (b >> 2)
                     for m in range(k):
                         a = unseen[m]
-                        best = plain[seventh[after, a >> 2]]
+                        strength = plain_strengths[seventh_step[state_after_six, a >> 2]]
                         suit = a & 3
-                        best = max(best, suited[masks[suit] | 1 << (a >> 2)])
-                        for other in range(4):
-                            if other != suit:
-                                best = max(best, suited[masks[other]])
-                        counts[n, rows[best]] += 1
+                        strength = max(strength, flush_strengths[masks[suit] | 1 << (a >> 2)])
+                        for other_suit in range(4):
+                            if other_suit != suit:
+                                strength = max(strength, flush_strengths[masks[other_suit]])
+                        row_counts[class_index, row_by_strength[strength]] += 1
                     masks[b & 3] &= ~(1 << (b >> 2))
                 masks[c & 3] &= ~(1 << (c >> 2))
             masks[d & 3] &= ~(1 << (d >> 2))

@@ -22,14 +22,16 @@ REPRODUCTION_TEXT: Final = (
 
 def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
     """Return the side bet that plays for a progressive level, with the probability of each hit."""
-    spot = definition.spots[level.spot]
+    spot = definition.spot_by_id[level.spot]
     figures = find_figures(definition)[spot.id]
-    rates: dict[Fraction, Fraction] = {}
-    for row in spot.pay:
+    hit_rate_by_share: dict[Fraction, Fraction] = {}
+    for row in spot.pay_rows:
         if row.pays.level_share:
-            rate = Fraction(figures.levels[row.id])
-            rates[row.pays.level_share] = rates.get(row.pays.level_share, Fraction(0)) + rate
-    return SideBet(level, (spot.id,), spot.limits.least, rates)
+            row_rate = Fraction(figures.level_row_probabilities[row.id])
+            hit_rate_by_share[row.pays.level_share] = (
+                hit_rate_by_share.get(row.pays.level_share, Fraction(0)) + row_rate
+            )
+    return SideBet(level, (spot.id,), spot.limits.bet_min, hit_rate_by_share)
 
 
 def prove(definition: PokerDefinition, *solver_options: object) -> dict[str, ProvedFigures]:
@@ -63,7 +65,7 @@ def analyse(definition: PokerDefinition) -> Analysis:
 
 def _find_minimum_stake(definition: PokerDefinition, bet_name: str) -> int:
     """Return the smallest initial stake, in credits, of a bet for which figures are stored."""
-    return (definition.ante if bet_name == MAIN_BET else definition.spots[bet_name]).limits.least
+    return (definition.ante if bet_name == MAIN_BET else definition.spot_by_id[bet_name]).limits.bet_min
 
 
 def _analyse_bet(
@@ -74,27 +76,32 @@ def _analyse_bet(
     bets = {spot: int(factor * unit_credits) for spot, factor in factor_by_spot.items()}
     cost = sum(bets.values())
     distribution = build_distribution(
-        {int(Fraction(net) * unit_credits) + cost: Fraction(rate) for net, rate in figures.law.items()}
+        {
+            int(Fraction(net) * unit_credits) + cost: Fraction(rate)
+            for net, rate in figures.net_probabilities.items()
+        }
     )
     spot = None if bet_name == MAIN_BET else bet_name
     mean = distribution.compute_moment(1)
     side_bets = [
-        build_side_bet(definition, level) for level in definition.progressive if level.spot == bet_name
+        build_side_bet(definition, level) for level in definition.progressive_levels if level.spot == bet_name
     ]
     return BetAnalysis(
         bet=bet_name,
         cost_credits=cost,
         options={"bets": bets},
         rtp=mean / cost,
-        prizes=tuple(_build_prize(payment_rate, unit_credits, cost) for payment_rate in figures.won),
+        prizes=tuple(
+            _build_prize(payment_rate, unit_credits, cost) for payment_rate in figures.payment_rates
+        ),
         progressives=tuple(side_bet.compute_level_figures(mean) for side_bet in side_bets),
         strategy=describe_best_play(definition, spot),
-        worst_rtp=1 + Fraction(figures.worst) * unit_credits / cost,
-        simplest_strategy=None if figures.simplest is None else describe_simplest_play(definition, spot),
+        worst_rtp=1 + Fraction(figures.worst_mean) * unit_credits / cost,
+        simplest_strategy=None if figures.simplest_mean is None else describe_simplest_play(definition, spot),
         simplest_rtp=None
-        if figures.simplest is None
-        else 1 + Fraction(figures.simplest) * unit_credits / cost,
-        mean_staked_credits=Fraction(figures.staked) * unit_credits,
+        if figures.simplest_mean is None
+        else 1 + Fraction(figures.simplest_mean) * unit_credits / cost,
+        mean_staked_credits=Fraction(figures.mean_stake) * unit_credits,
         notes=(REPRODUCTION_TEXT.format(time=_estimate_computing_time(definition)),)
         if bet_name == MAIN_BET
         else (),
@@ -106,9 +113,9 @@ def _build_prize(payment_rate: BetPaymentRate, unit_credits: int, cost_credits: 
 
     ``unit_credits`` is the initial stake and ``cost_credits`` the cost of the wager, both in credits.
     """
-    rate, credits_ = Fraction(payment_rate.rate), int(Fraction(payment_rate.back) * unit_credits)
+    rate, credits_ = Fraction(payment_rate.rate), int(Fraction(payment_rate.returned_antes) * unit_credits)
     return PrizeFigures(
-        name=payment_rate.prize,
+        name=payment_rate.prize_name,
         stage_or_spot=payment_rate.spot,
         credits=credits_,
         rate=rate,
@@ -119,7 +126,7 @@ def _build_prize(payment_rate: BetPaymentRate, unit_credits: int, cost_credits: 
 def _estimate_computing_time(definition: PokerDefinition) -> str:
     """Return text for the operator: how long it takes to compute this game's figures."""
     has_shared_board = definition.duel is not None and any(
-        step.deal and step.deal.board for step in definition.step
+        step.deal and step.deal.board_card_count for step in definition.steps
     )
     return "about three minutes on two cores" if has_shared_board else "less than a minute"
 

@@ -35,10 +35,10 @@ RANKING_RULES_BY_NAME: Final[dict[str, RankingRules]] = {
 RankingName = Literal["three", "four", "five"]
 #: The result of a bet: ``pays`` is by the rows of its pay table or, if none fits, by ``otherwise``.
 BetResultName = Literal["win", "push", "lose", "pays"]
-#: How the player's hand compares with the bank's; ``closed``: the bank does not open (does not qualify).
-HandComparison = Literal["closed", "better", "equal", "worse"]
+#: How the player's hand compares with the bank's; ``unqualified``: the bank does not qualify (does not open).
+HandComparison = Literal["unqualified", "better", "equal", "worse"]
 #: Every value of :data:`HandComparison`.
-HAND_COMPARISONS: Final[tuple[HandComparison, ...]] = ("closed", "better", "equal", "worse")
+HAND_COMPARISONS: Final[tuple[HandComparison, ...]] = ("unqualified", "better", "equal", "worse")
 #: Cards of a deck.
 DECK_CARD_COUNT: Final = 52
 #: A multiple of another bet's stake: ``1/2``, ``3``.
@@ -69,54 +69,61 @@ class BetSpot(StrictTable):
     id: Identifier
     name: Text
     limits: BetLimits = BetLimits()
-    raised: bool = False
+    is_raise_only: bool = Field(default=False, alias="raised")
     """Whether the bet can only be made by an option of a decision during the round."""
-    of: Identifier | None = None
+    base_spot: Identifier | None = Field(default=None, alias="of")
     """The id of the bet whose stake determines this one's stake, and which must be made too; None: no such bet."""
-    times: StakeMultiple = "1"
-    """The stake of this bet as a multiple of the stake of the bet ``of``."""
-    needs: Identifier | None = None
+    base_stake_multiple: StakeMultiple = Field(default="1", alias="times")
+    """The stake of this bet as a multiple of the stake of the bet ``base_spot``."""
+    required_spot: Identifier | None = Field(default=None, alias="needs")
     """The id of a bet that must be placed with this one, or None."""
-    order: RankingName = "five"
+    ranking_name: RankingName = Field(default="five", alias="order")
     """The name of the ranking order that ranks the bet's hands."""
-    player: PositiveInt | None = None
+    player_card_count: PositiveInt | None = Field(default=None, alias="player")
     """How many of the player's cards, in the order dealt, count for the bet; None: all of them."""
-    board: NaturalInt | None = None
+    board_card_count: NaturalInt | None = Field(default=None, alias="board")
     """The number of shared cards that count for the bet; None: all of them."""
-    closed: BetResultName = "push"
+    result_if_unqualified: BetResultName = Field(default="push", alias="closed")
     """The result of the bet if the bank does not qualify."""
-    better: BetResultName | None = None
+    result_if_better: BetResultName | None = Field(default=None, alias="better")
     """The result of the bet if the player's hand beats the bank's; None: the bank's cards do not decide the bet."""
-    equal: BetResultName = "push"
+    result_if_equal: BetResultName = Field(default="push", alias="equal")
     """The result of the bet if both hands are equal."""
-    worse: BetResultName = "lose"
+    result_if_worse: BetResultName = Field(default="lose", alias="worse")
     """The result of the bet if the bank's hand beats the player's."""
-    otherwise: BetResultName = "push"
+    result_without_row: BetResultName = Field(default="push", alias="otherwise")
     """The result of a bet decided by its pay table if the hand fits no row."""
-    pay: tuple[PayRow, ...] = ()
+    pay_rows: tuple[PayRow, ...] = Field(default=(), alias="pay")
     """The pay table of a bet that the player's cards alone decide."""
-    first: tuple[PayRow, ...] = ()
+    overriding_rows: tuple[PayRow, ...] = Field(default=(), alias="first")
     """Pay-table rows that decide the bet whatever hand the bank has; the other rules apply if none fits."""
-    bonus: tuple[PayRow, ...] = ()
+    bonus_rows: tuple[PayRow, ...] = Field(default=(), alias="bonus")
     """Pay-table rows that are paid in addition to the bet's result."""
 
     @property
     def is_independent_of_bank(self) -> bool:
         """Return whether the bet does not depend on the bank's cards."""
-        return self.better is None
+        return self.result_if_better is None
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "BetSpot":
         """Refuse a poker bet that nothing pays, or a multiple of another bet that is not a whole number."""
-        if self.is_independent_of_bank and not self.pay:
+        if self.is_independent_of_bank and not self.pay_rows:
             raise ValueError(f"{self.id}: has neither pay rows nor a result for a better hand")
-        if self.of is not None and not self.times.isdecimal():
-            raise ValueError(f"{self.id}: {self.times} times {self.of!r}: must be a whole number of times")
+        if self.base_spot is not None and not self.base_stake_multiple.isdecimal():
+            raise ValueError(
+                f"{self.id}: {self.base_stake_multiple} times {self.base_spot!r}: must be a whole number of times"
+            )
         return self
 
     def find_result(self, comparison: HandComparison) -> BetResultName:
         """Return the bet's result, from the comparison of the player's hand with the bank's."""
-        results = {"closed": self.closed, "better": self.better, "equal": self.equal, "worse": self.worse}
+        results = {
+            "unqualified": self.result_if_unqualified,
+            "better": self.result_if_better,
+            "equal": self.result_if_equal,
+            "worse": self.result_if_worse,
+        }
         return results[comparison] or "pays"
 
 
@@ -126,35 +133,39 @@ class DecisionOption(StrictTable):
     id: Identifier
     spot: Identifier | None = None
     """The id of the spot that the option adds a stake to or takes it back from; None: neither."""
-    times: StakeMultiple = "1"
+    stake_multiple: StakeMultiple = Field(default="1", alias="times")
     """The amount that the option stakes, as a multiple of the ante."""
-    fold: bool = False
+    is_fold: bool = Field(default=False, alias="fold")
     """Whether the option folds."""
-    back: StakeMultiple | None = None
+    returned_share: StakeMultiple | None = Field(default=None, alias="back")
     """The part of the bet on ``spot`` that the option takes back; None: it takes nothing back."""
-    least: str | None = None
+    lowest_hand: str | None = Field(default=None, alias="least")
     """The lowest hand of the player's own cards with which the option may be chosen, as cards; None: any."""
 
     @model_validator(mode="after")
     def _check_cards(self) -> "DecisionOption":
         """Refuse an option whose lowest hand is not text that names cards."""
-        _check_cards_text(self.least)
+        _check_cards_text(self.lowest_hand)
         return self
 
     @property
     def added_stake_factor(self) -> Fraction:
         """Return the credits that the option stakes for each credit of the ante."""
-        return Fraction(self.times) if self.spot is not None and self.back is None else Fraction(0)
+        return (
+            Fraction(self.stake_multiple)
+            if self.spot is not None and self.returned_share is None
+            else Fraction(0)
+        )
 
 
 class StepDeal(StrictTable):
     """The numbers of cards dealt in a step: to the player, to the bank (face up), to the shared board."""
 
-    player: NaturalInt = 0
+    player_card_count: NaturalInt = Field(default=0, alias="player")
     """The number of cards dealt to the player."""
-    bank: NaturalInt = 0
+    bank_card_count: NaturalInt = Field(default=0, alias="bank")
     """The number of cards dealt face up to the bank."""
-    board: NaturalInt = 0
+    board_card_count: NaturalInt = Field(default=0, alias="board")
     """The number of cards dealt to the shared board."""
 
 
@@ -167,9 +178,9 @@ class RoundStep(StrictTable):
 
     deal: StepDeal | None = None
     """The cards that the step deals, or None."""
-    ask: Identifier | None = None
+    decision_name: Identifier | None = Field(default=None, alias="ask")
     """The id of the decision that the step asks for, or None."""
-    option: tuple[DecisionOption, ...] = ()
+    options: tuple[DecisionOption, ...] = Field(default=(), alias="option")
     """The options of the decision."""
     skipped_with_bets: tuple[Identifier, ...] = Field(default=(), alias="unless")
     """Ids of bets. The decision is skipped if any of them has been made."""
@@ -179,10 +190,12 @@ class RoundStep(StrictTable):
     @model_validator(mode="after")
     def _check_deals_or_asks(self) -> "RoundStep":
         """Refuse a step that both deals and asks, does neither, or asks without an option that costs nothing."""
-        if (self.deal is None) == (self.ask is None):
+        if (self.deal is None) == (self.decision_name is None):
             raise ValueError("a step must have either `deal` or `ask`")
-        if self.ask is not None and not any(not option.added_stake_factor for option in self.option):
-            raise ValueError(f"{self.ask}: at least one option must add no stake")
+        if self.decision_name is not None and not any(
+            not option.added_stake_factor for option in self.options
+        ):
+            raise ValueError(f"{self.decision_name}: at least one option must add no stake")
         return self
 
 
@@ -193,17 +206,17 @@ class HandComparisonRules(StrictTable):
     the bank use it.
     """
 
-    order: RankingName = "five"
+    ranking_name: RankingName = Field(default="five", alias="order")
     """The name of the ranking order for both hands."""
-    bank: PositiveInt
+    bank_card_count: PositiveInt = Field(alias="bank")
     """The number of cards dealt to the bank."""
-    opens: str | None = None
+    lowest_qualifying_hand: str | None = Field(default=None, alias="opens")
     """The lowest hand with which the bank qualifies (opens), as cards; None: any hand."""
 
     @model_validator(mode="after")
     def _check_cards(self) -> "HandComparisonRules":
         """Refuse a lowest opening hand that is not text that names cards."""
-        _check_cards_text(self.opens)
+        _check_cards_text(self.lowest_qualifying_hand)
         return self
 
     @property
@@ -211,8 +224,10 @@ class HandComparisonRules(StrictTable):
         """Return the strength of the lowest hand with which the bank qualifies (opens); 0 if every hand does."""
         return (
             0
-            if self.opens is None
-            else HandRanking(RANKING_RULES_BY_NAME[self.order]).compute_strength(parse_cards(self.opens))
+            if self.lowest_qualifying_hand is None
+            else HandRanking(RANKING_RULES_BY_NAME[self.ranking_name]).compute_strength(
+                parse_cards(self.lowest_qualifying_hand)
+            )
         )
 
 
@@ -222,15 +237,15 @@ class AdviceLine(StrictTable):
     The last line of a strategy applies to any hand.
     """
 
-    option: Identifier
+    option_id: Identifier = Field(alias="option")
     """The id of the option to choose."""
-    least: str | None = None
+    lowest_hand: str | None = Field(default=None, alias="least")
     """The lowest hand, as cards, for which the line applies; None: any hand."""
 
     @model_validator(mode="after")
     def _check_cards(self) -> "AdviceLine":
         """Refuse a strategy line whose lowest hand is not text that names cards."""
-        _check_cards_text(self.least)
+        _check_cards_text(self.lowest_hand)
         return self
 
 
@@ -239,9 +254,9 @@ class BetPaymentRate(StrictTable):
 
     spot: Identifier
     """The id of the bet."""
-    prize: Identifier
+    prize_name: Identifier = Field(alias="prize")
     """The pay-table row that pays, or ``won``, ``push`` or ``withdrawn``."""
-    back: FractionText
+    returned_antes: FractionText = Field(alias="back")
     """The total returned for the bet, stake included, as a multiple of the ante; 0 for a share of a level."""
     rate: FractionText
     """The probability that the bet is paid in this way."""
@@ -253,13 +268,13 @@ class ProvedFigures(StrictTable):
     Amounts are multiples of the ante or, for a bet that does not depend on the bank's cards, of that bet.
     """
 
-    law: dict[str, FractionText]
+    net_probabilities: dict[str, FractionText] = Field(alias="law")
     """The probability of each net result of the best strategy; a win of a progressive level counts as a lost stake."""
-    staked: FractionText
+    mean_stake: FractionText = Field(alias="staked")
     """The mean total stake of the best strategy, in antes."""
-    worst: FractionText
+    worst_mean: FractionText = Field(alias="worst")
     """The mean net result of the worst strategy, in antes."""
-    simplest: FractionText | None = None
+    simplest_mean: FractionText | None = Field(default=None, alias="simplest")
     """The mean net result of the simplest published strategy, in antes, or None."""
     policy: PackedPolicy | None = None
     """The index of the best option in each class of hands, as packed data; None if it would be too long.
@@ -267,9 +282,9 @@ class ProvedFigures(StrictTable):
     Classes are those of the cards that the player sees (:mod:`paytables.poker.policy`). If the bank shows a card,
     there is an index for each such card.
     """
-    levels: dict[Identifier, FractionText] = Field({})
+    level_row_probabilities: dict[Identifier, FractionText] = Field({}, alias="levels")
     """The probability of each pay-table row that pays a share of a progressive level, by row id."""
-    won: tuple[BetPaymentRate, ...] = ()
+    payment_rates: tuple[BetPaymentRate, ...] = Field(default=(), alias="won")
     """How often each bet is paid in each way, also by rows that no hand wins; empty in older definitions."""
 
 
@@ -278,42 +293,44 @@ class PokerDefinition(TableDefinition):
 
     duel: HandComparisonRules | None = None
     """The comparison with the bank's hand; None: the bank has no hand."""
-    spot: Annotated[tuple[BetSpot, ...], Field(min_length=1)]
+    bet_spots: Annotated[tuple[BetSpot, ...], Field(min_length=1)] = Field(alias="spot")
     """The betting spots; the first is the ante."""
-    step: Annotated[tuple[RoundStep, ...], Field(min_length=1)]
+    steps: Annotated[tuple[RoundStep, ...], Field(min_length=1)] = Field(alias="step")
     """The steps of a round: deals and decisions, in order."""
-    progressive: tuple[Progressive, ...] = ()
+    progressive_levels: tuple[Progressive, ...] = Field(default=(), alias="progressive")
     """The progressive levels for which side bets play."""
     strategy: Text | None = Field(None, description="not used: the text is generated from `best`")
-    """Not used: the text of the best strategy is generated from ``best``."""
+    """Not used: the text of the best strategy is generated from ``best_strategy``."""
     simplest: Text | None = Field(None, description="not used: the text is generated from `simple`")
-    """Not used: the text of the simplest strategy is generated from ``simple``."""
-    best: tuple[AdviceLine, ...] = Field(
-        (), description="the best strategy, if lines can state it: the first line that fits applies"
+    """Not used: the text of the simplest strategy is generated from ``simplest_strategy``."""
+    best_strategy: tuple[AdviceLine, ...] = Field(
+        (),
+        description="the best strategy, if lines can state it: the first line that fits applies",
+        alias="best",
     )
     """The best strategy as lines, if lines can state it. The first line that fits the hand applies."""
-    simple: tuple[AdviceLine, ...] = Field(
-        (), description="the simplest published strategy: the first line that fits applies"
+    simplest_strategy: tuple[AdviceLine, ...] = Field(
+        (), description="the simplest published strategy: the first line that fits applies", alias="simple"
     )
     """The simplest published strategy, as lines. The first line that fits the hand applies."""
     proved: dict[Identifier, ProvedFigures] = Field({}, description="written by `python -m tools.dev prove`")
     """The stored exact figures, by the id of the bet."""
 
     @property
-    def spots(self) -> dict[str, BetSpot]:
+    def spot_by_id(self) -> dict[str, BetSpot]:
         """Return the bets of the definition by id."""
-        return {spot.id: spot for spot in self.spot}
+        return {spot.id: spot for spot in self.bet_spots}
 
     @property
     def ante(self) -> BetSpot:
         """Return the ante, the bet that is the unit of raises."""
-        return self.spot[0]
+        return self.bet_spots[0]
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each row of each spot's pay table pays, as text by language."""
         lines_by_language: dict[str, list[str]] = {"en": [], "fr": []}
-        for spot in self.spot:
-            for rows in filter(None, (spot.first, spot.bonus, spot.pay)):
+        for spot in self.bet_spots:
+            for rows in filter(None, (spot.overriding_rows, spot.bonus_rows, spot.pay_rows)):
                 for code, colon in (("en", ":"), ("fr", " :")):
                     pays = "; ".join(f"{row.title[code].lower()} {row.pays.format(code)}" for row in rows)
                     lines_by_language[code].append(f"{spot.name.model_dump()[code]}{colon} {pays}.")
@@ -322,7 +339,9 @@ class PokerDefinition(TableDefinition):
     @property
     def hand_size(self) -> int:
         """Return the number of cards in a hand that is ranked."""
-        return RANKING_RULES_BY_NAME[self.ante.order if self.duel is None else self.duel.order].hand_size
+        return RANKING_RULES_BY_NAME[
+            self.ante.ranking_name if self.duel is None else self.duel.ranking_name
+        ].hand_size
 
     @property
     def can_have_strategy_lines(self) -> bool:
@@ -330,8 +349,12 @@ class PokerDefinition(TableDefinition):
 
         It can if the game has one decision, a comparison with the bank, and no board.
         """
-        boards = any(step.deal is not None and step.deal.board for step in self.step)
-        return self.duel is not None and not boards and sum(step.ask is not None for step in self.step) == 1
+        boards = any(step.deal is not None and step.deal.board_card_count for step in self.steps)
+        return (
+            self.duel is not None
+            and not boards
+            and sum(step.decision_name is not None for step in self.steps) == 1
+        )
 
     @model_validator(mode="after")
     def _check_strategy_lines(self) -> "PokerDefinition":
@@ -339,9 +362,9 @@ class PokerDefinition(TableDefinition):
 
         The machine advises the player by these lines, so they must be checked.
         """
-        if self.best and not self.can_have_strategy_lines:
+        if self.best_strategy and not self.can_have_strategy_lines:
             raise ValueError("best: lines are only valid with one question against the bank and no board")
-        if self.best and self.best[-1].least is not None:
+        if self.best_strategy and self.best_strategy[-1].lowest_hand is not None:
             raise ValueError(
                 "best: the last line must not have `least`: it is for the hands that fit no other line"
             )
@@ -350,36 +373,58 @@ class PokerDefinition(TableDefinition):
     @model_validator(mode="after")
     def _check_card_counts(self) -> "PokerDefinition":
         """Refuse hands with too few cards for their ranking order, and rounds that need more cards than a deck has."""
-        deals = [step.deal for step in self.step if step.deal is not None]
-        player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
-        bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)
-        if (dealt_cards := player * self.table.seats + board + bank) > DECK_CARD_COUNT:
+        deals = [step.deal for step in self.steps if step.deal is not None]
+        player_card_count, board_card_count = (
+            sum(deal.player_card_count for deal in deals),
+            sum(deal.board_card_count for deal in deals),
+        )
+        bank_card_count = max(
+            sum(deal.bank_card_count for deal in deals), 0 if self.duel is None else self.duel.bank_card_count
+        )
+        if (
+            dealt_cards := player_card_count * self.table.seat_count + board_card_count + bank_card_count
+        ) > DECK_CARD_COUNT:
             raise ValueError(f"step: {dealt_cards} cards are dealt, but the deck has {DECK_CARD_COUNT}")
-        if self.duel is not None and bank > self.duel.bank:
-            raise ValueError(f"duel.bank: is {self.duel.bank}, but the steps deal the bank {bank} cards")
-        if self.duel is not None and min(player, bank) + board < self.hand_size:
-            raise ValueError(f"duel: {min(player, bank) + board} cards make no hand of {self.hand_size}")
-        for n, spot in enumerate(self.spot):
-            own_cards, shared = spot.player or player, board if spot.board is None else spot.board
-            if own_cards > player or shared > board:
+        if self.duel is not None and bank_card_count > self.duel.bank_card_count:
+            raise ValueError(
+                f"duel.bank: is {self.duel.bank_card_count}, but the steps deal the bank {bank_card_count} cards"
+            )
+        if (
+            self.duel is not None
+            and min(player_card_count, bank_card_count) + board_card_count < self.hand_size
+        ):
+            raise ValueError(
+                f"duel: {min(player_card_count, bank_card_count) + board_card_count} cards make no hand of "
+                f"{self.hand_size}"
+            )
+        for n, spot in enumerate(self.bet_spots):
+            own_card_count, shared_card_count = (
+                spot.player_card_count or player_card_count,
+                board_card_count if spot.board_card_count is None else spot.board_card_count,
+            )
+            if own_card_count > player_card_count or shared_card_count > board_card_count:
                 raise ValueError(
-                    f"spot.{n}: uses {own_cards} cards of the player and {shared} of "
-                    f"the board, but {player} and {board} are dealt"
+                    f"spot.{n}: uses {own_card_count} cards of the player and {shared_card_count} of "
+                    f"the board, but {player_card_count} and {board_card_count} are dealt"
                 )
-            if own_cards + shared < (size := RANKING_RULES_BY_NAME[spot.order].hand_size):
-                raise ValueError(f"spot.{n}: {own_cards + shared} cards make no hand of {size}")
+            if own_card_count + shared_card_count < (
+                hand_size := RANKING_RULES_BY_NAME[spot.ranking_name].hand_size
+            ):
+                raise ValueError(
+                    f"spot.{n}: {own_card_count + shared_card_count} cards make no hand of {hand_size}"
+                )
         return self
 
     @model_validator(mode="after")
     def _check_hand_texts(self) -> "PokerDefinition":
         """Check that every text in the definition that must name a hand of cards does so."""
-        self._check_hand_text("duel.opens", None if self.duel is None else self.duel.opens)
-        for n, step in enumerate(self.step):
-            for m, option in enumerate(step.option):
-                self._check_hand_text(f"step.{n}.option.{m}.least", option.least)
-        for name, lines in (("best", self.best), ("simple", self.simple)):
+        self._check_hand_text("duel.opens", None if self.duel is None else self.duel.lowest_qualifying_hand)
+        for n, step in enumerate(self.steps):
+            for m, option in enumerate(step.options):
+                self._check_hand_text(f"step.{n}.option.{m}.least", option.lowest_hand)
+        for name, lines in (("best", self.best_strategy), ("simple", self.simplest_strategy)):
             for n, line in enumerate(lines):
-                self._check_hand_text(f"{name}.{n}.least", line.least)
+                self._check_hand_text(f"{name}.{n}.least", line.lowest_hand)
         return self
 
     def _check_hand_text(self, definition_key: str, cards_text: str | None) -> None:
@@ -396,28 +441,33 @@ class PokerDefinition(TableDefinition):
     @model_validator(mode="after")
     def _check_names(self) -> "PokerDefinition":
         """Refuse duplicate ids and references to bets that do not exist."""
-        ids = [spot.id for spot in self.spot]
+        ids = [spot.id for spot in self.bet_spots]
         if len(set(ids)) != len(ids):
             raise ValueError("spot: two have the same id")
-        for n, spot in enumerate(self.spot):
-            if spot.of is not None and spot.of not in ids:
+        for n, spot in enumerate(self.bet_spots):
+            if spot.base_spot is not None and spot.base_spot not in ids:
                 raise ValueError(
-                    f"spot.{n}.of: there is no spot {spot.of!r}; {format_known_names(spot.of, ids)}"
+                    f"spot.{n}.of: there is no spot {spot.base_spot!r}; {format_known_names(spot.base_spot, ids)}"
                 )
-            if spot.needs is not None and spot.needs not in ids:
+            if spot.required_spot is not None and spot.required_spot not in ids:
                 raise ValueError(
-                    f"spot.{n}.needs: there is no spot {spot.needs!r}; {format_known_names(spot.needs, ids)}"
+                    f"spot.{n}.needs: there is no spot {spot.required_spot!r}; "
+                    f"{format_known_names(spot.required_spot, ids)}"
                 )
             if not spot.is_independent_of_bank and self.duel is None:
                 raise ValueError(f"spot.{n}.better: is only valid in a game with a duel against the bank")
-            rows = (*spot.first, *spot.bonus, *(() if spot.is_independent_of_bank else spot.pay))
+            rows = (
+                *spot.overriding_rows,
+                *spot.bonus_rows,
+                *(() if spot.is_independent_of_bank else spot.pay_rows),
+            )
             if any(row.pays.level_share for row in rows):
                 raise ValueError(
                     f"spot.{n}: only a bet on the player's cards alone may pay a share of a level"
                 )
-        for n, step in enumerate(self.step):
-            staked = [option.spot for option in step.option if option.spot is not None]
-            for name in (*staked, *step.skipped_with_bets, *step.asked_with_bets):
+        for n, step in enumerate(self.steps):
+            staked_spots = [option.spot for option in step.options if option.spot is not None]
+            for name in (*staked_spots, *step.skipped_with_bets, *step.asked_with_bets):
                 if name not in ids:
                     raise ValueError(f"step.{n}: there is no spot {name!r}; {format_known_names(name, ids)}")
         return self

@@ -62,7 +62,7 @@ def solve(definition: PokerDefinition, *solver_options: object) -> dict[str, Pro
     if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
         figures_by_bet[MAIN_BET] = solve_withdrawable_bets(definition)
     elif not definition.ante.is_independent_of_bank and any(
-        step.deal and step.deal.board for step in definition.step
+        step.deal and step.deal.board_card_count for step in definition.steps
     ):
         from paytables.poker.table.streets import solve_holdem  # noqa: PLC0415 (slow to load)
 
@@ -72,18 +72,18 @@ def solve(definition: PokerDefinition, *solver_options: object) -> dict[str, Pro
     else:
         figures_by_bet[definition.ante.id] = solve_independent_bet(definition, definition.ante)
     for name in list_independent_bets(definition):
-        figures_by_bet[name] = solve_independent_bet(definition, definition.spots[name])
+        figures_by_bet[name] = solve_independent_bet(definition, definition.spot_by_id[name])
     return figures_by_bet
 
 
 def build_figures_from_cases(
-    net_cases: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
+    case_count_by_net: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
 ) -> ProvedFigures:
-    """Return a poker bet's figures from the number of cases that end with each net in ``net_cases``."""
-    total = sum(net_cases.values())
+    """Return a poker bet's figures from the number of cases that end with each net in ``case_count_by_net``."""
+    total = sum(case_count_by_net.values())
     rates = {
         format_fraction(net): format_fraction(Fraction(cases, total))
-        for net, cases in sorted(net_cases.items())
+        for net, cases in sorted(case_count_by_net.items())
         if cases
     }
     return ProvedFigures(
@@ -97,7 +97,7 @@ def build_figures_from_cases(
 def find_winning_rows(rows: tuple[PayRow, ...], strengths: Ints, spot: BetSpot) -> Ints:
     """Return the index of the pay-table row that a hand of each strength wins on a spot; -1 for no row."""
     distinct_strengths, strength_indexes = np.unique(strengths, return_inverse=True)
-    order = RANKING_RULES_BY_NAME[spot.order]
+    order = RANKING_RULES_BY_NAME[spot.ranking_name]
     row_by_strength = [find_pay_row(rows, int(strength), 0, order) for strength in distinct_strengths]
     row_indexes: Ints = np.array([-1 if row is None else row for row in row_by_strength])[strength_indexes]
     return row_indexes
@@ -124,18 +124,18 @@ def find_withdrawal_terms(definition: PokerDefinition, spot: BetSpot) -> Withdra
     seen_card_count: int | None = None
     returned_share = Fraction(0)
     withdraw_and_keep_indexes = (0, 0)
-    for step in definition.step:
+    for step in definition.steps:
         if step.deal is not None:
-            own_card_count += step.deal.player
-            board_card_count += step.deal.board
-        for index, option in enumerate(step.option):
-            if option.spot == spot.id and option.back is not None:
+            own_card_count += step.deal.player_card_count
+            board_card_count += step.deal.board_card_count
+        for index, option in enumerate(step.options):
+            if option.spot == spot.id and option.returned_share is not None:
                 seen_card_count = own_card_count + board_card_count
-                returned_share = Fraction(option.back)
-                keep_index = next(n for n, other in enumerate(step.option) if other.back is None)
+                returned_share = Fraction(option.returned_share)
+                keep_index = next(n for n, other in enumerate(step.options) if other.returned_share is None)
                 withdraw_and_keep_indexes = (index, keep_index)
-    hand_card_count = (own_card_count if spot.player is None else spot.player) + (
-        board_card_count if spot.board is None else spot.board
+    hand_card_count = (own_card_count if spot.player_card_count is None else spot.player_card_count) + (
+        board_card_count if spot.board_card_count is None else spot.board_card_count
     )
     return WithdrawalTerms(hand_card_count, seen_card_count, returned_share, withdraw_and_keep_indexes)
 
@@ -148,7 +148,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedF
     """
     terms = find_withdrawal_terms(definition, spot)
     card_count, seen_card_count = terms.hand_card_count, terms.seen_card_count
-    if card_count > 6 and any(row.pays.level_share for row in spot.pay):
+    if card_count > 6 and any(row.pays.level_share for row in spot.pay_rows):
         raise BeyondExactAnalysis(
             f"{spot.id}: no exact figures for a bet on {card_count} cards that pays a share of a level"
         )
@@ -167,24 +167,35 @@ def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedF
             f"{spot.id}: no exact figures for a bet on {card_count} cards that may be taken back alone"
         )
     hands = build_sets(52, card_count)
-    rows = find_winning_rows(spot.pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spot.order]), spot)
-    counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
-    net_cases: Counter[Fraction] = Counter({Fraction(-1): int(counts[0])})
-    for row, count in zip(spot.pay, counts[1:].tolist(), strict=True):
-        net_cases[row.pays.net] += count
-    mean = _compute_mean(net_cases)
-    won = zip(spot.pay, counts[1:].tolist(), strict=True)
-    levels = {
-        row.id: format_fraction(Fraction(count, hands.count)) for row, count in won if row.pays.level_share
+    rows = find_winning_rows(
+        spot.pay_rows, hands.compute_strengths(RANKING_RULES_BY_NAME[spot.ranking_name]), spot
+    )
+    counts_by_row = np.bincount(rows + 1, minlength=len(spot.pay_rows) + 1)
+    case_count_by_net: Counter[Fraction] = Counter({Fraction(-1): int(counts_by_row[0])})
+    for row, count in zip(spot.pay_rows, counts_by_row[1:].tolist(), strict=True):
+        case_count_by_net[row.pays.net] += count
+    mean = _compute_mean(case_count_by_net)
+    row_counts = zip(spot.pay_rows, counts_by_row[1:].tolist(), strict=True)
+    level_row_probabilities = {
+        row.id: format_fraction(Fraction(count, hands.count))
+        for row, count in row_counts
+        if row.pays.level_share
     }
-    rows_won = dict(zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True))
-    extra_figures = {"levels": levels, "won": list_row_rates((), rows_won, hands.count)}
-    return build_figures_from_cases(net_cases, Fraction(1), mean, None).model_copy(update=extra_figures)
+    payment_counts = dict(zip(iter_row_returns(spot, Fraction(1)), counts_by_row[1:].tolist(), strict=True))
+    extra_figures = {
+        "level_row_probabilities": level_row_probabilities,
+        "payment_rates": list_row_rates((), payment_counts, hands.count),
+    }
+    return build_figures_from_cases(case_count_by_net, Fraction(1), mean, None).model_copy(
+        update=extra_figures
+    )
 
 
-def _compute_mean(net_cases: Counter[Fraction]) -> Fraction:
+def _compute_mean(case_count_by_net: Counter[Fraction]) -> Fraction:
     """Return the mean net result, from the number of cases with each net result."""
-    return sum((net * cases for net, cases in net_cases.items()), Fraction(0)) / sum(net_cases.values())
+    return sum((net * cases for net, cases in case_count_by_net.items()), Fraction(0)) / sum(
+        case_count_by_net.values()
+    )
 
 
 def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
@@ -193,9 +204,9 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
     Each is taken back by its own decision. The simplest published strategy keeps a bet only if the cards seen so far
     already win.
     """
-    spots = [definition.spots[name] for name in list_bets_with_ante(definition)]
+    spots = [definition.spot_by_id[name] for name in list_bets_with_ante(definition)]
     withdrawal_terms = [find_withdrawal_terms(definition, spot) for spot in spots]
-    size = withdrawal_terms[0].hand_card_count
+    hand_card_count = withdrawal_terms[0].hand_card_count
     seen_counts = sorted(
         terms.seen_card_count for terms in withdrawal_terms if terms.seen_card_count is not None
     )
@@ -203,66 +214,77 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
         raise BeyondExactAnalysis(
             f"{definition.game.id}: this analysis needs three bets of which two may be taken back in full"
         )
-    hands = build_sets(52, size)
-    rows = find_winning_rows(
-        spots[0].pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]), spots[0]
+    hands = build_sets(52, hand_card_count)
+    row_by_hand = find_winning_rows(
+        spots[0].pay_rows, hands.compute_strengths(RANKING_RULES_BY_NAME[spots[0].ranking_name]), spots[0]
     )
-    unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
-    nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
-    net_sums_by_seen_count = hands.sum_over_supersets(nets[rows])
-    chosen_hands, hands_per_class = hands.suit_classes_and_sizes
+    unit = lcm(*(row.pays.net.denominator for row in spots[0].pay_rows))
+    row_nets = np.array([int(row.pays.net * unit) for row in spots[0].pay_rows] + [-unit], dtype=np.int64)
+    net_sums_by_seen_count = hands.sum_over_supersets(row_nets[row_by_hand])
+    class_hands, hands_per_class = hands.suit_classes_and_sizes
     seen_rows = [
         find_winning_rows(
-            spots[0].pay,
-            build_sets(52, seen_count).compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]),
+            spots[0].pay_rows,
+            build_sets(52, seen_count).compute_strengths(RANKING_RULES_BY_NAME[spots[0].ranking_name]),
             spots[0],
         )
         for seen_count in seen_counts
     ]
-    net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
-    won: Counter[BetPayment] = Counter()
-    for first in combinations(range(size), seen_counts[0]):
-        for more_cards in combinations(sorted(set(range(size)) - {*first}), seen_counts[1] - seen_counts[0]):
-            masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more_cards)))
-            stay = [
-                net_sums_by_seen_count[seen_count][hands.find_held_set_indexes(chosen_hands, mask)] > 0
+    case_counts_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
+    payment_counts: Counter[BetPayment] = Counter()
+    for first_indexes in combinations(range(hand_card_count), seen_counts[0]):
+        for further_indexes in combinations(
+            sorted(set(range(hand_card_count)) - {*first_indexes}), seen_counts[1] - seen_counts[0]
+        ):
+            masks = (
+                sum(1 << n for n in first_indexes),
+                sum(1 << n for n in (*first_indexes, *further_indexes)),
+            )
+            keeps_by_decision = [
+                net_sums_by_seen_count[seen_count][hands.find_held_set_indexes(class_hands, mask)] > 0
                 for seen_count, mask in zip(seen_counts, masks, strict=True)
             ]
-            stay_with_win = [
-                row_by_hand[hands.find_held_set_indexes(chosen_hands, mask)] >= 0
-                for row_by_hand, mask in zip(seen_rows, masks, strict=True)
+            keeps_winning_by_decision = [
+                row_by_seen_set[hands.find_held_set_indexes(class_hands, mask)] >= 0
+                for row_by_seen_set, mask in zip(seen_rows, masks, strict=True)
             ]
             # the best strategy, the worst, and the simplest: which of the two bets stay, by class of hands
-            for net_cases, staying_bets in zip(
-                net_cases_by_play, (stay, [~is_best for is_best in stay], stay_with_win), strict=True
+            for case_count_by_net, kept_by_decision in zip(
+                case_counts_by_play,
+                (keeps_by_decision, [~keeps for keeps in keeps_by_decision], keeps_winning_by_decision),
+                strict=True,
             ):
-                bet_counts = np.sum(staying_bets, axis=0, dtype=np.int64) + 1
-                cases = np.zeros((4, len(nets)), dtype=np.int64)
-                np.add.at(cases, (bet_counts, rows[chosen_hands]), hands_per_class)
+                bet_counts = np.sum(kept_by_decision, axis=0, dtype=np.int64) + 1
+                cases = np.zeros((4, len(row_nets)), dtype=np.int64)
+                np.add.at(cases, (bet_counts, row_by_hand[class_hands]), hands_per_class)
                 for (bet_count, row), n in np.ndenumerate(cases):
-                    net_cases[Fraction(int(nets[row]) * bet_count, unit)] += int(n)
+                    case_count_by_net[Fraction(int(row_nets[row]) * bet_count, unit)] += int(n)
             for spot, terms in zip(spots, withdrawal_terms, strict=True):
-                stays = (
-                    np.ones(len(chosen_hands), dtype=np.bool_)
+                keeps_bet = (
+                    np.ones(len(class_hands), dtype=np.bool_)
                     if terms.seen_card_count is None
-                    else stay[seen_counts.index(terms.seen_card_count)]
+                    else keeps_by_decision[seen_counts.index(terms.seen_card_count)]
                 )
                 counts = np.bincount(
-                    rows[chosen_hands][stays] + 1, hands_per_class[stays], len(spot.pay) + 1
+                    row_by_hand[class_hands][keeps_bet] + 1,
+                    hands_per_class[keeps_bet],
+                    len(spot.pay_rows) + 1,
                 ).astype(np.int64)
-                rows_won = zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True)
-                won.update(dict(rows_won))
-                won[spot.id, "withdrawn", Fraction(1)] += int(hands_per_class[~stays].sum())
+                row_payments = zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True)
+                payment_counts.update(dict(row_payments))
+                payment_counts[spot.id, "withdrawn", Fraction(1)] += int(hands_per_class[~keeps_bet].sum())
     all_rows = [row for spot in spots for row in iter_row_returns(spot, Fraction(1))]
-    won = +won  # drop zero counts: the bet that cannot be taken back has no withdrawals
+    payment_counts = +payment_counts  # drop zero counts: the bet that cannot be taken back has no withdrawals
     figures = build_figures_from_cases(
-        net_cases_by_play[0],
+        case_counts_by_play[0],
         Fraction(len(spots)),
-        _compute_mean(net_cases_by_play[1]),
-        _compute_mean(net_cases_by_play[2]),
+        _compute_mean(case_counts_by_play[1]),
+        _compute_mean(case_counts_by_play[2]),
     )
     return figures.model_copy(
-        update={"won": list_row_rates(all_rows, won, sum(net_cases_by_play[0].values()))}
+        update={
+            "payment_rates": list_row_rates(all_rows, payment_counts, sum(case_counts_by_play[0].values()))
+        }
     )
 
 
@@ -274,7 +296,7 @@ class SolvedOption:
     """The option, as the definition states it."""
     nets: Ints
     """The net result, in ``1 / unit`` antes, for each comparison with the bank (row) and class of hands (column)."""
-    staked: Fraction
+    stake_antes: Fraction
     """The total stake in antes after the option is chosen."""
     offered_classes: Bools
     """For each class of hands: whether the option may be chosen with such a hand."""
@@ -291,33 +313,38 @@ class OneDecisionSolver:
         if duel is None:
             raise BeyondExactAnalysis(f"{definition.game.id}: this analysis needs a duel against the bank")
         self.definition, self.duel = definition, duel
-        deals = [step.deal for step in definition.step if step.deal is not None]
-        asks = [n for n, step in enumerate(definition.step) if step.ask is not None]
-        deals_before = [step.deal for step in definition.step[: asks[0]] if step.deal is not None]
-        if len(asks) > 1:
+        deals = [step.deal for step in definition.steps if step.deal is not None]
+        decision_step_indexes = [
+            n for n, step in enumerate(definition.steps) if step.decision_name is not None
+        ]
+        deals_before = [
+            step.deal for step in definition.steps[: decision_step_indexes[0]] if step.deal is not None
+        ]
+        if len(decision_step_indexes) > 1:
             raise BeyondExactAnalysis(
-                f"{definition.game.id}: this analysis allows one question, but the game has {len(asks)}"
+                f"{definition.game.id}: this analysis allows one question, "
+                f"but the game has {len(decision_step_indexes)}"
             )
-        self.step = definition.step[asks[0]]
+        self.step = definition.steps[decision_step_indexes[0]]
         """The step in which the player decides."""
-        self.own_card_count = sum(deal.player for deal in deals)
+        self.own_card_count = sum(deal.player_card_count for deal in deals)
         """The number of cards that the player has at the end of the round."""
-        self.known_card_count = sum(deal.player for deal in deals_before)
+        self.known_card_count = sum(deal.player_card_count for deal in deals_before)
         """The number of own cards that the player has seen when deciding."""
-        self.open_bank_card_count = sum(deal.bank for deal in deals_before)
+        self.face_up_bank_card_count = sum(deal.bank_card_count for deal in deals_before)
         """The number of bank cards that are face up when the player decides."""
-        self.player: CardSets = build_sets(52, self.own_card_count)
-        self.chosen, self.hands_per_class = self.player.suit_classes_and_sizes
+        self.player_hands: CardSets = build_sets(52, self.own_card_count)
+        self.class_hands, self.hands_per_class = self.player_hands.suit_classes_and_sizes
         """One hand (its set number) of each class of hands that differ in suits only, and the size of each class."""
-        order = RANKING_RULES_BY_NAME[duel.order]
-        self.strengths = self.player.compute_strengths(order)[self.chosen]
+        order = RANKING_RULES_BY_NAME[duel.ranking_name]
+        self.strengths = self.player_hands.compute_strengths(order)[self.class_hands]
         """The strength of the player's hand in each class."""
         self.unit = lcm(
             2,
             *(
                 row.pays.net.denominator
-                for spot in definition.spot
-                for row in (*spot.pay, *spot.first, *spot.bonus)
+                for spot in definition.bet_spots
+                for row in (*spot.pay_rows, *spot.overriding_rows, *spot.bonus_rows)
             ),
         )
 
@@ -326,28 +353,29 @@ class OneDecisionSolver:
 
         The indexes are the comparison (as in :data:`HAND_COMPARISONS`), the class, and the bank's visible card.
         """
-        bank = build_sets(52, self.duel.bank)
+        bank_hands = build_sets(52, self.duel.bank_card_count)
         qualifying_strength = self.duel.lowest_qualifying_strength
         counts = count_duel_results(
-            self.player,
-            self.chosen,
+            self.player_hands,
+            self.class_hands,
             self.strengths,
-            bank,
-            bank.compute_strengths(RANKING_RULES_BY_NAME[self.duel.order]),
-            is_dealer_card_visible=self.open_bank_card_count > 0,
+            bank_hands,
+            bank_hands.compute_strengths(RANKING_RULES_BY_NAME[self.duel.ranking_name]),
+            is_dealer_card_visible=self.face_up_bank_card_count > 0,
             qualifying_strength=qualifying_strength,
         )
-        total = comb(
-            52 - self.own_card_count - self.open_bank_card_count, self.duel.bank - self.open_bank_card_count
+        bank_hand_count = comb(
+            52 - self.own_card_count - self.face_up_bank_card_count,
+            self.duel.bank_card_count - self.face_up_bank_card_count,
         )
         # a hand below the qualifying strength neither beats nor ties a bank hand that qualifies
         can_win = self.strengths[:, None] >= qualifying_strength
-        better = np.where(can_win, counts.weaker_counts - counts.unqualified_counts, 0)
-        equal = np.where(can_win, counts.equal_counts, 0)
-        worse = total - counts.unqualified_counts - better - equal
-        hand_counts = np.stack([counts.unqualified_counts, better, equal, worse])
-        if self.open_bank_card_count:
-            cards = self.player.cards_by_set[self.chosen]
+        better_counts = np.where(can_win, counts.weaker_counts - counts.unqualified_counts, 0)
+        equal_counts = np.where(can_win, counts.equal_counts, 0)
+        worse_counts = bank_hand_count - counts.unqualified_counts - better_counts - equal_counts
+        hand_counts = np.stack([counts.unqualified_counts, better_counts, equal_counts, worse_counts])
+        if self.face_up_bank_card_count:
+            cards = self.player_hands.cards_by_set[self.class_hands]
             for index in range(self.own_card_count):
                 hand_counts[:, np.arange(len(cards)), cards[:, index]] = 0
         return hand_counts
@@ -355,27 +383,33 @@ class OneDecisionSolver:
     def list_solved_options(self) -> list[SolvedOption]:
         """Return every option of the decision with its net results."""
         initial_bets = list_bets_with_ante(self.definition)
-        ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
-        choices = []
-        for option in self.step.option:
+        ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.ranking_name])
+        solved_options = []
+        for option in self.step.options:
             bets = self._find_bets_after(option) or initial_bets  # a fold loses the bets placed at the start
-            nets = np.zeros((len(HAND_COMPARISONS), len(self.chosen)), dtype=np.int64)
-            if option.fold:
+            nets = np.zeros((len(HAND_COMPARISONS), len(self.class_hands)), dtype=np.int64)
+            if option.is_fold:
                 nets -= int(sum(initial_bets.values()) * self.unit)
             else:
                 for name, factor in bets.items():
-                    nets += self.compute_spot_nets(self.definition.spots[name], factor)
-            least = 0 if option.least is None else ranking.compute_strength(parse_cards(option.least))
-            choices.append(SolvedOption(option, nets, Fraction(sum(bets.values())), self.strengths >= least))
-        return choices
+                    nets += self.compute_spot_nets(self.definition.spot_by_id[name], factor)
+            lowest_strength = (
+                0 if option.lowest_hand is None else ranking.compute_strength(parse_cards(option.lowest_hand))
+            )
+            solved_options.append(
+                SolvedOption(option, nets, Fraction(sum(bets.values())), self.strengths >= lowest_strength)
+            )
+        return solved_options
 
-    def compute_spot_nets(self, spot: BetSpot, factor: Fraction) -> Ints:
-        """Return one bet's net results if its stake is ``factor`` antes.
+    def compute_spot_nets(self, spot: BetSpot, stake_antes: Fraction) -> Ints:
+        """Return one bet's net results if its stake is ``stake_antes`` antes.
 
         Rows are the comparisons with the bank's hand (as in :data:`HAND_COMPARISONS`), columns the classes of the
         player's hands.
         """
-        strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
+        strengths = self.player_hands.compute_strengths(RANKING_RULES_BY_NAME[spot.ranking_name])[
+            self.class_hands
+        ]
 
         def find_spot_win(rows: tuple[PayRow, ...], default_net: Fraction) -> tuple[Ints, Bools]:
             """Return the bet's net result in each class of hands, and in which classes a pay-table row wins.
@@ -383,8 +417,8 @@ class OneDecisionSolver:
             Without a winning row the net result is ``default_net``.
             """
             row_indexes = find_winning_rows(rows, strengths, spot)
-            values = [int(row.pays.net * factor * self.unit) for row in rows]
-            return np.array([*values, int(default_net * factor * self.unit)], dtype=np.int64)[
+            row_nets = [int(row.pays.net * stake_antes * self.unit) for row in rows]
+            return np.array([*row_nets, int(default_net * stake_antes * self.unit)], dtype=np.int64)[
                 row_indexes
             ], row_indexes >= 0
 
@@ -392,212 +426,245 @@ class OneDecisionSolver:
         nets_by_comparison = []
         for comparison in HAND_COMPARISONS:
             result = spot.find_result(comparison)
-            net_without_row = net_by_result[spot.otherwise if result == "pays" else result]
-            nets, _ = find_spot_win(spot.pay if result == "pays" else (), net_without_row)
-            first_nets, has_first_row = find_spot_win(spot.first, Fraction(0))
-            bonus, _ = find_spot_win(spot.bonus, Fraction(0))
-            nets_by_comparison.append(np.where(has_first_row, first_nets, nets) + bonus)
+            net_without_row = net_by_result[spot.result_without_row if result == "pays" else result]
+            nets, _ = find_spot_win(spot.pay_rows if result == "pays" else (), net_without_row)
+            overriding_nets, has_overriding_row = find_spot_win(spot.overriding_rows, Fraction(0))
+            bonus_nets, _ = find_spot_win(spot.bonus_rows, Fraction(0))
+            nets_by_comparison.append(np.where(has_overriding_row, overriding_nets, nets) + bonus_nets)
         return np.stack(nets_by_comparison)
 
     def build_figures(self) -> ProvedFigures:
         """Return the exact figures of the game with the best decisions, the worst and the simplest ones."""
-        bank_hand_counts, choices = self.count_bank_hands_by_comparison(), self.list_solved_options()
-        values = np.stack(
-            [(bank_hand_counts * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
+        bank_hand_counts, solved_options = self.count_bank_hands_by_comparison(), self.list_solved_options()
+        net_sums = np.stack(
+            [
+                (bank_hand_counts * solved_option.nets[:, :, None]).sum(axis=0, dtype=np.int64)
+                for solved_option in solved_options
+            ]
         )
-        unavailable_options = np.stack([~choice.offered_classes for choice in choices])
-        simplest_answers = self.find_published_answers(choices, self.definition.simple)
-        published_best_answers = self.find_published_answers(choices, self.definition.best)
+        is_unavailable = np.stack([~solved_option.offered_classes for solved_option in solved_options])
+        simplest_options = self.find_published_options(solved_options, self.definition.simplest_strategy)
+        published_best_options = self.find_published_options(solved_options, self.definition.best_strategy)
         if self.known_card_count < self.own_card_count:
-            return self._build_early_decision_figures(bank_hand_counts, choices, values)
+            return self._build_early_decision_figures(bank_hand_counts, solved_options, net_sums)
         never_chosen = np.int64(1) << 62
-        best = np.where(unavailable_options[:, :, None], -never_chosen, values).argmax(axis=0)
-        worst = np.where(unavailable_options[:, :, None], never_chosen, values).argmin(axis=0)
-        net_cases, staked = self._count_nets(bank_hand_counts, choices, best)
-        worst_net_cases, _ = self._count_nets(bank_hand_counts, choices, worst)
+        best_options = np.where(is_unavailable[:, :, None], -never_chosen, net_sums).argmax(axis=0)
+        worst_options = np.where(is_unavailable[:, :, None], never_chosen, net_sums).argmin(axis=0)
+        case_count_by_net, mean_stake = self._count_nets(bank_hand_counts, solved_options, best_options)
+        worst_case_count_by_net, _ = self._count_nets(bank_hand_counts, solved_options, worst_options)
         simplest_mean = None
-        if simplest_answers is not None:
-            answers = np.broadcast_to(simplest_answers[:, None], best.shape)
-            simplest_mean = _compute_mean(self._count_nets(bank_hand_counts, choices, answers)[0])
-        if published_best_answers is not None:
-            answers = np.broadcast_to(published_best_answers[:, None], best.shape)
-            if self._count_nets(bank_hand_counts, choices, answers)[0] != net_cases:
+        if simplest_options is not None:
+            published_options = np.broadcast_to(simplest_options[:, None], best_options.shape)
+            simplest_mean = _compute_mean(
+                self._count_nets(bank_hand_counts, solved_options, published_options)[0]
+            )
+        if published_best_options is not None:
+            published_options = np.broadcast_to(published_best_options[:, None], best_options.shape)
+            if self._count_nets(bank_hand_counts, solved_options, published_options)[0] != case_count_by_net:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
-        won = self._count_bet_payments(bank_hand_counts, choices, best)
-        figures = build_figures_from_cases(net_cases, staked, _compute_mean(worst_net_cases), simplest_mean)
-        figures = figures.model_copy(
-            update={"won": list_row_rates(self._iter_rows(choices), won, sum(net_cases.values()))}
+        payment_counts = self._count_bet_payments(bank_hand_counts, solved_options, best_options)
+        figures = build_figures_from_cases(
+            case_count_by_net, mean_stake, _compute_mean(worst_case_count_by_net), simplest_mean
         )
-        if self.own_card_count != POLICY_HAND_CARD_COUNT or published_best_answers is not None:
+        figures = figures.model_copy(
+            update={
+                "payment_rates": list_row_rates(
+                    self._iter_rows(solved_options), payment_counts, sum(case_count_by_net.values())
+                )
+            }
+        )
+        if self.own_card_count != POLICY_HAND_CARD_COUNT or published_best_options is not None:
             return figures
-        policy = pack_policy(self._fill_impossible_cases(best, len(choices)).astype(np.uint8).tobytes())
+        policy = pack_policy(
+            self._fill_impossible_cases(best_options, len(solved_options)).astype(np.uint8).tobytes()
+        )
         return (
             figures if len(policy) > POLICY_CHARACTERS_MAX else figures.model_copy(update={"policy": policy})
         )
 
-    def _fill_impossible_cases(self, best: Ints, option_count: int) -> Ints:
+    def _fill_impossible_cases(self, best_options: Ints, option_count: int) -> Ints:
         """Return the best options, filled in for visible bank cards that the player's own hand holds.
 
         Such cases cannot occur; they get the option that is best most often in the class.
         """
-        if not self.open_bank_card_count:
-            return best
-        is_held_card = np.zeros(best.shape, dtype=np.bool_)
-        cards = self.player.cards_by_set[self.chosen]
+        if not self.face_up_bank_card_count:
+            return best_options
+        is_held_card = np.zeros(best_options.shape, dtype=np.bool_)
+        cards = self.player_hands.cards_by_set[self.class_hands]
         for index in range(self.own_card_count):
             is_held_card[np.arange(len(cards)), cards[:, index]] = True
-        counts = np.stack([((best == index) & ~is_held_card).sum(axis=1) for index in range(option_count)])
-        return np.where(is_held_card, counts.argmax(axis=0)[:, None], best)
+        counts = np.stack(
+            [((best_options == index) & ~is_held_card).sum(axis=1) for index in range(option_count)]
+        )
+        return np.where(is_held_card, counts.argmax(axis=0)[:, None], best_options)
 
-    def find_published_answers(
-        self, choices: list[SolvedOption], rules: tuple[AdviceLine, ...]
+    def find_published_options(
+        self, solved_options: list[SolvedOption], lines: tuple[AdviceLine, ...]
     ) -> Ints | None:
         """Return, for each class of hands, the index of the option that a published strategy chooses.
 
         Return None if the strategy has no lines, or if the player decides before seeing all own cards.
         """
-        if not rules or self.known_card_count < self.own_card_count:
+        if not lines or self.known_card_count < self.own_card_count:
             return None
-        index_by_option = {choice.option.id: n for n, choice in enumerate(choices)}
-        answers = np.full(len(self.chosen), index_by_option[rules[-1].option], dtype=np.int64)
-        ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
-        for rule in reversed(rules):
-            if rule.least is not None:
-                is_strong_enough = self.strengths >= ranking.compute_strength(parse_cards(rule.least))
-                answers[is_strong_enough] = index_by_option[rule.option]
-        return answers
+        index_by_option = {solved_option.option.id: n for n, solved_option in enumerate(solved_options)}
+        options_by_class = np.full(
+            len(self.class_hands), index_by_option[lines[-1].option_id], dtype=np.int64
+        )
+        ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.ranking_name])
+        for line in reversed(lines):
+            if line.lowest_hand is not None:
+                is_strong_enough = self.strengths >= ranking.compute_strength(parse_cards(line.lowest_hand))
+                options_by_class[is_strong_enough] = index_by_option[line.option_id]
+        return options_by_class
 
     def _count_nets(
         self,
         bank_hand_counts: Ints,
-        choices: list[SolvedOption],
+        solved_options: list[SolvedOption],
         chosen_options: Ints,
-        weight: Ints | None = None,
+        class_sizes: Ints | None = None,
     ) -> tuple[Counter[Fraction], Fraction]:
         """Return the number of cases for each net result, and the mean stake, for given decisions.
 
         ``chosen_options`` has the index of the chosen option by class of hands (row) and visible bank card (column).
-        ``weight`` is the number of hands in each class; None: as in the whole deck.
+        ``class_sizes`` is the number of hands in each class; None: as in the whole deck.
         """
-        net_cases: Counter[Fraction] = Counter()
-        staked = Fraction(0)
-        hands_per_class = self.hands_per_class if weight is None else weight
-        for n, choice in enumerate(choices):
+        case_count_by_net: Counter[Fraction] = Counter()
+        stake_sum = Fraction(0)
+        hands_per_class = self.hands_per_class if class_sizes is None else class_sizes
+        for n, solved_option in enumerate(solved_options):
             for comparison_index in range(len(HAND_COMPARISONS)):
                 bank_hands = bank_hand_counts[comparison_index]
-                cases = np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * hands_per_class
-                distinct_nets, net_indexes = np.unique(choice.nets[comparison_index], return_inverse=True)
-                totals = np.bincount(net_indexes, cases).astype(np.int64)
+                class_case_counts = np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * hands_per_class
+                distinct_nets, net_indexes = np.unique(
+                    solved_option.nets[comparison_index], return_inverse=True
+                )
+                totals = np.bincount(net_indexes, class_case_counts).astype(np.int64)
                 for net, count in zip(distinct_nets.tolist(), totals.tolist(), strict=True):
-                    net_cases[Fraction(net, self.unit)] += count
-                    staked += choice.staked * count
-        return net_cases, staked / sum(net_cases.values())
+                    case_count_by_net[Fraction(net, self.unit)] += count
+                    stake_sum += solved_option.stake_antes * count
+        return case_count_by_net, stake_sum / sum(case_count_by_net.values())
 
-    def _iter_rows(self, choices: list[SolvedOption]) -> Iterator[BetPayment]:
+    def _iter_rows(self, solved_options: list[SolvedOption]) -> Iterator[BetPayment]:
         """Yield each pay-table row, with its return, of each bet that may be made by the end of the decision."""
-        for choice in choices:
-            for name, factor in self._find_bets_after(choice.option).items():
-                yield from iter_row_returns(self.definition.spots[name], factor)
+        for solved_option in solved_options:
+            for name, factor in self._find_bets_after(solved_option.option).items():
+                yield from iter_row_returns(self.definition.spot_by_id[name], factor)
 
     def _find_bets_after(self, option: DecisionOption) -> dict[str, Fraction]:
         """Return the bets on the table after the player's decision, in multiples of the ante; none after a fold."""
-        bets = {} if option.fold else dict(list_bets_with_ante(self.definition))
+        bets = {} if option.is_fold else dict(list_bets_with_ante(self.definition))
         if option.spot is not None:
-            bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
+            bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.stake_multiple)
         return bets
 
     def _count_bet_payments(
         self,
         bank_hand_counts: Ints,
-        choices: list[SolvedOption],
+        solved_options: list[SolvedOption],
         chosen_options: Ints,
-        weight: Ints | None = None,
+        class_sizes: Ints | None = None,
     ) -> Counter[BetPayment]:
         """Return how often each bet is paid in each way (by a row, as won, as returned), for given decisions.
 
         ``chosen_options`` has the index of the chosen option by class of hands (row) and visible bank card (column).
-        ``weight`` is the number of hands in each class; None: as in the whole deck.
+        ``class_sizes`` is the number of hands in each class; None: as in the whole deck.
         """
-        hands_per_class = self.hands_per_class if weight is None else weight
+        hands_per_class = self.hands_per_class if class_sizes is None else class_sizes
         payment_counts: Counter[BetPayment] = Counter()
-        for n, choice in enumerate(choices):
+        for n, solved_option in enumerate(solved_options):
             for comparison_index, comparison in enumerate(HAND_COMPARISONS):
                 bank_hands = bank_hand_counts[comparison_index]
-                cases = np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * hands_per_class
-                for name, factor in self._find_bets_after(choice.option).items():
+                class_case_counts = np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * hands_per_class
+                for name, factor in self._find_bets_after(solved_option.option).items():
                     payment_counts += self._count_spot_payments(
-                        self.definition.spots[name], factor, comparison, cases
+                        self.definition.spot_by_id[name], factor, comparison, class_case_counts
                     )
         return payment_counts
 
     def _count_spot_payments(
-        self, spot: BetSpot, factor: Fraction, comparison: HandComparison, cases: Ints
+        self, spot: BetSpot, stake_antes: Fraction, comparison: HandComparison, class_case_counts: Ints
     ) -> Counter[BetPayment]:
         """Return how often one bet is paid in each way (by a row, as won, as returned), for one comparison.
 
-        ``comparison`` says how the player's hand compares with the bank's; ``cases`` has the number of cases by
-        class of hands.
+        ``comparison`` says how the player's hand compares with the bank's; ``class_case_counts`` has the number of
+        cases by class of hands.
         """
-        strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
+        strengths = self.player_hands.compute_strengths(RANKING_RULES_BY_NAME[spot.ranking_name])[
+            self.class_hands
+        ]
         result = spot.find_result(comparison)
-        first, bonus = (find_winning_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
-        pay = find_winning_rows(spot.pay if result == "pays" else (), strengths, spot)
-        pay = np.where(first >= 0, -1, pay)
+        overriding_indexes, bonus_indexes = (
+            find_winning_rows(rows, strengths, spot) for rows in (spot.overriding_rows, spot.bonus_rows)
+        )
+        pay_indexes = find_winning_rows(spot.pay_rows if result == "pays" else (), strengths, spot)
+        pay_indexes = np.where(overriding_indexes >= 0, -1, pay_indexes)
         payment_counts: Counter[BetPayment] = Counter()
         # a bonus is paid in addition to the bet's result, so it does not return the stake
         for row_indexes, rows, returned_stakes in (
-            (first, spot.first, 1),
-            (bonus, spot.bonus, 0),
-            (pay, spot.pay, 1),
+            (overriding_indexes, spot.overriding_rows, 1),
+            (bonus_indexes, spot.bonus_rows, 0),
+            (pay_indexes, spot.pay_rows, 1),
         ):
-            totals = np.bincount(row_indexes + 1, cases, len(rows) + 1).astype(np.int64).tolist()[1:]
+            totals = (
+                np.bincount(row_indexes + 1, class_case_counts, len(rows) + 1).astype(np.int64).tolist()[1:]
+            )
             for row, count in zip(rows, totals, strict=True):
-                payment_counts[spot.id, row.id, factor * (returned_stakes + row.pays.net)] += count
-        final_result = spot.otherwise if result == "pays" else result
-        cases_without_row = int(cases[(first < 0) & (pay < 0)].sum())
+                payment_counts[spot.id, row.id, stake_antes * (returned_stakes + row.pays.net)] += count
+        final_result = spot.result_without_row if result == "pays" else result
+        cases_without_row = int(class_case_counts[(overriding_indexes < 0) & (pay_indexes < 0)].sum())
         if final_result in {"win", "push"}:
             name, returned_stakes = {"win": ("won", 2), "push": ("push", 1)}[final_result]
-            payment_counts[spot.id, name, factor * returned_stakes] += cases_without_row
+            payment_counts[spot.id, name, stake_antes * returned_stakes] += cases_without_row
         return +payment_counts
 
     def _build_early_decision_figures(
-        self, bank_hand_counts: Ints, choices: list[SolvedOption], values: Ints
+        self, bank_hand_counts: Ints, solved_options: list[SolvedOption], values: Ints
     ) -> ProvedFigures:
         """Return the exact figures of a game in which the player decides before the last cards are dealt."""
         # the sum of the net results over all hands with the known cards, by option (row) and set of known cards
         sums_by_option = np.stack(
             [
-                self.player.sum_over_supersets(value[self.player.suit_class_by_set, 0])[self.known_card_count]
+                self.player_hands.sum_over_supersets(value[self.player_hands.suit_class_by_set, 0])[
+                    self.known_card_count
+                ]
                 for value in values
             ]
         )
-        net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
+        case_counts_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
         staked, won = Fraction(0), Counter[BetPayment]()
-        ids = [choice.option.id for choice in choices]
+        ids = [solved_option.option.id for solved_option in solved_options]
         strategies = [sums_by_option.argmax(axis=0), sums_by_option.argmin(axis=0)]
-        for line in self.definition.best[:1]:
-            is_best = sums_by_option[ids.index(line.option)] == sums_by_option.max(axis=0)
-            if line.least is not None or not is_best.all():
+        for line in self.definition.best_strategy[:1]:
+            is_best = sums_by_option[ids.index(line.option_id)] == sums_by_option.max(axis=0)
+            if line.lowest_hand is not None or not is_best.all():
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
-        simple = self.definition.simple[:1]
+        simple = self.definition.simplest_strategy[:1]
         strategies += [
-            np.full_like(strategies[0], ids.index(line.option)) for line in simple if line.least is None
+            np.full_like(strategies[0], ids.index(line.option_id))
+            for line in simple
+            if line.lowest_hand is None
         ]
         for mask in range(1 << self.own_card_count):
             if mask.bit_count() != self.known_card_count:
                 continue
-            number = self.player.find_held_set_indexes(self.chosen, mask)
+            known_set_indexes = self.player_hands.find_held_set_indexes(self.class_hands, mask)
             for n, chosen_options in enumerate(strategies):
-                net_cases, cost = self._count_nets(bank_hand_counts, choices, chosen_options[number][:, None])
-                net_cases_by_play[n] += net_cases
+                case_count_by_net, cost = self._count_nets(
+                    bank_hand_counts, solved_options, chosen_options[known_set_indexes][:, None]
+                )
+                case_counts_by_play[n] += case_count_by_net
                 staked += cost if n == 0 else 0
-            won += self._count_bet_payments(bank_hand_counts, choices, strategies[0][number][:, None])
-        simplest = _compute_mean(net_cases_by_play[2]) if len(strategies) > 2 else None
+            won += self._count_bet_payments(
+                bank_hand_counts, solved_options, strategies[0][known_set_indexes][:, None]
+            )
+        simplest = _compute_mean(case_counts_by_play[2]) if len(strategies) > 2 else None
         figures = build_figures_from_cases(
-            net_cases_by_play[0],
+            case_counts_by_play[0],
             staked / comb(self.own_card_count, self.known_card_count),
-            _compute_mean(net_cases_by_play[1]),
+            _compute_mean(case_counts_by_play[1]),
             simplest,
         )
-        rates = list_row_rates(self._iter_rows(choices), won, sum(net_cases_by_play[0].values()))
-        return figures.model_copy(update={"won": rates})
+        rates = list_row_rates(self._iter_rows(solved_options), won, sum(case_counts_by_play[0].values()))
+        return figures.model_copy(update={"payment_rates": rates})

@@ -17,7 +17,7 @@ _HIGHEST_MEAN_TEXT: Final = "at each question the answer with the highest exact 
 #: The strategy of a bet about which nothing is decided, as text.
 _NO_DECISION_TEXT: Final = "nothing is decided"
 _LEAVE_WINNING_BETS_TEXT: Final = "leave a bet only where the cards seen win already"
-_NEVER_TAKE_BACK_TEXT: Final = "never take the bet back"
+_NEVER_WITHDRAW_TEXT: Final = "never take the bet back"
 #: The names of the ranks, from the two.
 _RANK_NAMES: Final = (
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace",
@@ -29,9 +29,13 @@ def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
 
     It is the strategy for the independent bet on ``spot``, or for the ante and the bets placed together with it.
     """
-    if spot is not None and not _may_be_taken_back(definition, spot):
+    if spot is not None and not _may_be_withdrawn(definition, spot):
         return _NO_DECISION_TEXT
-    return _format_lines(definition, definition.best) if definition.best else _HIGHEST_MEAN_TEXT
+    return (
+        _format_lines(definition, definition.best_strategy)
+        if definition.best_strategy
+        else _HIGHEST_MEAN_TEXT
+    )
 
 
 def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str:
@@ -40,29 +44,30 @@ def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str
     ``spot`` is as in :func:`describe_best_play`.
     """
     if spot is not None:
-        return _NEVER_TAKE_BACK_TEXT
+        return _NEVER_WITHDRAW_TEXT
     return (
-        _format_lines(definition, definition.simple)
+        _format_lines(definition, definition.simplest_strategy)
         if definition.can_have_strategy_lines
         else _LEAVE_WINNING_BETS_TEXT
     )
 
 
-def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
+def _may_be_withdrawn(definition: PokerDefinition, spot: str) -> bool:
     """Return whether some player decision can take back the bet on ``spot``."""
-    options = (option for step in definition.step for option in step.option)
-    return any(option.spot == spot and option.back is not None for option in options)
+    options = (option for step in definition.steps for option in step.options)
+    return any(option.spot == spot and option.returned_share is not None for option in options)
 
 
 def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> str:
     """Return the lines of a poker strategy as one text; of several lines that fit a hand, the first applies."""
-    if lines[0].least is None:
-        return f"always {lines[0].option}"
-    order = "five" if definition.duel is None else definition.duel.order
+    if lines[0].lowest_hand is None:
+        return f"always {lines[0].option_id}"
+    ranking_name = "five" if definition.duel is None else definition.duel.ranking_name
+    ranking = HandRanking(RANKING_RULES_BY_NAME[ranking_name])
     sentences = [
-        f"otherwise {line.option}"
-        if line.least is None
-        else f"{line.option} with {_format_hand(line.least, HandRanking(RANKING_RULES_BY_NAME[order]))} or better"
+        f"otherwise {line.option_id}"
+        if line.lowest_hand is None
+        else f"{line.option_id} with {_format_hand(line.lowest_hand, ranking)} or better"
         for line in lines
     ]
     return ", ".join(sentences)
@@ -71,8 +76,8 @@ def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> s
 def _format_hand(names: str, ranking: HandRanking) -> str:
     """Return a poker hand as text: its ranks, those that occur most often first, and its combination if it has one."""
     cards = parse_cards(names)
-    times = Counter(map(get_rank, cards))
-    ranks = sorted(map(get_rank, cards), key=lambda rank: (times[rank], rank), reverse=True)
+    count_by_rank = Counter(map(get_rank, cards))
+    ranks = sorted(map(get_rank, cards), key=lambda rank: (count_by_rank[rank], rank), reverse=True)
     combination = ranking.find_category(cards)
     name = "" if combination == "high-card" else f" ({CATEGORY_NAMES[combination][0].lower()})"
     return "-".join(_RANK_NAMES[rank] for rank in ranks) + name

@@ -1,14 +1,17 @@
 """How the bank of pai gow sets its four tiles."""
 
 from paytables.poker.tiles.schema import PaiGowDefinition
-from paytables.poker.tiles.tiles import find_bank_way_index
+from paytables.poker.tiles.tiles import find_hand_value_index
 from paytables.poker.two_hands import HandSetting
 
 
-def choose_bank_way(definition: PaiGowDefinition, ways: tuple[HandSetting, ...]) -> HandSetting:
-    """Return the way to set four tiles that the bank uses, chosen from ``ways``."""
-    worths = definition.bank
+def choose_bank_setting(definition: PaiGowDefinition, settings: tuple[HandSetting, ...]) -> HandSetting:
+    """Return the way to set four tiles that the bank uses, chosen from ``settings``."""
+    bank_way = definition.bank_way
     return max(
-        ways,
-        key=lambda way: worths.low[find_bank_way_index(way[0])] + worths.high[find_bank_way_index(way[1])],
+        settings,
+        key=lambda setting: (
+            bank_way.low_hand_worths[find_hand_value_index(setting.low_strength)]
+            + bank_way.high_hand_worths[find_hand_value_index(setting.high_strength)]
+        ),
     )

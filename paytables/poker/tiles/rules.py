@@ -11,12 +11,12 @@ from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.contract import Wager
 from paytables.player_bank import BANK_SPOT
 from paytables.poker.policy import unpack_policy
-from paytables.poker.tiles.bank import choose_bank_way
+from paytables.poker.tiles.bank import choose_bank_setting
 from paytables.poker.tiles.schema import PaiGowDefinition, ProvedFigures
 from paytables.poker.tiles.tiles import (
     ALL_TILES,
     NAMED_COMBINATION_COUNT,
-    find_bank_way_index,
+    find_hand_value_index,
     is_worthless_hand,
     list_settings,
 )
@@ -49,7 +49,7 @@ class PaiGowRules(TwoHandsRules):
 
     def find_house_way(self, cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these four tiles: the one with the highest total worth."""
-        return choose_bank_way(self.definition, self.list_settings(cards))
+        return choose_bank_setting(self.definition, self.list_settings(cards))
 
     def is_low_hand_better(self, low: int, bank_low: int) -> bool:
         """Return whether a player's low hand beats the bank's low hand.
@@ -70,14 +70,14 @@ class PaiGowRules(TwoHandsRules):
             unpack_policy(exact_figures.policy)[_index_tile_sets()[tuple(sorted(cards))]]
         ][2]
 
-    def describe_setting(self, way: HandSetting) -> dict[str, str]:
+    def describe_setting(self, setting: HandSetting) -> dict[str, str]:
         """Return the low and the high hand as text, by language.
 
         The text of a hand is its points, or its rank among the twenty combinations.
         """
         return {
-            code: " / ".join(_describe_hand(hand, n) for hand in way[:2])
-            for n, code in enumerate(("en", "fr"))
+            language: " / ".join(_describe_hand(hand, language_index) for hand in setting[:2])
+            for language_index, language in enumerate(("en", "fr"))
         }
 
     def prove(self, *_: object) -> ProvedFigures:
@@ -102,8 +102,10 @@ class PaiGowRules(TwoHandsRules):
             bet=bet_name,
             strategy=ADVISED_STRATEGY_TEXT,
             simplest_strategy=SIMPLEST_STRATEGY_TEXT,
-            simplest_rtp=1 + Fraction(exact_figures.simplest),
-            worst_rtp=Fraction(0) if self.definition.surrender else 1 + Fraction(exact_figures.worst),
+            simplest_rtp=1 + Fraction(exact_figures.simplest_mean),
+            worst_rtp=Fraction(0)
+            if self.definition.can_surrender
+            else 1 + Fraction(exact_figures.worst_mean),
         )
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
@@ -122,11 +124,11 @@ def _index_tile_sets() -> dict[tuple[int, ...], int]:
 
 def _describe_hand(strength: int, language: int) -> str:
     """Return a hand of two tiles as text in English (0) or French (1): its points, or its combination's rank."""
-    way_index = find_bank_way_index(strength)
-    if way_index < 10:  # the hand's points
-        french = f"{way_index} points" if way_index > 1 else f"{way_index} point"
-        return (format_count(way_index, "point"), french)[language]
-    rank = NAMED_COMBINATION_COUNT - (way_index - 10)
+    value_index = find_hand_value_index(strength)
+    if value_index < 10:  # the hand's points
+        french = f"{value_index} points" if value_index > 1 else f"{value_index} point"
+        return (format_count(value_index, "point"), french)[language]
+    rank = NAMED_COMBINATION_COUNT - (value_index - 10)
     kind = next(names for last, names in _LAST_RANKS_AND_KIND_NAMES if rank <= last)
     return f"{kind[language]} ({rank})"
 

@@ -19,18 +19,18 @@ class BankWay(StrictTable):
     Each list starts with the hands of 0 to 9 points. The named combinations follow, from the twentieth to the first.
     """
 
-    low: HandValues
+    low_hand_worths: HandValues = Field(alias="low")
     """The worth of each hand of two tiles when it is the low hand."""
-    high: HandValues
+    high_hand_worths: HandValues = Field(alias="high")
     """The worth of each hand of two tiles when it is the high hand."""
 
 
 class ProvedFigures(WinPushLoseChances):
     """The exact figures of a pai gow game: the probabilities of a win, push and loss with the best settings."""
 
-    worst: FractionText
+    worst_mean: FractionText = Field(alias="worst")
     """The player's mean net result with the worst settings."""
-    simplest: FractionText
+    simplest_mean: FractionText = Field(alias="simplest")
     """The mean net result of a player who sets tiles as the bank does, the simplest published strategy."""
     policy: PackedPolicy = Field(
         description="the index of the best setting for each set of four tiles, as packed data"
@@ -45,7 +45,7 @@ class PaiGowDefinition(TwoHandsDefinition):
     same total worth, the bank takes the one with the better low hand.
     """
 
-    bank: BankWay
+    bank_way: BankWay = Field(alias="bank")
     """The worth of each hand to the bank, which sets its four tiles for the highest total worth."""
     worthless_low_loses: bool = True
     """Whether a low hand of 0 points never beats another low hand (s. 109, 1)."""

@@ -10,6 +10,8 @@ from functools import cache
 from itertools import combinations
 from typing import Final
 
+from paytables.poker.two_hands import HandSetting
+
 #: The value of single tiles from the highest (s.105); tiles in the same row have the same value.
 TILE_VALUES: Final = (
     ("6-6",),
@@ -51,9 +53,9 @@ def count_points(tiles: Sequence[int]) -> int:
     sums = {0}
     for tile in tiles:
         pips = sum(map(int, ALL_TILES[tile].split("-")))
-        tile_points = {3, 6} if ALL_TILES[tile] in {"1-2", "2-4"} else {pips}
-        sums = {old + new for old in sums for new in tile_points}
-    return max(total % 10 for total in sums)
+        possible_points = {3, 6} if ALL_TILES[tile] in {"1-2", "2-4"} else {pips}
+        sums = {points_so_far + added_points for points_so_far in sums for added_points in possible_points}
+    return max(point_sum % 10 for point_sum in sums)
 
 
 def find_combination_rank(tiles: Sequence[int]) -> int | None:
@@ -89,25 +91,24 @@ def compute_strength(first_tile: int, second_tile: int) -> int:
     )
 
 
-def find_bank_way_index(strength_: int) -> int:
+def find_hand_value_index(strength: int) -> int:
     """Return the index of a two-tile hand in the lists of :class:`BankWay`, from the hand's strength.
 
     The index is 0 to 9 for a hand of that number of points, and 10 to 29 for a combination.
     """
-    return strength_ // 32
+    return strength // 32
 
 
-def is_worthless_hand(strength_: int) -> bool:
+def is_worthless_hand(strength: int) -> bool:
     """Return whether a pai gow hand of that strength has no value: no combination and no points."""
-    return find_bank_way_index(strength_) == 0
+    return find_hand_value_index(strength) == 0
 
 
 @cache
-def list_settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int], ...]:
+def list_settings(tiles: tuple[int, int, int, int]) -> tuple[HandSetting, ...]:
     """Return the ways to set four pai gow tiles as two hands, those with the best low hand first.
 
-    A way has the strengths of the low and the high hand, and the indices of the low hand's tiles as bits. The high hand
-    must be equal or better (s.113).
+    The high hand must be equal or better (s.113).
     """
     mask_by_strengths: dict[tuple[int, int], int] = {}
     for a, b in combinations(range(4), 2):
@@ -115,4 +116,8 @@ def list_settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int
         low, high = compute_strength(tiles[a], tiles[b]), compute_strength(tiles[c], tiles[d])
         if low <= high:
             mask_by_strengths.setdefault((low, high), 1 << a | 1 << b)
-    return tuple(sorted(((low, high, mask) for (low, high), mask in mask_by_strengths.items()), reverse=True))
+    return tuple(
+        sorted(
+            (HandSetting(low, high, mask) for (low, high), mask in mask_by_strengths.items()), reverse=True
+        )
+    )

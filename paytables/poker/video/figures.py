@@ -51,8 +51,8 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
     evaluation = HoldEvaluation(definition)
     simple_masks = (
         None
-        if definition.simplest is None
-        else evaluation.select_cards_held_by(definition.simplest.simple_strategy)
+        if definition.simplest_strategy is None
+        else evaluation.select_cards_held_by(definition.simplest_strategy.simple_strategy)
     )
 
     def compute_bet_figures(credits_: int) -> ProvedFigures:
@@ -60,24 +60,24 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
 
         Of holds that are equally good, the first is used.
         """
-        values = evaluation.compute_mean_wins(definition.list_pays(credits_))
-        best = values.argmax(axis=0)
-        rates, deals = evaluation.evaluate_holds(values, best)
+        mean_wins = evaluation.compute_mean_wins(definition.list_pays(credits_))
+        best_holds = mean_wins.argmax(axis=0)
+        rates, mean_squared_deal_win = evaluation.evaluate_holds(mean_wins, best_holds)
         return ProvedFigures(
             rates=tuple(map(format_fraction, rates)),
-            deals=format_fraction(deals / credits_**2),
-            worst=format_fraction(evaluation.compute_mean(values, values.argmin(axis=0)) / credits_),
+            deals=format_fraction(mean_squared_deal_win / credits_**2),
+            worst=format_fraction(evaluation.compute_mean(mean_wins, mean_wins.argmin(axis=0)) / credits_),
             simplest=None
             if simple_masks is None
-            else format_fraction(evaluation.compute_mean(values, simple_masks) / credits_),
-            policy=pack_policy(bytes(best.tolist())),
+            else format_fraction(evaluation.compute_mean(mean_wins, simple_masks) / credits_),
+            policy=pack_policy(bytes(best_holds.tolist())),
         )
 
     return ProvedFiguresByBet(
         most=compute_bet_figures(definition.max_credits),
         fewer=None
         if definition.has_constant_pay_per_credit
-        else compute_bet_figures(definition.bets.credits[0]),
+        else compute_bet_figures(definition.bets.credits_options[0]),
     )
 
 
@@ -93,7 +93,11 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
         game_id=header.id,
         version=header.version,
         family=header.family,
-        bets=tuple(analyse_bet(definition, c, hands) for c in bets.credits for hands in bets.hands),
+        bets=tuple(
+            analyse_bet(definition, credits_, hands)
+            for credits_ in bets.credits_options
+            for hands in bets.hand_counts
+        ),
     )
 
 
@@ -106,12 +110,12 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
     """
     figures_by_bet = definition.proved or prove(definition)
     exact_figures = figures_by_bet.find_figures(is_highest_bet=credits_ == definition.max_credits)
-    rates = tuple(Fraction(rate) for rate in exact_figures.rates)
-    held_figures = HeldCardsFigures(rates, Fraction(exact_figures.deals) * credits_**2)
+    rates = tuple(Fraction(rate) for rate in exact_figures.row_rates)
+    held_figures = HeldCardsFigures(rates, Fraction(exact_figures.mean_squared_deal_win) * credits_**2)
     level, cost = definition.find_level(credits_, hand_count), credits_ * hand_count
     pays = tuple(
-        0 if level is not None and row.id == level.row else pay
-        for row, pay in zip(definition.pay, definition.list_pays(credits_), strict=True)
+        0 if level is not None and row.id == level.pay_row_id else pay
+        for row, pay in zip(definition.pay_rows, definition.list_pays(credits_), strict=True)
     )
     cycle = definition.cycle if hand_count == 1 else None
     prizes = tuple(
@@ -121,9 +125,9 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
             credits=pay,
             rate=rate * hand_count,
             rtp=rate * pay / credits_,
-            hits=None if cycle is None else int(rate * cycle),
+            winning_case_count=None if cycle is None else int(rate * cycle),
         )
-        for row, pay, rate in zip(definition.pay, pays, rates, strict=True)
+        for row, pay, rate in zip(definition.pay_rows, pays, rates, strict=True)
     )
     highest_pay = max(pays)
     is_one_hand = hand_count == 1 and level is None
@@ -142,13 +146,13 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
         max_win_credits=highest_pay * hand_count,
         max_win_probability=_compute_chance_of_at_least(rates, pays, highest_pay) if is_one_hand else None,
         strategy=BEST_STRATEGY_TEXT,
-        worst_rtp=Fraction(exact_figures.worst),
+        worst_rtp=Fraction(exact_figures.worst_rtp),
         simplest_strategy=None
-        if definition.simplest is None
-        else definition.simplest.simple_strategy.name.en,
+        if definition.simplest_strategy is None
+        else definition.simplest_strategy.simple_strategy.name.en,
         simplest_rtp=None
-        if exact_figures.simplest is None or level is not None
-        else Fraction(exact_figures.simplest),
+        if exact_figures.simplest_rtp is None or level is not None
+        else Fraction(exact_figures.simplest_rtp),
     )
 
 
@@ -159,10 +163,10 @@ def _compute_level_figures(
 
     ``rates`` are the probabilities of the pay table's rows.
     """
-    level = definition.progressive
+    level = definition.progressive_level
     if level is None:
         raise AnalysisError(f"{definition.game.id}: there is no level")
-    row = [pay.id for pay in definition.pay].index(level.row)
+    row = [pay.id for pay in definition.pay_rows].index(level.pay_row_id)
     other_return = sum(
         (
             rate * pay

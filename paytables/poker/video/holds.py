@@ -57,22 +57,22 @@ class HeldSubset:
 
     def find_matching_deals(self, line: HoldRule, classes: Ints) -> Bools:
         """Return whether holding these cards fits a line of a simple strategy, for each of the deals ``classes``."""
-        fits: Bools = self.holds_all_wilds[classes]
+        is_match: Bools = self.holds_all_wilds[classes]
         ranks = self.ranks[classes]
-        if line.wild is not None:
-            fits = fits & (self.deal_wild_counts[classes] == line.wild)
-        if not line.made:
-            fits = fits & (self.pair_counts[classes] == PAIR_COUNT_BY_SETS[line.sets])
-        if line.suited:  # at most one bit
-            fits = fits & (self.suits[classes] & (self.suits[classes] - 1) == 0)
-        if line.of is not None:
-            fits = fits & (ranks & ~sum(1 << rank for rank in parse_rank_range(line.of)) == 0)
-        if line.row:  # adding the lowest bit to consecutive bits carries through all of them
-            fits = fits & (ranks & (ranks + (ranks & -ranks)) == 0)
-        if line.ways:
+        if line.dealt_wild_count is not None:
+            is_match = is_match & (self.deal_wild_counts[classes] == line.dealt_wild_count)
+        if not line.dealt_categories:
+            is_match = is_match & (self.pair_counts[classes] == PAIR_COUNT_BY_SETS[line.held_sets])
+        if line.is_suited:  # at most one bit
+            is_match = is_match & (self.suits[classes] & (self.suits[classes] - 1) == 0)
+        if line.rank_range is not None:
+            is_match = is_match & (ranks & ~sum(1 << rank for rank in parse_rank_range(line.rank_range)) == 0)
+        if line.is_consecutive:  # adding the lowest bit to consecutive bits carries through all of them
+            is_match = is_match & (ranks & (ranks + (ranks & -ranks)) == 0)
+        if line.straight_count_min:
             straights = [(ranks & ~straight == 0).astype(np.int64) for straight in STRAIGHT_RANK_MASKS]
-            fits = fits & (np.sum(straights, axis=0) >= line.ways)
-        return fits
+            is_match = is_match & (np.sum(straights, axis=0) >= line.straight_count_min)
+        return is_match
 
 
 class HoldEvaluation:
@@ -83,13 +83,13 @@ class HoldEvaluation:
 
     def __init__(self, definition: VideoPokerDefinition) -> None:
         self.definition = definition
-        self.sets: CardSets = build_sets(53 if definition.deck.joker else 52, POLICY_HAND_CARD_COUNT)
+        self.sets: CardSets = build_sets(53 if definition.deck.has_joker else 52, POLICY_HAND_CARD_COUNT)
         """All hands of five cards of the deck."""
         self.deals, self.deals_per_class = self.sets.suit_classes_and_sizes
         """The set number of one deal of each class of deals that differ in suits only, and the class sizes."""
-        undealt = self.sets.deck_size - POLICY_HAND_CARD_COUNT
+        undealt_count = self.sets.deck_size - POLICY_HAND_CARD_COUNT
         draw_count_by_mask = [
-            comb(undealt, POLICY_HAND_CARD_COUNT - mask.bit_count())
+            comb(undealt_count, POLICY_HAND_CARD_COUNT - mask.bit_count())
             for mask in range(1 << POLICY_HAND_CARD_COUNT)
         ]
         self.unit = lcm(*draw_count_by_mask)
@@ -109,16 +109,20 @@ class HoldEvaluation:
         A hand that wins nothing has the number of rows as its index.
         """
         order = self.definition.deck.ranking_rules
-        wilds: Ints = self.sets.count_wilds(order)[0] if order.wild_ranks else np.zeros(1, dtype=np.int8)
+        wild_counts: Ints = (
+            self.sets.count_wilds(order)[0] if order.wild_ranks else np.zeros(1, dtype=np.int8)
+        )
         keys = (
             self.strengths >> BITS_BELOW_TWO_DECIDING_RANKS
-        ) * 8 + wilds  # rows depend on nothing else of a strength
-        table = np.full(keys.max() + 1, len(self.definition.pay), dtype=np.int8)
+        ) * 8 + wild_counts  # rows depend on nothing else of a strength
+        row_by_key = np.full(keys.max() + 1, len(self.definition.pay_rows), dtype=np.int8)
         for key in np.flatnonzero(np.bincount(keys)).tolist():
-            row = find_pay_row(self.definition.pay, key >> 3 << BITS_BELOW_TWO_DECIDING_RANKS, key & 7, order)
-            table[key] = len(self.definition.pay) if row is None else row
-        rows: Ints = table[keys]
-        return rows
+            row = find_pay_row(
+                self.definition.pay_rows, key >> 3 << BITS_BELOW_TWO_DECIDING_RANKS, key & 7, order
+            )
+            row_by_key[key] = len(self.definition.pay_rows) if row is None else row
+        row_by_hand: Ints = row_by_key[keys]
+        return row_by_hand
 
     @cached_property
     def winning_hand_counts(self) -> list[list[Ints]]:
@@ -129,7 +133,7 @@ class HoldEvaluation:
         """
         return [
             self.sets.sum_over_supersets(self.pay_row_by_hand == row)
-            for row in range(len(self.definition.pay))
+            for row in range(len(self.definition.pay_rows))
         ]
 
     def compute_mean_wins(self, pays: Sequence[int]) -> Ints:
@@ -146,25 +150,25 @@ class HoldEvaluation:
         tables.append(np.array([*pays, 0], dtype=np.int64)[self.pay_row_by_hand])
         return self.sets.sum_over_holds(tables, self.deals) * self.scale[:, None]
 
-    def evaluate_holds(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
+    def evaluate_holds(self, mean_wins: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
         """Return the results of a strategy that holds the cards in ``masks`` (bits of indices) in each class of deals.
 
         The tuple has the probability of each row of the pay table. The fraction is the mean, over all deals, of the
-        squared mean win of a deal. ``values`` is what :meth:`compute_mean_wins` returns.
+        squared mean win of a deal. ``mean_wins`` is what :meth:`compute_mean_wins` returns.
         """
         total = self.unit * self.sets.count
         winning_draws = self.sets.sum_over_draws(self.winning_hand_counts, self.deals, masks) * (
             self.scale[masks] * self.deals_per_class
         )
         rates = tuple(Fraction(sum(row.tolist()), total) for row in winning_draws)
-        means, mean_indexes = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
+        means, mean_indexes = np.unique(mean_wins[masks, np.arange(len(masks))], return_inverse=True)
         deal_counts = np.zeros(len(means), dtype=np.int64)
         np.add.at(deal_counts, mean_indexes, self.deals_per_class)
-        squares = sum(
+        sum_of_squares = sum(
             mean**2 * deal_count
             for mean, deal_count in zip(means.tolist(), deal_counts.tolist(), strict=True)
         )
-        return rates, Fraction(squares, self.unit**2 * self.sets.count)
+        return rates, Fraction(sum_of_squares, self.unit**2 * self.sets.count)
 
     def select_cards_held_by(self, strategy: SimpleStrategy) -> Ints:
         """Return which cards a simple strategy holds in each class of deals, as bits of indices.
@@ -174,23 +178,27 @@ class HoldEvaluation:
         order = self.definition.deck.ranking_rules
         categories = self.strengths[self.deals] >> BITS_BELOW_COMBINATION
         masks = np.full(len(self.deals), -1, dtype=np.int64)
-        for line in strategy.line:
+        for line in strategy.hold_rules:
             undecided_classes = np.flatnonzero(masks < 0)
-            if line.made:
+            if line.dealt_categories:
                 undecided_classes = undecided_classes[
                     np.isin(
                         categories[undecided_classes],
-                        [order.categories[::-1].index(name) for name in line.made],
+                        [order.categories[::-1].index(name) for name in line.dealt_categories],
                     )
                 ]
-            lowest = np.full(len(undecided_classes), 1 << 13, dtype=np.int64)
+            lowest_ranks = np.full(len(undecided_classes), 1 << 13, dtype=np.int64)
             for mask in (
-                mask for mask in range(1 << POLICY_HAND_CARD_COUNT) if mask.bit_count() == line.cards
+                mask
+                for mask in range(1 << POLICY_HAND_CARD_COUNT)
+                if mask.bit_count() == line.held_card_count
             ):
                 ranks = self.held_subsets[mask].ranks[undecided_classes]
-                fits = self.held_subsets[mask].find_matching_deals(line, undecided_classes) & (ranks < lowest)
-                masks[undecided_classes[fits]] = mask
-                lowest[fits] = ranks[fits]
+                is_match = self.held_subsets[mask].find_matching_deals(line, undecided_classes) & (
+                    ranks < lowest_ranks
+                )
+                masks[undecided_classes[is_match]] = mask
+                lowest_ranks[is_match] = ranks[is_match]
         if masks.min() < 0:
             raise AnalysisError(
                 f"{self.definition.game.id}: {strategy.name.en}: some deals match no line of the strategy"
@@ -228,11 +236,11 @@ class HoldEvaluation:
             )
         return held_subsets
 
-    def compute_mean(self, values: Ints, masks: Ints) -> Fraction:
+    def compute_mean(self, mean_wins: Ints, masks: Ints) -> Fraction:
         """Return the mean win per hand, in credits, over all deals, of the strategy in ``masks``.
 
         ``masks`` has one number for each class of deals: its bit *i* is set if the card with index *i* is held.
-        ``values`` is what :meth:`compute_mean_wins` returns.
+        ``mean_wins`` is what :meth:`compute_mean_wins` returns.
         """
-        wins = values[masks, np.arange(len(masks))] * self.deals_per_class
+        wins = mean_wins[masks, np.arange(len(masks))] * self.deals_per_class
         return Fraction(sum(wins.tolist()), self.unit * self.sets.count)

@@ -39,7 +39,9 @@ class VideoPokerRules(TablelessRules):
     def bet_options(self) -> tuple[int, ...]:
         """Return the total cost of a game for every number of credits and every number of hands, ascending."""
         bets = self.definition.bets
-        return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
+        return tuple(
+            sorted({credits_ * hands for credits_ in bets.credits_options for hands in bets.hand_counts})
+        )
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` in total, spread evenly over ``hands`` hands.
@@ -51,14 +53,18 @@ class VideoPokerRules(TablelessRules):
             raise WagerError(
                 f"a bet of video poker only has the option hands, not {', '.join(sorted(options))}"
             )
-        for hands in bets.hands:
+        for hands in bets.hand_counts:
             credits_per_hand, remainder = divmod(credits_, hands)
-            if options.get("hands", hands) == hands and not remainder and credits_per_hand in bets.credits:
+            if (
+                options.get("hands", hands) == hands
+                and not remainder
+                and credits_per_hand in bets.credits_options
+            ):
                 return Wager(credits_, {"hands": hands})
         hands_text = f" on {options['hands']!r} hands" if options else ""
         raise WagerError(
             f"no bet of {format_count(credits_, 'credit')}{hands_text}; "
-            f"expected {list(bets.hands)} hands, each staked with one of {list(bets.credits)}"
+            f"expected {list(bets.hand_counts)} hands, each staked with one of {list(bets.credits_options)}"
         )
 
     @cached_property
@@ -69,11 +75,13 @@ class VideoPokerRules(TablelessRules):
     def find_pay_row(self, cards: list[int]) -> VideoPokerPayRow | None:
         """Return the row of the pay table that a final hand of five cards wins, or None."""
         ranking_rules = self._ranking.rules
-        wilds = sum(
+        wild_count = sum(
             (JOKER_RANK if card == JOKER else get_rank(card)) in ranking_rules.wild_ranks for card in cards
         )
-        row = find_pay_row(self.definition.pay, self._ranking.compute_strength(cards), wilds, ranking_rules)
-        return None if row is None else self.definition.pay[row]
+        row = find_pay_row(
+            self.definition.pay_rows, self._ranking.compute_strength(cards), wild_count, ranking_rules
+        )
+        return None if row is None else self.definition.pay_rows[row]
 
     def build_advice(self, dealt_cards: list[int], credits_: int) -> dict[str, int]:
         """Return which dealt cards the best strategy holds, as bits of indices; empty if no strategy is stored."""
@@ -83,7 +91,7 @@ class VideoPokerRules(TablelessRules):
         exact_figures = figures_by_bet.find_figures(is_highest_bet=credits_ == self.definition.max_credits)
         return {
             "advice": look_up_hold(
-                unpack_policy(exact_figures.policy), dealt_cards, 53 if self.definition.deck.joker else 52
+                unpack_policy(exact_figures.policy), dealt_cards, 53 if self.definition.deck.has_joker else 52
             )
         }
 
@@ -101,7 +109,7 @@ class VideoPokerRules(TablelessRules):
         """Play a game: deal five cards, ask which to hold, then complete each hand from a deck of its own."""
         hands = self.build_wager(wager.credits, **wager.options).options["hands"]
         credits_per_hand = wager.credits // hands
-        shoe = Shoe.from_decks(joker=self.definition.deck.joker)
+        shoe = Shoe.from_decks(joker=self.definition.deck.has_joker)
         dealt_cards = [shoe.deal(draw, f"deal {n + 1}") for n in range(POLICY_HAND_CARD_COUNT)]
         for card in dealt_cards:
             yield Cue("deal", {"hand": "player", "card": format_card(card)})
@@ -126,7 +134,7 @@ class VideoPokerRules(TablelessRules):
         levels_won: list[str] = []
         pays = dict(
             zip(
-                (pay.id for pay in self.definition.pay),
+                (pay.id for pay in self.definition.pay_rows),
                 self.definition.list_pays(credits_per_hand),
                 strict=True,
             )
@@ -143,7 +151,7 @@ class VideoPokerRules(TablelessRules):
                 yield Settlement("lost", 0, {"hand": hand}, staked_credits=credits_per_hand)
                 continue
             pays_and_rows_won.append((pays[pay.id], pay.id))
-            if level is not None and pay.id == level.row:
+            if level is not None and pay.id == level.pay_row_id:
                 levels_won.append(level.id)
             credits_ = 0 if levels_won else pays[pay.id]
             yield Settlement(
@@ -165,7 +173,7 @@ class VideoPokerRules(TablelessRules):
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=wager.credits,
-                odds=rate,
+                hit_rate=rate,
                 increment=Fraction(level.increment),
                 reset_credits=level.reset_credits,
             ),
@@ -191,7 +199,7 @@ class VideoPokerRules(TablelessRules):
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: the pay table per credit and the bets (:file:`paytables/FELTS.md`)."""
         bets = self.definition.bets
-        by_credits = {credits_: self.definition.list_pays(credits_) for credits_ in bets.credits}
+        by_credits = {credits_: self.definition.list_pays(credits_) for credits_ in bets.credits_options}
         return {
             "kind": "table",
             "felt": "cards",
@@ -204,29 +212,33 @@ class VideoPokerRules(TablelessRules):
                 {
                     "name": pay.id,
                     "names": pay.title,
-                    "credits": pay.pays,
+                    "credits": pay.pay_per_credit,
                     "by_credits": {str(credits_): pays[n] for credits_, pays in by_credits.items()},
                 }
-                for n, pay in enumerate(self.definition.pay)
+                for n, pay in enumerate(self.definition.pay_rows)
             ],
-            "bets": bets.model_dump(mode="json"),
+            "bets": bets.model_dump(mode="json", by_alias=True),
         }
 
     def explain_pays(self) -> tuple[str, ...]:
         """Return one sentence for what each row of the pay table pays, in English."""
-        most = self.definition.bets.credits[-1]
+        max_credits = self.definition.bets.credits_options[-1]
         return tuple(
-            f"{pay.id} pays {pay.pays:,} for each credit"
-            + (f", {pay.most_pays:,} if {most} credits are bet on the hand" if pay.most_pays else "")
-            for pay in self.definition.pay
+            f"{pay.id} pays {pay.pay_per_credit:,} for each credit"
+            + (
+                f", {pay.max_bet_pay_per_credit:,} if {max_credits} credits are bet on the hand"
+                if pay.max_bet_pay_per_credit
+                else ""
+            )
+            for pay in self.definition.pay_rows
         )
 
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on a legal pay table that may surprise: a row that pays less than the row below it."""
-        pays = [pay.pays for pay in self.definition.pay]
+        pays = [pay.pay_per_credit for pay in self.definition.pay_rows]
         return tuple(
             DefinitionRemark(
-                f"pay.{n}.pays", f"pays more than {self.definition.pay[n - 1].id}, which goes before it"
+                f"pay.{n}.pays", f"pays more than {self.definition.pay_rows[n - 1].id}, which goes before it"
             )
             for n in range(1, len(pays))
             if pays[n] > pays[n - 1]

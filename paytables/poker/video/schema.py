@@ -23,12 +23,12 @@ class Deck(StrictTable):
     The joker and the ``wild`` ranks represent any card.
     """
 
-    joker: bool = False
+    has_joker: bool = Field(default=False, alias="joker")
     """Whether the deck has a joker."""
-    wild: WordList = ()
+    wild_ranks: WordList = Field(default=(), alias="wild")
     """The ranks that represent any card."""
 
-    @field_validator("wild")
+    @field_validator("wild_ranks")
     @classmethod
     def _check_ranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse a wild rank that is not a rank of cards."""
@@ -39,35 +39,37 @@ class Deck(StrictTable):
     @property
     def ranking_rules(self) -> RankingRules:
         """Return the ranking order for hands of this deck."""
-        wild = (*parse_wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
+        wild = (*parse_wild_ranks(self.wild_ranks), *((JOKER_RANK,) if self.has_joker else ()))
         return RankingRules(categories=HAND_CATEGORIES, wild_ranks=wild) if wild else FIVE_CARD_RANKING
 
 
 class VideoPokerPayRow(HandPayRow):
     """A row of the video poker pay table: the credits that it pays for each credit bet."""
 
-    pays: PositiveInt
+    pay_per_credit: PositiveInt = Field(alias="pays")
     """The credits paid for each credit bet."""
-    most_pays: PositiveInt | None = None
-    """The credits paid for each credit at the maximum bet; None: the same as ``pays``."""
+    max_bet_pay_per_credit: PositiveInt | None = Field(default=None, alias="most_pays")
+    """The credits paid for each credit at the maximum bet; None: the same as ``pay_per_credit``."""
 
 
 class BetOptions(StrictTable):
     """The bets of a video poker game: credits per hand, and the number of hands that may be played from one deal."""
 
-    credits: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 3, 4, 5)
+    credits_options: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = Field(
+        default=(1, 2, 3, 4, 5), alias="credits"
+    )
     """The numbers of credits that may be bet on a hand."""
-    hands: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
+    hand_counts: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = Field(default=(1,), alias="hands")
     """The numbers of hands that may be played from one deal."""
 
     @model_validator(mode="after")
     def _check_ascending(self) -> "BetOptions":
         """Refuse bets that are not ascending, or more than 100 video poker hands at once."""
-        for name, values in (("credits", self.credits), ("hands", self.hands)):
+        for name, values in (("credits", self.credits_options), ("hands", self.hand_counts)):
             if list(values) != sorted(set(values)):
                 raise ValueError(f"{name} must be different and in ascending order")
-        if self.hands[-1] > 100:
-            raise ValueError(f"hands: is {self.hands[-1]}; at most 100 hands can be played at once")
+        if self.hand_counts[-1] > 100:
+            raise ValueError(f"hands: is {self.hand_counts[-1]}; at most 100 hands can be played at once")
         return self
 
 
@@ -80,7 +82,7 @@ class Progressive(StrictTable):
 
     id: Identifier
     name: Text
-    row: Identifier
+    pay_row_id: Identifier = Field(alias="row")
     """The id of the pay-table row that hits the level."""
     reset_credits: PositiveInt
     """The level's amount after a hit, in credits."""
@@ -91,13 +93,13 @@ class Progressive(StrictTable):
 class ProvedFigures(StrictTable):
     """Exact figures of the best video poker holds for one number of credits bet."""
 
-    rates: tuple[FractionText, ...]
+    row_rates: tuple[FractionText, ...] = Field(alias="rates")
     """The probability of each row of the pay table, in the order of the rows."""
-    deals: FractionText
+    mean_squared_deal_win: FractionText = Field(alias="deals")
     """The mean, over all deals, of the squared mean win of the deal for each credit bet."""
-    worst: FractionText
+    worst_rtp: FractionText = Field(alias="worst")
     """The return with the worst holds."""
-    simplest: FractionText | None = None
+    simplest_rtp: FractionText | None = Field(default=None, alias="simplest")
     """The return with the published simple strategy, or None."""
     policy: PackedPolicy
     """The cards to hold in each class of deals that differ in suits only, as packed data."""
@@ -106,14 +108,18 @@ class ProvedFigures(StrictTable):
 class ProvedFiguresByBet(StrictTable):
     """The exact figures of a video poker game, for the maximum credits and for any other number of credits."""
 
-    most: ProvedFigures
+    max_bet_figures: ProvedFigures = Field(alias="most")
     """The figures of a hand at the maximum credits."""
-    fewer: ProvedFigures | None = None
+    lower_bet_figures: ProvedFigures | None = Field(default=None, alias="fewer")
     """The figures of a hand at fewer credits; None if its pays per credit are the same."""
 
     def find_figures(self, *, is_highest_bet: bool) -> ProvedFigures:
         """Return the figures for a hand bet at the maximum credits (``is_highest_bet``), or for any other hand."""
-        return self.most if is_highest_bet or self.fewer is None else self.fewer
+        return (
+            self.max_bet_figures
+            if is_highest_bet or self.lower_bet_figures is None
+            else self.lower_bet_figures
+        )
 
 
 class HoldRule(StrictTable):
@@ -123,21 +129,21 @@ class HoldRule(StrictTable):
     on the held cards that are not wild.
     """
 
-    cards: Annotated[int, Field(ge=0, le=POLICY_HAND_CARD_COUNT)]
+    held_card_count: Annotated[int, Field(ge=0, le=POLICY_HAND_CARD_COUNT)] = Field(alias="cards")
     """The number of cards that the line holds."""
-    made: tuple[HandCategory, ...] = ()
+    dealt_categories: tuple[HandCategory, ...] = Field(default=(), alias="made")
     """The combinations of the five dealt cards to which the line applies; empty: any."""
-    wild: NaturalInt | None = None
+    dealt_wild_count: NaturalInt | None = Field(default=None, alias="wild")
     """The number of wild cards that must be among the dealt cards; None: any."""
-    sets: Literal["none", "2", "2-2", "3", "4"] = "none"
+    held_sets: Literal["none", "2", "2-2", "3", "4"] = Field(default="none", alias="sets")
     """What the held cards must form: none, a pair, two pairs, three or four of a kind."""
-    of: RankRange | None = None
+    rank_range: RankRange | None = Field(default=None, alias="of")
     """The permitted ranks of the held cards; None: any."""
-    suited: bool = False
+    is_suited: bool = Field(default=False, alias="suited")
     """Whether the held cards must be of one suit."""
-    row: bool = False
+    is_consecutive: bool = Field(default=False, alias="row")
     """Whether the held cards must be of consecutive ranks."""
-    ways: NaturalInt = 0
+    straight_count_min: NaturalInt = Field(default=0, alias="ways")
     """How many different straights the held cards must fit into, at least."""
 
 
@@ -148,7 +154,7 @@ class SimpleStrategy(StrictTable):
     """
 
     name: Text
-    line: tuple[HoldRule, ...]
+    hold_rules: tuple[HoldRule, ...] = Field(alias="line")
     """The lines of the strategy. The first line that fits applies."""
 
 
@@ -158,15 +164,15 @@ class SimplestStrategy(StrictTable):
     A video poker game states its return with that strategy.
     """
 
-    way: Identifier
+    strategy_id: Identifier = Field(alias="way")
     """The id of the strategy in :file:`simple.toml`."""
 
     @property
     def simple_strategy(self) -> SimpleStrategy:
         """Return the simple holding strategy that has this name."""
-        return _load_simple_strategies()[self.way]
+        return _load_simple_strategies()[self.strategy_id]
 
-    @field_validator("way")
+    @field_validator("strategy_id")
     @classmethod
     def _check_strategy_name(cls, value: str) -> str:
         """Refuse a name for which no simple holding strategy exists."""
@@ -191,11 +197,11 @@ class VideoPokerDefinition(Definition):
     """The cards that are played with."""
     bets: BetOptions = BetOptions()
     """The permitted credits on a hand, and the permitted numbers of hands."""
-    pay: Annotated[tuple[VideoPokerPayRow, ...], Field(min_length=1)]
+    pay_rows: Annotated[tuple[VideoPokerPayRow, ...], Field(min_length=1)] = Field(alias="pay")
     """The rows of the pay table, best first."""
-    progressive: Progressive | None = None
+    progressive_level: Progressive | None = Field(default=None, alias="progressive")
     """The progressive level of the game, or None."""
-    simplest: SimplestStrategy | None = None
+    simplest_strategy: SimplestStrategy | None = Field(default=None, alias="simplest")
     """The simple holding strategy for which the return is stated, or None."""
     proved: ProvedFiguresByBet | None = Field(None, description="written by `python -m tools.dev prove`")
     """The stored exact figures, or None."""
@@ -203,28 +209,28 @@ class VideoPokerDefinition(Definition):
     @model_validator(mode="after")
     def _check_rows(self) -> "VideoPokerDefinition":
         """Refuse duplicate pay table rows, a level for an unknown row, and figures with another number of rows."""
-        ids = [pay.id for pay in self.pay]
+        ids = [pay.id for pay in self.pay_rows]
         if len(set(ids)) != len(ids):
             raise ValueError("pay: two have the same id")
-        if self.progressive is not None and self.progressive.row not in ids:
-            row = self.progressive.row
+        if self.progressive_level is not None and self.progressive_level.pay_row_id not in ids:
+            row = self.progressive_level.pay_row_id
             raise ValueError(f"progressive.row: there is no row {row!r}; {format_known_names(row, ids)}")
-        for figures in (self.proved.most, self.proved.fewer) if self.proved else ():
-            if figures is not None and len(figures.rates) != len(ids):
+        for figures in (self.proved.max_bet_figures, self.proved.lower_bet_figures) if self.proved else ():
+            if figures is not None and len(figures.row_rates) != len(ids):
                 raise ValueError(
-                    f"proved: has {len(figures.rates)} rates; expected one for each of the {len(ids)} rows"
+                    f"proved: has {len(figures.row_rates)} rates; expected one for each of the {len(ids)} rows"
                 )
         return self
 
     @property
     def max_credits(self) -> int:
         """Return the maximum bet on one hand, in credits."""
-        return self.bets.credits[-1]
+        return self.bets.credits_options[-1]
 
     @property
     def cycle(self) -> int:
         """Return the number of equally likely rounds of one hand: the deals times the draws that may follow each."""
-        cards = 53 if self.deck.joker else 52
+        cards = 53 if self.deck.has_joker else 52
         return comb(cards, POLICY_HAND_CARD_COUNT) * lcm(
             *(comb(cards - POLICY_HAND_CARD_COUNT, drawn) for drawn in range(POLICY_HAND_CARD_COUNT + 1))
         )
@@ -232,21 +238,23 @@ class VideoPokerDefinition(Definition):
     @property
     def has_constant_pay_per_credit(self) -> bool:
         """Return whether each row pays the same per credit for every number of credits bet."""
-        return self.progressive is None and all(pay.most_pays is None for pay in self.pay)
+        return self.progressive_level is None and all(
+            pay.max_bet_pay_per_credit is None for pay in self.pay_rows
+        )
 
     def find_level(self, credits_: int, hand_count: int) -> Progressive | None:
         """Return the progressive level for which ``hand_count`` hands of ``credits_`` credits play, or None."""
-        return self.progressive if hand_count == 1 and credits_ == self.max_credits else None
+        return self.progressive_level if hand_count == 1 and credits_ == self.max_credits else None
 
     def list_pays(self, credits_: int) -> tuple[int, ...]:
         """Return the credits that each row of the pay table pays for ``credits_`` credits on a hand.
 
         A row that pays a progressive level counts with the level's reset amount.
         """
-        pays = [pay.pays * credits_ for pay in self.pay]
+        pays = [pay.pay_per_credit * credits_ for pay in self.pay_rows]
         if credits_ == self.max_credits:
-            pays = [(pay.most_pays or pay.pays) * credits_ for pay in self.pay]
-            for n, pay in enumerate(self.pay):
-                if self.progressive is not None and pay.id == self.progressive.row:
-                    pays[n] = self.progressive.reset_credits
+            pays = [(pay.max_bet_pay_per_credit or pay.pay_per_credit) * credits_ for pay in self.pay_rows]
+            for n, pay in enumerate(self.pay_rows):
+                if self.progressive_level is not None and pay.id == self.progressive_level.pay_row_id:
+                    pays[n] = self.progressive_level.reset_credits
         return tuple(pays)

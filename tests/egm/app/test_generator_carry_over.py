@@ -102,7 +102,7 @@ def test_the_machine_stores_carry_over_output_at_its_start_and_its_end(tmp_path,
         process = MachineProcess(state, few, StoppedClock())
 
         async def look(started):
-            stored.append(state.carry_over.read_bytes())
+            stored.append(state.carry_over_file.read_bytes())
             starts.extend(
                 (entry.record["boot_counter"], entry.record["carry_over"])
                 for entry in started._machine.journal.entries(
@@ -112,6 +112,6 @@ def test_the_machine_stores_carry_over_output_at_its_start_and_its_end(tmp_path,
 
         monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
         asyncio.run(process.run())
-        stored.append(state.carry_over.read_bytes())
+        stored.append(state.carry_over_file.read_bytes())
     assert starts == [(1, False), (2, True)]
     assert len(set(stored)) == 4

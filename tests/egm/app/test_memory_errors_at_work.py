@@ -48,7 +48,7 @@ def ends(tmp_path, monkeypatch):
         monkeypatch.setattr(process, "MachineProcess", Ends)
         file = load_cabinet()
         return process._run_until_stopped(
-            StateFolder(tmp_path), file, StoppedClock(), 0, Path(), watched=False
+            StateFolder(tmp_path), file, StoppedClock(), 0, Path(), requires_screen=False
         )
 
     return run

@@ -73,7 +73,7 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
     server = ScreenServer(
         tmp_path / "socket",
         write_new_token(token),
-        greeting=lambda: (Hello(),),
+        build_greeting=lambda: (Hello(),),
         on_intent=lambda _: None,
         on_peer_error=pytest.fail,
         now_s=lambda: now_s[0],
@@ -113,7 +113,7 @@ def test_an_observer_does_not_count_as_a_screen(tmp_path):
     server = ScreenServer(
         tmp_path / "socket",
         write_new_token(token),
-        greeting=lambda: (Hello(),),
+        build_greeting=lambda: (Hello(),),
         on_intent=lambda _: None,
         on_peer_error=lambda _: None,
     )

@@ -90,7 +90,7 @@ class Acceptor:
 
     taken = None
 
-    def enable(self, values_cents, barcodes=False) -> None:
+    def enable(self, values_cents, accepts_tickets=False) -> None:
         self.taken = values_cents
 
     def disable(self) -> None:
@@ -115,7 +115,7 @@ def test_the_acceptors_are_disabled_while_the_machine_is_not_ready(tmp_path, eve
     rig, station = a_station(tmp_path, 0)
     bills, coins = Acceptor(), Acceptor()
     station.connect_devices(
-        PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills, coin_acceptor=coins)
+        PositionDevices(drivers=(), kind_by_device_name={}, bill_acceptor=bills, coin_acceptor=coins)
     )
     for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
         station.engine.handle(started)
@@ -133,7 +133,7 @@ def test_the_acceptors_are_disabled_while_the_machine_is_not_ready(tmp_path, eve
 def test_the_acceptor_accepts_only_bills_of_the_profile_that_every_host_allows(tmp_path):
     rig, station = a_station(tmp_path, 0)
     bills = Acceptor()
-    station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills))
+    station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}, bill_acceptor=bills))
     for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
         station.engine.handle(started)
     station.process_change()
@@ -263,7 +263,7 @@ def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_withou
         station.engine.handle(EventType.SELF_TEST_PASSED)
         await station.server.start()
         folder = StateFolder(tmp_path / "state")
-        screen = ScreenClient(folder.find_screen_socket(1), folder.get_screen_token_path(1))
+        screen = ScreenClient(folder.get_screen_socket_path(1), folder.get_screen_token_path(1))
         messages: list = []
         press = ButtonPressed(device="board", button="play")
         station.handle_device_report(press)
@@ -325,7 +325,7 @@ def start_two_boards(tmp_path):
         rig = MachineRig(tmp_path, position=Position(number, 2), first_rig=rigs[0] if rigs else None)
         rig.machine.install(running_positions)
         station = PlayerStation(
-            rig.machine, {}, folder, lambda where, event: where.engine.submit(event), lambda: None
+            rig.machine, {}, folder, lambda station, event: station.engine.submit(event), lambda: None
         )
         station.connect_devices(
             PositionDevices(drivers=(), kind_by_device_name={"board": "io_board"}, io_board=Board())
@@ -349,11 +349,11 @@ def test_a_door_is_closed_only_once_the_boards_of_all_positions_report_it_closed
 
     assert report(first, "main") == ("main",)
     assert report(second) == ("main",)
-    first(DoorChanged(device="board", door="main", open=False))
+    first(DoorChanged(device="board", door="main", is_open=False))
     assert rig.machine.open_doors == ()
     for handle in (first, second):
-        handle(DoorChanged(device="board", door="main", open=True))
-    second(DoorChanged(device="board", door="main", open=False))
+        handle(DoorChanged(device="board", door="main", is_open=True))
+    second(DoorChanged(device="board", door="main", is_open=False))
     assert rig.machine.open_doors == ("main",)
     assert report(second, "main") == ("main",)
     assert report(first) == ("main",)
@@ -364,10 +364,10 @@ def test_a_door_is_closed_only_once_the_boards_of_all_positions_report_it_closed
 @pytest.mark.parametrize(
     ("begins", "ends", "code"),
     [
-        (LineLost(device="board", why="unplugged"), LineRestored(device="board"), "communication"),
+        (LineLost(device="board", reason="unplugged"), LineRestored(device="board"), "communication"),
         (
-            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, active=True),
-            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, active=False),
+            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, is_active=True),
+            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, is_active=False),
             "power",
         ),
     ],

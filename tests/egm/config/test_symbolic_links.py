@@ -8,8 +8,12 @@ import pytest
 from egm.app.rng_startup import _write_random_output
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
-from egm.links.sas.attachment import _DeliveredExceptionFile
-from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
+from egm.links.sas.line_service import _DeliveredExceptionFile
+from egm.links.screen.start_up_activity import (
+    StartUpActivity,
+    read_start_up_activity,
+    write_start_up_activity,
+)
 from egm.people.roster import _lock_roster_file
 from egm.people.wrong_pins import WRONG_PINS_FILE_NAME as TRIES
 from egm.people.wrong_pins import edit_wrong_pins

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from egm.config.keys import format_toml
+from egm.config.key_documentation import format_toml
 
 #: All control characters and many letters; texts that would end a value; invisible characters.
 TEXTS = ("".join(map(chr, range(0x300))), 'a\n[money]\nx="', "\\'''", "\u2028\u202e\ufeff\U0010ffff")

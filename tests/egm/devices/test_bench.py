@@ -10,7 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from egm.app.bench import DeviceSimulator, DeviceSimulatorError, list_bench_protocols
+from egm.app.bench import DeviceSimulator, DeviceSimulatorError, read_protocol_by_simulated_device
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.id003.driver import Id003Driver
@@ -62,13 +62,13 @@ def test_a_bill_is_credited_over_a_pseudo_terminal(tmp_path):
         def sink(event):
             events.append(event)
             if isinstance(event, PaperInEscrow):
-                driver.stack(event.escrow)
+                driver.stack(event.escrow_number)
 
         line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line_settings)
         driver = Id003Driver("bill", line, sink, ledger)
         driver.enable(frozenset({20_00}))
         task = asyncio.create_task(driver.run())
-        await until(lambda: any(isinstance(e, AcceptorReadiness) and e.accepting for e in events))
+        await until(lambda: any(isinstance(e, AcceptorReadiness) and e.is_accepting for e in events))
         assert act(bench, "bill", "insert", amount_cents=20_00).ok
         await until(lambda: any(isinstance(e, PaperStacked) for e in events))
         await until(lambda: bench.simulated_devices["bill"].describe()["stacked"] == [20_00])
@@ -146,13 +146,13 @@ def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment)
         def sink(event):
             events.append(event)
             if isinstance(event, PaperInEscrow):
-                driver.stack(event.escrow)
+                driver.stack(event.escrow_number)
 
         line = SerialLine(str(tmp_path / "run/dev/bill"), PROTOCOLS["id003"].line_settings)
         driver = Id003Driver("bill", line, sink, ledger)
         driver.enable(frozenset({20_00}))
         task = asyncio.create_task(driver.run())
-        await until(lambda: any(isinstance(e, AcceptorReadiness) and e.accepting for e in events))
+        await until(lambda: any(isinstance(e, AcceptorReadiness) and e.is_accepting for e in events))
         act(bench, "bill", "insert", amount_cents=20_00)
         await until(lambda: bench.simulated_devices["bill"].describe()["status"] == moment)
         await bench.stop()
@@ -320,8 +320,8 @@ def test_a_device_on_a_real_port_has_no_twin(tmp_path):
     text = DEFAULT_CABINET.read_text()
     path = tmp_path / "cabinet.toml"
     path.write_text(text.replace('protocol = "id003"', 'protocol = "id003"\nport = "/dev/ttyS9"'))
-    assert "bill" not in list_bench_protocols(load_cabinet(path))
-    assert "io" in list_bench_protocols(load_cabinet(path))
+    assert "bill" not in read_protocol_by_simulated_device(load_cabinet(path))
+    assert "io" in read_protocol_by_simulated_device(load_cabinet(path))
 
 
 # ------------------------------------------------------------------ its own process
@@ -426,7 +426,7 @@ def test_egm_device_listens_to_a_port(tmp_path, process):
     port = str(tmp_path / "run/dev/bill")
     line = ("--protocol", "id003", "--port", port)
     listen_until_printed(
-        ["LineRestored()", "AcceptorReadiness(accepting=True)"], *line, "--accept", "500,2000"
+        ["LineRestored()", "AcceptorReadiness(is_accepting=True)"], *line, "--accept", "500,2000"
     )
     listen_until_printed(["> fc 05 11 27 56", "< fc 05 "], *line, "--bytes")
     assert "no note or coin of" in egm("--protocol", "id003", "--port", port, "--accept", "3").output

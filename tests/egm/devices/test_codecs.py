@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from egm.devices import crc
 from egm.devices.cctalk import codec as cctalk
-from egm.devices.cctalk.events import compute_event_position, list_events_since
+from egm.devices.cctalk.events import compute_event_position, find_new_events
 from egm.devices.ebds import codec as ebds
 from egm.devices.framing import FrameReader, ProtocolError
 from egm.devices.id003 import codec as id003
@@ -307,10 +307,10 @@ def test_every_event_is_reported_once_or_counted_as_lost(bursts, start):
             serial = serial % 200 + 1
             device.happen(serial)
             expected.append(serial)
-        news = list_events_since(mark, device.events())
-        assert [pair.result_a for pair in news.new_events] == expected[-5:]
-        assert news.lost_event_count == max(0, burst - 5)
-        assert not news.has_restarted
+        new_events = find_new_events(mark, device.events())
+        assert [pair.result_a for pair in new_events.events] == expected[-5:]
+        assert new_events.lost_count == max(0, burst - 5)
+        assert not new_events.has_restarted
         mark = compute_event_position(device.events(), 0)
 
 
@@ -323,5 +323,5 @@ def test_a_reset_is_detected_and_later_events_are_reported(before, after):
     device.reset()
     for serial in range(after):
         device.happen(100 + serial)
-    news = list_events_since(mark, device.events())
-    assert [pair.result_a for pair in news.new_events] == [100 + serial for serial in range(after)]
+    new_events = find_new_events(mark, device.events())
+    assert [pair.result_a for pair in new_events.events] == [100 + serial for serial in range(after)]

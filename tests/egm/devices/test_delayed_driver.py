@@ -51,7 +51,7 @@ class _Line(SerialLine):
 
 def _sleep():
     """Block the event loop for two seconds."""
-    asyncio.get_running_loop()._jumping.now += 2.0
+    asyncio.get_running_loop()._jumping_selector.now_seconds += 2.0
 
 
 def _run_driver_until(answer, until):
@@ -77,9 +77,11 @@ def _run_driver_until(answer, until):
 def test_a_waiting_reply_is_read_even_if_the_driver_reads_late():
     driver, events = _run_driver_until(
         IdentityReply(1, "board").encode(),
-        lambda driver, _: driver.exchanges.answered_queries + driver.exchanges.unanswered_queries >= 20,
+        lambda driver, _: (
+            driver.exchange_counts.answered_queries + driver.exchange_counts.unanswered_queries >= 20
+        ),
     )
-    assert driver.exchanges.unanswered_queries == 0
+    assert driver.exchange_counts.unanswered_queries == 0
     assert [type(event) for event in events if isinstance(event, LineRestored | LineLost)] == [LineRestored]
 
 
@@ -87,4 +89,4 @@ def test_a_waiting_reply_is_read_even_if_the_driver_reads_late():
 def test_a_silent_device_is_lost_after_what_the_driver_waited_and_not_what_it_slept():
     driver, _ = _run_driver_until(b"", lambda _, events: any(isinstance(event, LineLost) for event in events))
     # 0.15 s of waiting at a question and 5 ms between two: ten of them are 1.5 s
-    assert 9 <= driver.exchanges.unanswered_queries <= 11
+    assert 9 <= driver.exchange_counts.unanswered_queries <= 11

@@ -120,7 +120,7 @@ def test_a_broken_sensor_is_a_fault_and_gives_no_number():
         rig.perform_action("jam", on=False)
         await rig.advance_until(lambda: list_reports(rig)[-1].number is not None)
         assert list_reports(rig)[-1].spin == spin
-        assert not rig.list_events(DeviceFault)[-1].active
+        assert not rig.list_events(DeviceFault)[-1].is_active
 
     run_wheel(check)
 

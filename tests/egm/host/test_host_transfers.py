@@ -379,9 +379,9 @@ def test_a_lock_blocks_play_until_a_transfer_releases_it(make):
     assert rig.state is State.LOCKED
     rig.play()
     assert rig.notice == "refused.locked"
-    lock = build_snapshot(rig.engine).lock
+    lock = build_snapshot(rig.engine).host_lock
     until = rig.clock.now() + timedelta(seconds=5)
-    assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
+    assert (lock.is_cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
     assert (
         ask(rig, cashable=500, only_if_locked=True, stays_locked_afterwards=True) is Status.COMPLETED_IN_FULL
     )

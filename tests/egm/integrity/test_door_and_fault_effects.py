@@ -67,12 +67,12 @@ def rig(tmp_path):
 @pytest.mark.parametrize("door", DOORS)
 def test_each_open_door_stops_play_and_is_recorded_and_metered(rig, door):
     open_state, needs_technician = DOORS[door]
-    for event in iter_reported_events(DoorChanged(device="io", door=door, open=True), "io_board", ()):
+    for event in iter_reported_events(DoorChanged(device="io", door=door, is_open=True), "io_board", ()):
         rig.engine.submit(event)
     assert rig.state is open_state
     assert not rig.engine.accepts_event_type(EventType.PLAY)
     assert [record["door"] for record in rig.records("door.opened")] == [door]
-    for event in iter_reported_events(DoorChanged(device="io", door=door, open=False), "io_board", ()):
+    for event in iter_reported_events(DoorChanged(device="io", door=door, is_open=False), "io_board", ()):
         rig.engine.submit(event)
     assert len(rig.records("door.closed")) == 1
     assert rig.journal.meters().values[f"door.{door}.opens"] == 1
@@ -96,7 +96,7 @@ def test_doors_that_changed_during_a_line_loss_are_reported_as_unattended():
 def test_a_door_opened_without_power_is_recorded_and_the_logic_door_leaves_a_tilt(rig, door):
     """The board stores the door's movements and reports them when the machine runs again."""
     for is_open in (True, False):
-        report = DoorChanged(device="io", door=door, open=is_open, unattended=True)
+        report = DoorChanged(device="io", door=door, is_open=is_open, is_unattended=True)
         for event in iter_reported_events(report, "io_board", ()):
             rig.engine.submit(event)
     assert rig.records("door.opened_while_off") == [{"door": door, "unattended": True}]
@@ -123,7 +123,7 @@ def test_each_fault_stops_play_and_is_cleared_as_the_regulations_require(rig, co
 @pytest.mark.parametrize("kind", ["bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "io_board"])
 def test_an_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig, kind):
     code = f"{kind}.communication"
-    lost, back = LineLost(device=kind, why="silent"), LineRestored(device=kind)
+    lost, back = LineLost(device=kind, reason="silent"), LineRestored(device=kind)
     (raised,), (cleared,) = (
         list(iter_reported_events(lost, kind, ())),
         list(iter_reported_events(back, kind, ())),
@@ -141,7 +141,7 @@ def test_an_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig
 @pytest.mark.requirement("E-14", "G-15")
 def test_a_device_fault_and_its_end_are_two_journal_entries(rig):
     for active in (True, False):
-        report = DeviceFault(device="bill", code=FaultCode.JAM, active=active, detail="at the head")
+        report = DeviceFault(device="bill", code=FaultCode.JAM, is_active=active, detail="at the head")
         (event,) = iter_reported_events(report, "bill_acceptor", ())
         rig.engine.submit(event)
     kinds = [entry.kind for entry in rig.journal.entries(("fault.raised", "fault.cleared"))]

@@ -57,7 +57,7 @@ def test_a_door_opened_during_a_game_suspends_it_and_the_game_resumes_when_it_cl
     # The report of the screen while the door was open was ignored, so the message is sent again.
     resent = rig.hands.messages[-1]
     assert resent is not shown
-    assert (resent.play_id, resent.display, resent.resumed) == (shown.play_id, shown.display, True)
+    assert (resent.play_id, resent.display, resent.is_resumed) == (shown.play_id, shown.display, True)
     rig.report_shown()
     assert rig.credit_cents == 2000 - 5 + 300
     rig.close()

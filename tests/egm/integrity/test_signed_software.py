@@ -66,7 +66,7 @@ class Maker:
 
     def release(self, version: str, reason: str) -> None:
         manifest = SoftwareManifest(
-            version=version, made="2026-01-01T00:00:00+00:00", reason=reason, libraries=False, bytecode=False,
+            version=version, made_utc="2026-01-01T00:00:00+00:00", reason=reason, includes_libraries=False, includes_bytecode=False,
             files=compute_digests(list_software_files(replace(find_software_scope(self.file), includes_libraries=False, includes_bytecode=False))),
         )  # fmt: skip
         self.manifest.write_bytes(encode_signed_manifest(encode_for_signature(manifest), self.key, "maker"))

@@ -65,7 +65,7 @@ class Three:
         beside = RunningPositions()
         for number in (1, 2, 3):
             first = self.rooms[0] if self.rooms else None
-            RepeatableEntropySource._started.clear()
+            RepeatableEntropySource._source_count_by_test.clear()
             rig = MachineRig(
                 folder,
                 devices=devices,
@@ -142,7 +142,7 @@ def describe_effect(rig: MachineRig, event: EventType, state: State) -> dict[str
 @pytest.mark.parametrize(("event", "state"), TRIED, ids=str)
 def test_a_rule_has_the_same_effect_at_the_second_of_three_positions(tmp_path, event, state):
     def alone(devices: tuple[str, ...]) -> MachineRig:
-        RepeatableEntropySource._started.clear()
+        RepeatableEntropySource._source_count_by_test.clear()
         return MachineRig(tmp_path / "one", devices=devices, chance=create_generator())
 
     (tmp_path / "one").mkdir()

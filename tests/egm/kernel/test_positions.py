@@ -151,7 +151,7 @@ def test_a_restart_resumes_each_position(machine):
     first, second = machine()
     assert (first.state, second.state) == (State.PAYING, State.PLAYING)
     assert second.machine.memory.get(PlayKey.GAME) == game
-    assert second.hands.messages[-1].resumed
+    assert second.hands.messages[-1].is_resumed
     assert first.store.find_ticket(number).state is TicketState.RESERVED  # the other's ticket was left alone
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         first.report_print_state(state)
@@ -308,15 +308,15 @@ def test_no_slip_number_is_promised_to_two_waiting_positions(tmp_path):
     second = MachineRig(tmp_path, position=SECOND, first_rig=first).boot()
 
     def numbers():
-        return [build_snapshot(rig.engine).handpay.number for rig in (first, second)]
+        return [build_snapshot(rig.engine).handpay.slip_number for rig in (first, second)]
 
     first.insert(2000)
     first.engine.handle(EventType.CASH_OUT)
-    assert build_snapshot(first.engine).handpay.number == 1
+    assert build_snapshot(first.engine).handpay.slip_number == 1
     second.insert(500)
     second.engine.handle(EventType.CASH_OUT)
     assert numbers() == [0, 0]
     second.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert second.state is State.IDLE
-    assert build_snapshot(first.engine).handpay.number == 2
+    assert build_snapshot(first.engine).handpay.slip_number == 2
     first.close()

@@ -26,7 +26,7 @@ def journal(tmp_path):
         yield opened
 
 
-def say(journal, kind, **record):
+def translate(journal, kind, **record):
     journal.append(Transaction(id=f"e{journal.sequence}", kind=kind, record=record or None))
     return next(journal.entries(newest_first=True, limit=1))
 
@@ -69,7 +69,7 @@ def say(journal, kind, **record):
     ],
 )
 def test_each_significant_event_has_its_effect_and_who_may_clear(journal, kind, record, effect, clear, sas):
-    entry = say(journal, kind, **record)
+    entry = translate(journal, kind, **record)
     found = ENTRIES.find_significance(entry)
     assert (found.effect, found.cleared_by, found.sas_exception_code) == (effect, clear, sas)
 
@@ -84,21 +84,21 @@ def test_no_line_of_the_table_is_hidden_by_an_earlier_one():
 
 @pytest.mark.requirement("E-12", "D-19")
 def test_the_person_is_recorded_with_the_event(journal):
-    cleared = say(journal, "tilt.cleared", person="1001", codes=["x"])
+    cleared = translate(journal, "tilt.cleared", person="1001", codes=["x"])
     assert ENTRIES.list_authors(cleared) == ("1001",)
-    assert ENTRIES.list_authors(say(journal, "door.opened", door="main")) == ()
-    assert ENTRIES.list_authors(say(journal, "key.turned", key="attendant", on=True)) == ("attendant",)
-    assert ENTRIES.list_authors(say(journal, "menu.asked", by="operator")) == ("operator",)
-    assert ENTRIES.find_subject(say(journal, "power.up")) == "power.up"
+    assert ENTRIES.list_authors(translate(journal, "door.opened", door="main")) == ()
+    assert ENTRIES.list_authors(translate(journal, "key.turned", key="attendant", on=True)) == ("attendant",)
+    assert ENTRIES.list_authors(translate(journal, "menu.asked", by="operator")) == ("operator",)
+    assert ENTRIES.find_subject(translate(journal, "power.up")) == "power.up"
 
 
 @pytest.mark.requirement("E-12")
 def test_all_signers_are_recorded_and_no_digest_is_taken_for_a_key_switch(
     journal,
 ):
-    decided = say(journal, "dispute.decided", persons=["1001", "1002"])
+    decided = translate(journal, "dispute.decided", persons=["1001", "1002"])
     assert ENTRIES.list_authors(decided) == ("1001", "1002")
-    assert ENTRIES.list_authors(say(journal, "link.found", key="ab" * 32)) == ()
+    assert ENTRIES.list_authors(translate(journal, "link.found", key="ab" * 32)) == ()
 
 
 @pytest.mark.requirement("J-07", "E-12")
@@ -109,7 +109,9 @@ def test_a_sheet_lists_whatever_staff_did_whichever_feature_wrote_it(journal):
         forms = ENTRIES.list_declarations(kind)
         records = [form.record for form in forms if is_dataclass(form.record)]
         named = authors.keys() & {get_stored_key(member) for record in records for member in fields(record)}
-        if ENTRIES.is_on_intervention_sheet(say(journal, kind, **{name: authors[name] for name in named})):
+        if ENTRIES.is_on_intervention_sheet(
+            translate(journal, kind, **{name: authors[name] for name in named})
+        ):
             listed.add(kind)
         if named:
             expected.add(kind)
@@ -120,10 +122,10 @@ def test_a_sheet_lists_whatever_staff_did_whichever_feature_wrote_it(journal):
 
 @pytest.mark.requirement("E-07")
 def test_bills_that_the_acceptor_rejects_do_not_push_the_accepted_ones_out_of_their_log(journal):
-    say(journal, "bill.in", amount_cents=2000)
+    translate(journal, "bill.in", amount_cents=2000)
     for _ in range(40):
-        say(journal, "bill.rejected")
-        say(journal, "bill.returned")
+        translate(journal, "bill.rejected")
+        translate(journal, "bill.returned")
     assert [entry.kind for entry in ENTRIES.read_log(journal, Log.BILLS)] == ["bill.in"]
 
 
@@ -133,9 +135,9 @@ def test_every_log_is_as_long_as_the_rules_require(journal):
     assert [log for log in Log if log.default_entry_count < least.get(log, 0)] == []
     assert recall.RECALLED_PLAYS_MAX >= 10
     for n in range(40):
-        say(journal, "voucher.out", n=n)
-        say(journal, "aft.complete", n=n)
-        say(journal, "selection", n=n)
+        translate(journal, "voucher.out", n=n)
+        translate(journal, "aft.complete", n=n)
+        translate(journal, "selection", n=n)
     assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.VOUCHERS)] == list(range(39, 4, -1))
     assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.TRANSFERS, 2)] == [39, 38]
     assert {e.kind for e in ENTRIES.read_log(journal, Log.EVENTS)} == {"voucher.out", "aft.complete"}
@@ -145,10 +147,10 @@ def test_every_log_is_as_long_as_the_rules_require(journal):
 @pytest.mark.requirement("A-16", "E-11")
 def test_passed_checks_do_not_push_changes_out_of_the_log_of_software(journal):
     for n in range(10):
-        say(journal, "software.changed", n=n)
-    say(journal, "cabinet.signed", n=10)
+        translate(journal, "software.changed", n=n)
+    translate(journal, "cabinet.signed", n=10)
     for n in range(3):
-        say(journal, "software.verified", n=n)
+        translate(journal, "software.verified", n=n)
     assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.SOFTWARE, 11)] == list(range(10, -1, -1))
 
 
@@ -161,9 +163,9 @@ def test_a_log_includes_events_before_a_restart(tmp_path, log):
         else next(entry.kind for entry in ENTRIES if ENTRIES.belongs_to_log(entry.kind, log))
     )
     with Journal.open(tmp_path, now=clock) as journal:
-        earlier = say(journal, kind)
+        earlier = translate(journal, kind)
     with Journal.open(tmp_path, now=clock) as journal:
-        say(journal, "power.up")
-        later = say(journal, kind)
+        translate(journal, "power.up")
+        later = translate(journal, kind)
         shown = [entry.id for entry in ENTRIES.read_log(journal, log) if entry.kind == kind]
         assert shown == [later.id, earlier.id]

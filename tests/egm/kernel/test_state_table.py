@@ -223,8 +223,8 @@ def test_the_state_diagram_shows_the_rules_and_is_legible():
 
 def test_a_rule_and_its_consequence_are_one_change_for_observers(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
-    changes = rig.changes
+    changes = rig.change_count
     rig.machine.random_service = FailingChance()
     rig.play()  # no numbers are left: out of service follows as one change for every observer
     assert rig.state is State.OUT_OF_SERVICE
-    assert rig.changes == changes + 1
+    assert rig.change_count == changes + 1

@@ -48,14 +48,14 @@ def test_the_crc_matches_its_published_check_value():
 
 def test_the_published_status_query_is_decoded():
     assert GatPacket(codec.GatCommand.STATUS).encode() == bytes.fromhex("01 04 E3 01")
-    [packet] = FrameReader(codec.parse_packet).feed(bytes.fromhex("01 04 E3 01"))
+    [packet] = FrameReader(codec.cut_packet).feed(bytes.fromhex("01 04 E3 01"))
     assert codec.decode_request(packet) == GatStatusQuery()
 
 
 @given(st.integers(0, 255), st.binary(max_size=251))
 def test_round_trip(command, payload):
     packet = GatPacket(command, payload)
-    assert FrameReader(codec.parse_packet).feed(packet.encode()) == [packet]
+    assert FrameReader(codec.cut_packet).feed(packet.encode()) == [packet]
 
 
 def test_a_payload_that_does_not_fit_is_refused():
@@ -97,7 +97,7 @@ def test_an_invalid_request_is_refused_with_the_reason(packet, reason):
 
 
 def test_noise_is_refused_and_the_next_packet_is_read():
-    reader = FrameReader(codec.parse_packet)
+    reader = FrameReader(codec.cut_packet)
     good = GatPacket(1).encode()
     broken = good[:-1] + bytes((good[-1] ^ 1,))
     items = reader.feed(broken + b"\x07\x03" + good)
@@ -144,17 +144,20 @@ def test_the_largest_frame_of_results_fills_a_packet():
 # ---------------------------------------------------------------------------------------------- functions
 @pytest.mark.requirement("A-18")
 def test_every_listed_function_is_decoded_with_and_without_a_seed():
-    assert parse_function_request((GET_SPECIAL_FUNCTIONS,), ALL).kind is FunctionResultKind.FUNCTION_LIST
+    assert (
+        parse_function_request((GET_SPECIAL_FUNCTIONS,), ALL).result_kind is FunctionResultKind.FUNCTION_LIST
+    )
     for function in list_offered_functions(ALL):
-        order = parse_function_request((function.name, function.parameter), ALL)
-        assert (order.kind, order.algorithm, order.components) == (
-            function.kind,
+        order = parse_function_request((function.name, function.fixed_parameter), ALL)
+        assert (order.result_kind, order.algorithm, order.components) == (
+            function.result_kind,
             function.algorithm,
             function.components,
         )
         if function.algorithm is not None:
             assert (
-                parse_function_request((function.name, function.parameter, "00Ff"), ALL).seed == b"\x00\xff"
+                parse_function_request((function.name, function.fixed_parameter, "00Ff"), ALL).seed
+                == b"\x00\xff"
             )
     assert {f.algorithm for f in SPECIAL_FUNCTIONS} == {
         None,

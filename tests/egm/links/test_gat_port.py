@@ -349,7 +349,7 @@ def test_a_list_that_a_power_cut_interrupted_contains_no_signatures(inspection, 
 
 def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
     def lose_a_file(port):
-        port._scope = SoftwareScope(cabinet_definitions=(("own/gone.toml", "/nowhere/gone.toml"),))
+        port._software_scope = SoftwareScope(cabinet_definitions=(("own/gone.toml", "/nowhere/gone.toml"),))
 
     inspection.alter = lose_a_file
 
@@ -365,7 +365,7 @@ def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
     assert "own/gone.toml: cannot be read" in inspection.room.records("gat.result")[0]["trouble"]
 
 
-def test_no_gat_port_is_opened_without_one_in_the_cabinet_file(inspection):
+def test_no_gat_is_port_opened_without_one_in_the_cabinet_file(inspection):
     context = replace(
         inspection.context, cabinet_file=inspection.context.cabinet_file.model_copy(update={"gat": None})
     )

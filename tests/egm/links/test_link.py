@@ -114,7 +114,7 @@ class Desk:
         self.server = ScreenServer(
             self.path,
             "secret",
-            greeting=lambda: (Hello(), MESSAGES[1]),
+            build_greeting=lambda: (Hello(), MESSAGES[1]),
             on_intent=self._hear,
             on_peer_error=self.errors.append,
         )

@@ -116,7 +116,7 @@ def test_metric_families_of_one_name_are_merged(exporter):
     collector, server = exporter
     first, second = (
         iter_line_metrics(
-            name, SasLineHealth(host_is_polling=name == "two", replies_by_time_bucket_ms=((0, 0),))
+            name, SasLineHealth(is_host_polling=name == "two", reply_counts_by_limit_ms=((0, 0),))
         )
         for name in ("one", "two")
     )
@@ -129,7 +129,7 @@ def test_metric_families_of_one_name_are_merged(exporter):
 
 
 def test_the_reply_times_of_a_line_are_a_histogram():
-    health = SasLineHealth(replies_by_time_bucket_ms=((1, 5), (20, 2), (0, 1)), total_reply_ns=90_000_000)
+    health = SasLineHealth(reply_counts_by_limit_ms=((1, 5), (20, 2), (0, 1)), total_reply_ns=90_000_000)
     answers = next(f for f in iter_line_metrics("one", health) if f.name == "egm_host_answer_seconds")
     assert [(s.labels.get("le"), s.value) for s in answers.samples if s.name.endswith("_bucket")] == [
         ("0.001", 5),

@@ -26,7 +26,7 @@ def make(tmp_path):
     ) -> SasHostBench:
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
-            opened[-1].room.close()
+            opened[-1].rig.close()
         host = HostMoney(
             can_transfer=transfers, can_award_bonuses=bonuses, asset_number=asset, money_line_name=line
         )
@@ -37,7 +37,7 @@ def make(tmp_path):
 
     yield bench
     for opened_bench in opened:
-        opened_bench.room.close()
+        opened_bench.rig.close()
 
 
 def build_order(
@@ -79,7 +79,7 @@ def execute_transfer(bench: SasHostBench, **options) -> str:
 
 def read_credit_kinds(bench: SasHostBench) -> tuple[int, ...]:
     order = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
-    return tuple(bench.room.machine.read_credit_cents(kind) for kind in order)
+    return tuple(bench.rig.machine.read_credit_cents(kind) for kind in order)
 
 
 # ---------------------------------------------------------------------------------------------- 72
@@ -99,7 +99,7 @@ def test_a_transfer_from_its_order_to_its_acknowledgement(make):
     assert bench.send_long_poll(0x72, INTERROGATE) == f"{len(body) // 2:02x}{body}"
     bench.poll_other_address()
     assert read_credit_kinds(bench) == (1000, 200, 30)
-    bench.room.clock.pass_seconds(15)
+    bench.rig.clock.pass_seconds(15)
     assert bench.read_exceptions() == []
     assert bench.send_long_poll(0x72, "02ff01") == f"{len(body) // 2:02x}{body}", (
         "and it stays in the history"
@@ -127,7 +127,7 @@ def test_an_unreported_transfer_is_reported_after_a_power_loss(make):
     bench = make()
     bench.send_long_poll(0x72, build_order())
     restarted = make()
-    restarted.room.clock.pass_seconds(15)
+    restarted.rig.clock.pass_seconds(15)
     assert restarted.read_exceptions() == [0x69]
     assert restarted.send_long_poll(0x72, INTERROGATE)[2:6] == "0100"
     restarted.poll_other_address()
@@ -172,11 +172,11 @@ def test_an_impossible_order_is_refused_with_the_reason_and_moves_nothing(make, 
 def test_a_transfer_of_zero_sets_the_host_cash_out_mode(make, kind, flags, mode):
     """The public host does this with type 80, amounts of zero and flags 0 to 2."""
     bench = make()
-    bench.room.insert(1000)
+    bench.rig.insert(1000)
     assert execute_transfer(bench, kind=kind, cents=(0, 0, 0), flags=flags) == "00"
     assert split_lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == mode
     assert read_credit_kinds(bench) == (1000, 0, 0)
-    bench.room.journal.self_audit()
+    bench.rig.journal.self_audit()
 
 
 @pytest.mark.parametrize(
@@ -211,38 +211,38 @@ def test_truncated_orders_get_no_reply(make, data):
 @pytest.mark.requirement("K-09")
 def test_transfers_to_the_host_are_full_or_partial_as_ordered(make):
     bench = make()
-    bench.room.insert(1000)
+    bench.rig.insert(1000)
     assert execute_transfer(bench, identifier="O1", kind="80", cents=(5000, 0, 0)) == "83"
     assert execute_transfer(bench, identifier="O2", kind="80", cents=(5000, 0, 0), code="01") == "01"
     last = bench.send_long_poll(0x72, "02ff01")
     assert last[10:20] == "0000001000"
     assert last.endswith("050000001000050000000000050000000000")
-    assert bench.room.credit_cents == 0
+    assert bench.rig.credit_cents == 0
 
 
 def test_an_order_that_waits_for_the_end_of_a_game_can_be_cancelled(make):
     bench = make(chance=ScriptedChance(*LOSS, *LOSS))
-    bench.room.insert(100)
-    bench.room.play()
+    bench.rig.insert(100)
+    bench.rig.play()
     assert order_and_read_status(bench, build_order()) == "40"
     assert bench.send_long_poll(0x72, INTERROGATE)[4:6] == "40"
     bench.poll_other_address()
     assert bench.send_long_poll(0x72, "0180")[4:6] == "80"
-    bench.room.report_shown()
-    assert bench.room.credit_cents == 95
+    bench.rig.report_shown()
+    assert bench.rig.credit_cents == 95
     bench.read_exceptions()
     bench.send_long_poll(0x72, INTERROGATE)
     bench.poll_other_address()
-    bench.room.play()
+    bench.rig.play()
     assert order_and_read_status(bench, build_order("T2")) == "40"
-    bench.room.report_shown()
-    assert bench.room.credit_cents == 1090
+    bench.rig.report_shown()
+    assert bench.rig.credit_cents == 1090
     assert 0x69 in bench.read_exceptions()
 
 
 def test_a_busy_machine_refuses_a_transfer_with_the_reason(make):
     bench = make()
-    bench.room.engine.handle(EventType.DOOR_OPENED, door="main")
+    bench.rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert execute_transfer(bench) == "87"
 
 
@@ -254,11 +254,11 @@ def test_bonuses(make):
     assert bench.send_long_poll(0x72, "02ff01").endswith("050000000500050000000000050000000020")
     bench.poll_other_address()
     assert execute_transfer(bench, identifier="J1", kind="11", cents=(90_000, 0, 0)) == "00"
-    assert bench.room.state is State.HANDPAY
+    assert bench.rig.state is State.HANDPAY
     assert 0x51 in bench.read_exceptions()
-    bench.room.engine.handle(EventType.KEY_TURNED)
-    values = bench.room.journal.meters().values
-    assert (values["mach_bonus"], values["att_bonus"], bench.room.credit_cents) == (520, 90_000, 520)
+    bench.rig.engine.handle(EventType.KEY_TURNED)
+    values = bench.rig.journal.meters().values
+    assert (values["mach_bonus"], values["att_bonus"], bench.rig.credit_cents) == (520, 90_000, 520)
 
 
 def test_bonuses_and_transfers_are_enabled_separately(make):
@@ -326,22 +326,22 @@ def test_status_and_lock(make):
         "pool": "0700",
     }
     assert split_lock_fields(bench.send_long_poll(0x74, "00010500"))["lock"] == "00"
-    assert bench.room.state is State.LOCKED
+    assert bench.rig.state is State.LOCKED
     assert bench.read_exceptions() == [0x6F]
     assert split_lock_fields(bench.send_long_poll(0x74, "80000000"))["lock"] == "ff"
-    assert bench.room.state is State.IDLE
+    assert bench.rig.state is State.IDLE
 
 
 def test_a_lock_waits_for_the_end_of_a_game_and_is_refused_if_impossible(make):
     bench = make(chance=ScriptedChance(*LOSS))
-    bench.room.insert(100)
+    bench.rig.insert(100)
     assert split_lock_fields(bench.send_long_poll(0x74, "00040500"))["lock"] == "ff", (
         "there is no way to the printer"
     )
-    bench.room.play()
+    bench.rig.play()
     assert split_lock_fields(bench.send_long_poll(0x74, "00010500"))["lock"] == "40"
-    bench.room.report_shown()
-    assert bench.room.state is State.LOCKED
+    bench.rig.report_shown()
+    assert bench.rig.state is State.LOCKED
     assert 0x6F in bench.read_exceptions()
 
 
@@ -349,9 +349,9 @@ def test_transfers_under_a_lock_release_or_keep_it_as_ordered(make):
     bench = make()
     bench.send_long_poll(0x74, "00010500")
     assert execute_transfer(bench, flags="50") == "00"
-    assert bench.room.state is State.LOCKED
+    assert bench.rig.state is State.LOCKED
     assert execute_transfer(bench, identifier="T2", flags="40") == "00"
-    assert bench.room.state is State.IDLE
+    assert bench.rig.state is State.IDLE
 
 
 @pytest.mark.sas(exceptions="6A")
@@ -360,10 +360,10 @@ def test_cash_outs_offered_to_the_host(make):
     assert execute_transfer(bench, flags="03") == "00"
     assert split_lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "03"
     bench.poll_other_address()
-    bench.room.engine.handle(EventType.CASH_OUT)
+    bench.rig.engine.handle(EventType.CASH_OUT)
     assert bench.send_general_poll() == 0x6A
     assert execute_transfer(bench, identifier="O1", kind="80", cents=(1000, 0, 0), flags="08") == "00"
-    assert (bench.room.state, bench.room.credit_cents) == (State.IDLE, 0)
+    assert (bench.rig.state, bench.rig.credit_cents) == (State.IDLE, 0)
     assert execute_transfer(bench, identifier="T2", flags="01") == "00"
     assert split_lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "01"
 
@@ -371,18 +371,18 @@ def test_cash_outs_offered_to_the_host(make):
 def test_a_hand_pay_that_the_host_resets_is_reported_as_reset_if_another_one_follows_at_once(make):
     """Regression: the host was told that it could not reset the hand-pay, which was settled."""
     bench = make(enable=["handpay_reset"])
-    engine, balance_cents = bench.room.engine, bench.room.journal.balance_cents
+    engine, balance_cents = bench.rig.engine, bench.rig.journal.balance_cents
     assert execute_transfer(bench, flags="03") == "00"
     engine.handle(EventType.FAULT_RAISED, code="ticket_printer.jam")
     engine.handle(EventType.CASH_OUT)
     assert execute_transfer(bench, identifier="B1", kind="11", cents=(500, 0, 0)) == "00"
     engine.handle(EventType.TRANSFER_LOCK_ENDED)
-    assert (bench.room.state, balance_cents("out:handpay_bonus")) == (State.HANDPAY, 0)
+    assert (bench.rig.state, balance_cents("out:handpay_bonus")) == (State.HANDPAY, 0)
     assert bench.send_long_poll(0x94) == "00"
-    assert (bench.room.state, balance_cents("out:handpay_bonus")) == (State.HANDPAY, 500)
+    assert (bench.rig.state, balance_cents("out:handpay_bonus")) == (State.HANDPAY, 500)
     bench.poll_other_address()
     assert bench.send_long_poll(0x94) == "00"
-    assert (bench.room.state, balance_cents("out:handpay_cancelled_credit")) == (State.IDLE, 1000)
+    assert (bench.rig.state, balance_cents("out:handpay_cancelled_credit")) == (State.IDLE, 1000)
 
 
 @pytest.mark.parametrize("code", [0x72, 0x73, 0x74, 0x75, 0x76])

@@ -27,7 +27,7 @@ def bench(tmp_path: Path):
 
 
 def door(bench: SasHostBench, *, opened: bool) -> None:
-    bench.room.engine.handle(EventType.DOOR_OPENED if opened else EventType.DOOR_CLOSED, door="main")
+    bench.rig.engine.handle(EventType.DOOR_OPENED if opened else EventType.DOOR_CLOSED, door="main")
 
 
 @pytest.mark.requirement("K-06")
@@ -66,31 +66,31 @@ def test_polls_for_other_addresses_and_incomplete_polls_get_no_reply(
     bench: SasHostBench, message: str
 ) -> None:
     assert bench.send(bytes.fromhex(message)) == b""
-    assert list_disabling_sources(bench.room.machine) == {}
+    assert list_disabling_sources(bench.rig.machine) == {}
 
 
 @pytest.mark.sas(polls="7F")
 def test_a_broadcast_is_executed_without_a_reply(bench: SasHostBench) -> None:
     assert bench.send(append_crc(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
-    assert bench.room.records("host.time")[0]["told"].startswith("2026-11-21T07:15:00")
+    assert bench.rig.records("host.time")[0]["told"].startswith("2026-11-21T07:15:00")
     assert bench.send(append_crc(b"\0\x01")) == b""
-    assert list_disabling_sources(bench.room.machine) == {}
+    assert list_disabling_sources(bench.rig.machine) == {}
 
 
 @pytest.mark.requirement("K-06")
 def test_a_repeated_poll_that_changes_something_is_executed_once(bench: SasHostBench) -> None:
     assert bench.send_long_poll(0x01) == "01"
-    bench.room.engine.handle(EventType.MACHINE_ENABLED, source="host:main")
+    bench.rig.engine.handle(EventType.MACHINE_ENABLED, source="host:main")
     assert bench.send_long_poll(0x01) == "01"
-    assert list_disabling_sources(bench.room.machine) == {}
+    assert list_disabling_sources(bench.rig.machine) == {}
     bench.poll_other_address()
     assert bench.send_long_poll(0x01) == "01"
-    assert list(list_disabling_sources(bench.room.machine)) == ["host:main"]
+    assert list(list_disabling_sources(bench.rig.machine)) == ["host:main"]
 
 
 def test_a_repeated_reading_poll_is_read_again(bench: SasHostBench) -> None:
     assert bench.read(0x1A) == "00000000"
-    bench.room.insert(500)
+    bench.rig.insert(500)
     assert bench.read(0x1A) == "00000500"
 
 
@@ -113,13 +113,13 @@ def test_a_priority_exception_is_raised_again_until_it_is_served(
 ) -> None:
     bench.host.post_exception(0x51)
     assert bench.read_exceptions() == [0x51]
-    bench.room.clock.pass_seconds(14)
+    bench.rig.clock.pass_seconds(14)
     assert bench.read_exceptions() == []
-    bench.room.clock.pass_seconds(1)
+    bench.rig.clock.pass_seconds(1)
     assert bench.read_exceptions() == [0x51]
     assert bench.read(0x1B) != ""
     bench.send(next_poll)  # acknowledges the reply
-    bench.room.clock.pass_seconds(60)
+    bench.rig.clock.pass_seconds(60)
     assert bench.read_exceptions() == []
 
 
@@ -143,10 +143,10 @@ def test_a_delayed_reply_is_sent_instead_of_an_exception(bench: SasHostBench) ->
 
 
 def test_a_slow_poll_is_answered_busy_and_its_repetition_gets_the_result(bench: SasHostBench) -> None:
-    bench.slow = True
+    bench.is_slow = True
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
-    ask = bench.waiting[-1]
+    ask = bench.delayed_effects[-1]
     assert list(bench.channel.reply_to_request(ask.poll, ask.request, ACK)) == [SendBytes(b"\x01")]
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01"
 
@@ -155,12 +155,12 @@ def test_a_reply_that_fails_stops_neither_the_line_nor_the_journal(bench: SasHos
     def fails(*_: object) -> Reply:
         raise ZeroDivisionError("planted")
 
-    polls = bench.channel._polls
+    polls = bench.channel._poll_by_code
     polls[0x1A] = replace(polls[0x1A], answer_function=fails)
     assert bench.read(0x1A) == ""
     assert bench.read(0x1A) == ""
     assert bench.read(0x11) == "00000000"
-    failures = bench.room.records("host.poll_failed")
+    failures = bench.rig.records("host.poll_failed")
     assert [(details["poll"], details["why"]) for details in failures] == [
         ("1A", "ZeroDivisionError('planted')")
     ]
@@ -257,7 +257,7 @@ def test_real_time_reports_are_sent_in_place_of_replies(tmp_path: Path) -> None:
 
 def test_real_time_reporting_is_off_until_enabled(bench: SasHostBench) -> None:
     assert bench.send_long_poll(0x0E, "01") == ""
-    bench.room.insert(500)
+    bench.rig.insert(500)
     assert bench.read_exceptions() == [0x48]
     assert bench.read(0x1A) == "00000500"
 

@@ -55,7 +55,7 @@ def bench(tmp_path: Path) -> Iterator[SasHostBench]:
 
 
 def handle_and_read_exceptions(bench: SasHostBench, event: EventType, **values: Any) -> list[int]:
-    bench.room.engine.handle(event, **values)
+    bench.rig.engine.handle(event, **values)
     return bench.read_exceptions()
 
 
@@ -89,7 +89,7 @@ def test_faults_raise_their_exceptions(bench: SasHostBench) -> None:
 @pytest.mark.sas(exceptions="47 48 49 4A 4B 4C 2B", polls="31 33 34 35 36 37 1E 48")
 def test_bills_raise_their_exceptions(bench: SasHostBench) -> None:
     for amount_cents, code in BILLS.items():
-        bench.room.insert(amount_cents)
+        bench.rig.insert(amount_cents)
         assert bench.read_exceptions() == [code]
     assert handle_and_read_exceptions(bench, EventType.BILL_REJECTED, reason="unknown") == [0x2B]
     assert [bench.read(code) for code in bytes.fromhex("31 33 34 35 36 37")] == ["00000001"] * 6
@@ -99,7 +99,7 @@ def test_bills_raise_their_exceptions(bench: SasHostBench) -> None:
 
 @pytest.mark.sas(exceptions="1B 1C 7B", polls="49 4A", meters="3E 3F")
 def test_a_removed_stacker_resets_its_counters(bench: SasHostBench) -> None:
-    bench.room.insert(500)
+    bench.rig.insert(500)
     bench.read_exceptions()
     assert (bench.read(0x49), bench.read(0x4A)) == ("00000001", "00000500")
     assert handle_and_read_exceptions(
@@ -131,7 +131,7 @@ def test_service_and_closing_raise_their_exceptions(bench: SasHostBench) -> None
         handle_and_read_exceptions(bench, EventType.MACHINE_DISABLED, source="host:other", reason="host")
         == []
     )
-    bench.room.engine.state = bench.room.engine.state.SELF_TEST
+    bench.rig.engine.state = bench.rig.engine.state.SELF_TEST
     assert handle_and_read_exceptions(bench, EventType.SELF_TEST_FAILED, detail="planted") == [0x37]
 
 
@@ -174,5 +174,5 @@ ENTRIES = (
 @pytest.mark.sas(exceptions="31 3C 52 82 83 84 85 8A 8E")
 def test_entries_of_other_features_raise_their_exceptions(bench: SasHostBench) -> None:
     for kind, details, code in ENTRIES:
-        write_undeclared_entry(bench.room.machine, kind, details=details)
+        write_undeclared_entry(bench.rig.machine, kind, details=details)
         assert handle_and_read_exceptions(bench, EventType.OUTCOME_SHOWN) == [code]

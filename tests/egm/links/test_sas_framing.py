@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egm.links.sas.crc import append_crc
-from egm.links.sas.requests import find_frame_size
+from egm.links.sas.request_sizes import find_frame_size
 from egm.links.sas.tables.polls import POLL_BY_CODE
 from egm.links.sas.wire import (
     BrokenMessage,

@@ -124,7 +124,7 @@ def test_every_meter_after_a_session(bench: SasHostBench) -> None:
     assert {code for code, value in values_by_code.items() if value is None} == NOT_KEPT
     payback = values_by_code.pop(PAYBACK)
     assert payback == int(
-        bench.room.machine.component(InstalledGames).lowest_return_by_game["maple-classic"] * 10_000
+        bench.rig.machine.component(InstalledGames).lowest_return_by_game["maple-classic"] * 10_000
     )
     assert {code: value for code, value in values_by_code.items() if value} == NOT_ZERO
 
@@ -136,7 +136,7 @@ def test_a_game_has_the_meters_of_play_and_no_others(bench: SasHostBench) -> Non
     }
     payback = values_by_code.pop(PAYBACK)
     assert payback == int(
-        bench.room.machine.component(InstalledGames).lowest_return_by_game["maple-classic"] * 10_000
+        bench.rig.machine.component(InstalledGames).lowest_return_by_game["maple-classic"] * 10_000
     )
     assert {code: value for code, value in values_by_code.items() if value} == {
         0x00: 5,

@@ -10,7 +10,7 @@ import pytest
 
 from egm.config.cabinet_file import TicketValidator
 from egm.links.sas.crc import append_crc
-from egm.links.sas.requests import find_frame_size
+from egm.links.sas.request_sizes import find_frame_size
 from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig
 from egm.testing.sas import SasHostBench

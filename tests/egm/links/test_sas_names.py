@@ -8,8 +8,8 @@ import pytest
 
 from egm.app.features import FEATURES
 from egm.links.sas.crc import append_crc, has_valid_crc
+from egm.links.sas.definitions import MeterUnit, PollType
 from egm.links.sas.journal_exceptions import list_raised_exceptions
-from egm.links.sas.names import MeterUnit, PollType
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
@@ -36,7 +36,7 @@ def test_one_flipped_bit_makes_the_crc_wrong() -> None:
 
 def test_polls_have_the_published_types() -> None:
     def codes(*types: PollType) -> set[int]:
-        return {code for code, poll in POLL_BY_CODE.items() if poll.type in types}
+        return {code for code, poll in POLL_BY_CODE.items() if poll.poll_type in types}
 
     assert codes(PollType.GAME) == set(
         bytes.fromhex("09 2D 2F 52 53 6F AF 83 8C 95 96 97 98 99 9A A0 A4 B4 B5")

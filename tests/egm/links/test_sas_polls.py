@@ -123,8 +123,8 @@ def test_every_reading_poll_with_a_fixed_layout_has_the_published_reply(bench: S
 def test_the_last_bill_and_ticket_and_the_stacker_survive_a_power_loss(
     bench: SasHostBench, tmp_path: Path
 ) -> None:
-    bench.room.journal.close_without_checkpoint()
-    bench.room.lose_power()
+    bench.rig.journal.close_without_checkpoint()
+    bench.rig.lose_power()
     rig = MachineRig(tmp_path, devices=("printer",))
     restarted = SasHostBench(tmp_path, rig)
     polls = (0x3D, 0x48, 0x49, 0x4A)
@@ -216,8 +216,8 @@ def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(b
     for code, data in IMPOSSIBLE:
         assert bench.send_long_poll(code, data) == "81", f"{code:02X} {data}"
     assert bench.read(0x7E) == before
-    assert not bench.room.records("host.time")
-    assert list_disabling_sources(bench.room.machine) == {}
+    assert not bench.rig.records("host.time")
+    assert list_disabling_sources(bench.rig.machine) == {}
     assert bench.send_long_poll(0x7F, "11 21 2026 07 15 00") == "01"
 
 
@@ -225,11 +225,11 @@ def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(b
 @pytest.mark.requirement("O-04")
 @pytest.mark.sas(polls="1F 53")
 def test_machine_and_game_identify_themselves(bench: SasHostBench) -> None:
-    game = next(iter(bench.room.machine.games.values()))
+    game = next(iter(bench.rig.machine.games.values()))
     block = (
         b"OE000\x01" + bytes((max(game.bet_options),)) + b"\0\0\0" + game.digest[:6].upper().encode("ascii")
     )
-    percent = f"{int(bench.room.machine.component(InstalledGames).lowest_return_by_game[game.id] * 10000):04d}".encode()
+    percent = f"{int(bench.rig.machine.component(InstalledGames).lowest_return_by_game[game.id] * 10000):04d}".encode()
     assert bench.read(0x1F) == (block + percent).hex()
     assert bench.send_long_poll(0x53, "0001") == "0001" + (block + percent).hex()
     assert bench.send_long_poll(0x53, "0000") == "0000" + (block + percent).hex()
@@ -250,10 +250,10 @@ def test_no_two_games_of_the_library_have_one_name_for_a_host():
 def test_names_and_wager_category_of_a_game(bench: SasHostBench) -> None:
     version = load_game("maple-classic").version.encode()
     names = b"\x0dMaple Classic\x13maple-classic@" + version
-    max_bet = max(bench.room.machine.games["maple-classic"].bet_options)
+    max_bet = max(bench.rig.machine.games["maple-classic"].bet_options)
     data = bytes.fromhex(f"0001 {max_bet:04d} 00 00000000") + names + b"\x00\x01"
     assert bench.send_long_poll(0xB5, "0001") == (bytes((len(data),)) + data).hex()
-    percent = f"{int(bench.room.machine.component(InstalledGames).lowest_return_by_game['maple-classic'] * 10000):04d}".encode().hex()
+    percent = f"{int(bench.rig.machine.component(InstalledGames).lowest_return_by_game['maple-classic'] * 10000):04d}".encode().hex()
     assert bench.send_long_poll(0xB4, "0001 0001") == normalise_hex(f"0D 0001 0001 {percent} 04 00000005")
 
 
@@ -308,14 +308,14 @@ def test_after_a_shut_down_a_game_ends_and_credits_can_be_cashed_out(tmp_path: P
 def test_maintenance_mode_and_shut_down_are_independent(bench: SasHostBench) -> None:
     for code in (0x01, 0x0A, 0x02):
         assert bench.send_long_poll(code) == "01"
-    assert bench.room.state is State.OUT_OF_SERVICE
+    assert bench.rig.state is State.OUT_OF_SERVICE
     assert bench.send_long_poll(0x0B) == "01"
-    assert bench.room.state is State.IDLE
+    assert bench.rig.state is State.IDLE
 
 
 @pytest.mark.sas(polls="06 07")
 def test_bill_acceptance_is_disabled_and_enabled(bench: SasHostBench) -> None:
-    rig = bench.room
+    rig = bench.rig
     rig.offer(500)
     assert rig.hands.orders[-1][0] == "stack"
     rig.ledger.credit_stacked_paper()
@@ -330,7 +330,7 @@ def test_bill_acceptance_is_disabled_and_enabled(bench: SasHostBench) -> None:
 @pytest.mark.requirement("G-03")
 @pytest.mark.sas(polls="08")
 def test_selected_bills_can_be_accepted_once_or_always(bench: SasHostBench) -> None:
-    rig = bench.room
+    rig = bench.rig
     assert bench.send_long_poll(0x08, "04000000 00") == "01"  # $5 only, and close after each
     rig.offer(2000)
     assert rig.hands.orders[-1][0] == "return"
@@ -372,7 +372,7 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
 @pytest.mark.sas(polls="03 04 05")
 def test_sounds_but_no_alarms_can_be_muted(bench: SasHostBench) -> None:
     def sound() -> str:
-        return build_snapshot(bench.room.engine).sound
+        return build_snapshot(bench.rig.engine).allowed_sound
 
     assert sound() == "on"
     assert bench.send_long_poll(0x05) == "01"
@@ -456,40 +456,40 @@ def test_a_form_for_one_hand_pay_releases_no_other(tmp_path: Path) -> None:
 
 
 def test_remote_reset_is_off_until_enabled(bench: SasHostBench) -> None:
-    bench.room.engine.handle(EventType.CASH_OUT)
+    bench.rig.engine.handle(EventType.CASH_OUT)
     assert bench.send_long_poll(0x94) == ""
 
 
 @pytest.mark.sas(polls="7E 7F")
 def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: SasHostBench) -> None:
     assert bench.send_long_poll(0x7F, "12 31 2026 23 59 00") == "01"
-    bench.room.clock.pass_seconds(61)
+    bench.rig.clock.pass_seconds(61)
     assert bench.read(0x7E) == normalise_hex("01012027 000001")
-    assert bench.room.journal.entries("host.time", newest_first=True).__next__().time_utc.year == 2026
+    assert bench.rig.journal.entries("host.time", newest_first=True).__next__().time_utc.year == 2026
 
 
 @pytest.mark.parametrize("date", ["12 31 9999 23 59 58", "01 01 0001 00 00 00", "01 01 1969 00 00 00"])
 def test_a_date_beyond_the_calendar_is_refused(bench: SasHostBench, date: str) -> None:
     assert bench.send_long_poll(0x7F, date) == "81"
-    bench.room.clock.pass_seconds(4)
+    bench.rig.clock.pass_seconds(4)
     assert bench.read(0x7E) == normalise_hex("01012026000004")
-    bench.room.clock.wall = datetime(2105, 12, 31, tzinfo=UTC)  # the latest accepted date can be reported
+    bench.rig.clock.wall = datetime(2105, 12, 31, tzinfo=UTC)  # the latest accepted date can be reported
     assert bench.send_long_poll(0x7F, "12 31 2999 23 59 58") == "01"
     assert bench.read(0x7E) == normalise_hex("12312999235958")
-    bench.room.clock.wall = datetime(1970, 1, 1, tzinfo=UTC)
+    bench.rig.clock.wall = datetime(1970, 1, 1, tzinfo=UTC)
     assert bench.read(0x7E) != ""
 
 
 def test_a_stored_time_offset_beyond_the_calendar_is_ignored(bench: SasHostBench) -> None:
     write_undeclared_entry(
-        bench.room.machine, "test.old", state={f"host_time:{bench.host.name}": 252_000_000_000}
+        bench.rig.machine, "test.old", state={f"host_time:{bench.host.name}": 252_000_000_000}
     )
     bench.host.republish_readout()
     assert bench.read(0x7E) == normalise_hex("01012026000000")
 
 
 def test_a_set_time_never_runs_backwards_and_is_not_recorded_each_time(bench: SasHostBench) -> None:
-    clock = bench.room.clock
+    clock = bench.rig.clock
     for n, millionths in enumerate((300_000, 999_999, 1, 0, 500_000, 700_000)):
         clock.wall = datetime(2026, 1, 1, 10, 0, 0, millionths, tzinfo=UTC)
         for year in (2019 + n, 2019 + n):  # as news, and as a distance that is kept
@@ -498,9 +498,9 @@ def test_a_set_time_never_runs_backwards_and_is_not_recorded_each_time(bench: Sa
                 normalise_hex(f"0101{year}000000"),
                 normalise_hex(f"0101{year}000001"),
             }
-    before = len(bench.room.records("host.time"))
+    before = len(bench.rig.records("host.time"))
     for minute in range(30):  # a host whose clock trembles around ours
         clock.wall = datetime(2026, 1, 1, 11, minute, 0, 400 if minute % 2 else 999_600, tzinfo=UTC)
         second = 0 if minute % 2 else 1
         bench.send_long_poll(0x7F, f"01 01 2026 11 {minute:02} {second:02}")
-    assert len(bench.room.records("host.time")) <= before + 2
+    assert len(bench.rig.records("host.time")) <= before + 2

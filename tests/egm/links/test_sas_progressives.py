@@ -38,7 +38,7 @@ def make(tmp_path):
 
     def bench(*numbers) -> SasHostBench:
         if opened:
-            opened[-1].room.close()
+            opened[-1].rig.close()
         rig = make_levels_machine(tmp_path, *numbers, levels=LEVELS)
         rig.machine.component(LevelAmountSources).link = None
         opened.append(SasHostBench(tmp_path, rig, enable=["progressives"]))
@@ -48,34 +48,34 @@ def make(tmp_path):
 
     yield bench
     for opened_bench in opened:
-        opened_bench.room.close()
+        opened_bench.rig.close()
 
 
 def read_level(bench):
-    return build_snapshot(bench.room.engine).progressives[0]
+    return build_snapshot(bench.rig.engine).progressives[0]
 
 
 @pytest.mark.sas(polls="80 86", exceptions="53")
 @pytest.mark.requirement("I-02", "I-07", "K-12")
 def test_broadcast_level_is_shown_while_received_and_not_played_for_otherwise(make):
     bench = make(B, NO_LUCK, MISS)
-    bench.room.insert(2000)
+    bench.rig.insert(2000)
     assert (read_level(bench).status, read_level(bench).amount_cents) == ("down", 0)
     assert bench.send_long_poll(0x80, "02030000012345") == ACK
     assert (read_level(bench).status, read_level(bench).amount_cents) == ("up", 12345)
-    bench.room.clock.pass_seconds(5)
+    bench.rig.clock.pass_seconds(5)
     assert read_level(bench).status == "up"
-    bench.room.clock.pass_seconds(0.001)
+    bench.rig.clock.pass_seconds(0.001)
     assert (read_level(bench).status, read_level(bench).amount_cents) == ("down", 12345)
-    bench.room.play()
-    assert (bench.room.state, bench.room.notice) == (State.IDLE, "refused.levels_are_up")
+    bench.rig.play()
+    assert (bench.rig.state, bench.rig.notice) == (State.IDLE, "refused.levels_are_up")
     bench.levels._record_changes()
     assert 0x53 in bench.read_exceptions()
     assert bench.send_long_poll(0x86, "0d02030000012399040000000001") == ACK
     assert read_level(bench).amount_cents == 12399
-    bench.room.play()
-    assert bench.room.state is State.PLAYING
-    assert bench.room.records("game.start")[-1]["fed"] == [
+    bench.rig.play()
+    assert bench.rig.state is State.PLAYING
+    assert bench.rig.records("game.start")[-1]["fed"] == [
         {"pool": "three-levels.luck.50", "wager_cents": 50},
         {"pool": "three-levels.mystery.50", "wager_cents": 50},
     ]
@@ -108,14 +108,14 @@ def test_an_invalid_broadcast_changes_no_level(make, code, data):
 @pytest.mark.requirement("I-09", "I-10", "I-20")
 def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(make, tmp_path):
     bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
-    bench.room.insert(2000)
+    bench.rig.insert(2000)
     for amount in ("0000012345", "0000000500"):
         bench.send_long_poll(0x80, "0203" + amount)
-        bench.room.play()
+        bench.rig.play()
         bench.send_long_poll(0x80, "02030000099999")  # later than the hit
-        bench.room.report_shown()
-    assert bench.room.credit_cents == 2000 + 2 * (100 - 50) + 12345 + 500
-    assert bench.room.records("progressive.fell")
+        bench.rig.report_shown()
+    assert bench.rig.credit_cents == 2000 + 2 * (100 - 50) + 12345 + 500
+    assert bench.rig.records("progressive.fell")
     assert 0x56 in bench.read_exceptions()
     first, second = "02030000012345", "02030000000500"
     assert bench.send_long_poll(0x83, "0001") == "000100012845"
@@ -127,8 +127,8 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     assert restarted.read(0x85) == second
     restarted.poll_other_address()
     assert restarted.read(0x85) == "00" * 7
-    assert restarted.room.journal.states(ProgressiveKey.UNREAD_BROADCAST_WIN) == {}
-    restarted.room.close()
+    assert restarted.rig.journal.states(ProgressiveKey.UNREAD_BROADCAST_WIN) == {}
+    restarted.rig.close()
     with open_view(tmp_path) as journal_view:
         bodies = list(journal_view.iter_bodies())
     assert Auditor(GameFiles([GAME.parent])).audit_entries(bodies).findings == []
@@ -148,16 +148,16 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
 def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
     """The hit was not paid; if the host received it, it would reset its level for nothing."""
     bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
-    bench.room.insert(2000)
+    bench.rig.insert(2000)
     bench.send_long_poll(0x80, "02030000012345")
-    bench.room.play()
-    bench.room.report_shown()
+    bench.rig.play()
+    bench.rig.report_shown()
     bench.send_long_poll(0x80, "02030000000500")
-    bench.room.play()
+    bench.rig.play()
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="it is stuck"))
-    details = build_ruling_details(bench.room.machine, event)
-    void_game(bench.room.machine, is_refunded=True, ruling=Ruling.DEFECT, **details)
-    assert bench.room.credit_cents == 2000 + 100 - 50 + 12345
+    details = build_ruling_details(bench.rig.machine, event)
+    void_game(bench.rig.machine, is_refunded=True, ruling=Ruling.DEFECT, **details)
+    assert bench.rig.credit_cents == 2000 + 100 - 50 + 12345
     assert bench.read(0x85) == "02030000012345"
     bench.poll_other_address()
     assert bench.read(0x85) == "00" * 7
@@ -181,11 +181,11 @@ def test_an_invalid_sas_level_is_refused(name):
 @pytest.mark.requirement("I-20")
 def test_a_stand_alone_level_is_reported_as_another_kind_of_progressive_win(make):
     bench = make(B, LUCK, MISS)
-    bench.room.insert(2000)
+    bench.rig.insert(2000)
     bench.send_long_poll(0x80, "02030000012345")
     bench.read_exceptions()
-    bench.room.play()
-    bench.room.report_shown()
+    bench.rig.play()
+    bench.rig.report_shown()
     exceptions = bench.read_exceptions()
     assert 0x54 in exceptions
     assert 0x56 not in exceptions

@@ -32,7 +32,7 @@ def make(tmp_path):
     ) -> SasHostBench:
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
-            opened[-1].room.close()
+            opened[-1].rig.close()
         profile_file = tmp_path / "place.toml"
         switched = str(promotional).lower()
         tickets = f"[tickets]\npromotional = {switched}\nrestricted_out = {switched}"
@@ -46,23 +46,23 @@ def make(tmp_path):
 
     yield bench
     for opened_bench in opened:
-        opened_bench.room.close()
+        opened_bench.rig.close()
 
 
 def complete_printing(bench: SasHostBench) -> None:
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-        bench.room.report_print_state(state)
+        bench.rig.report_print_state(state)
 
 
 def stack_ticket(bench: SasHostBench) -> None:
-    bench.room.ledger.credit_stacked_paper()
-    bench.room.ledger.close_confirmed_paper()
+    bench.rig.ledger.credit_stacked_paper()
+    bench.rig.ledger.close_confirmed_paper()
 
 
 def cash_out(bench: SasHostBench, cents: int = 2000) -> None:
-    bench.room.insert(cents)
+    bench.rig.insert(cents)
     bench.read_exceptions()
-    bench.room.engine.handle(EventType.CASH_OUT)
+    bench.rig.engine.handle(EventType.CASH_OUT)
 
 
 def build_redemption_data(
@@ -98,9 +98,9 @@ def test_a_ticket_expires_on_the_printed_day(make):
     bench = make()
     cash_out(bench)
     bench.send_long_poll(0x58, NUMBER)
-    job = bench.room.hands.jobs[-1]
+    job = bench.rig.hands.jobs[-1]
     assert "2027" in str(job.fields)
-    assert bench.room.store.find_ticket(NUMBER).ticket.expires_at.isoformat() == "2027-01-02T00:00:00+00:00"
+    assert bench.rig.store.find_ticket(NUMBER).ticket.expires_at.isoformat() == "2027-01-02T00:00:00+00:00"
 
 
 def test_exception_57_is_repeated_until_it_has_been_read(make):
@@ -108,11 +108,11 @@ def test_exception_57_is_repeated_until_it_has_been_read(make):
     cash_out(bench)
     assert bench.read_exceptions() == [0x57, 0x66]
     assert bench.send_general_poll() == 0
-    bench.room.clock.pass_seconds(15)
+    bench.rig.clock.pass_seconds(15)
     assert bench.send_general_poll() == 0x57
     bench.read(0x57)
     bench.poll_other_address()
-    bench.room.clock.pass_seconds(15)
+    bench.rig.clock.pass_seconds(15)
     assert bench.read_exceptions() == []
 
 
@@ -121,7 +121,7 @@ def test_a_host_that_refuses_a_number_leaves_it_to_the_attendant(make):
     bench = make()
     cash_out(bench)
     assert bench.send_long_poll(0x58, "00" * 9) == "00"
-    assert bench.room.state is State.HANDPAY
+    assert bench.rig.state is State.HANDPAY
     bench.poll_other_address()
     assert bench.send_long_poll(0x58, NUMBER) == "80"
 
@@ -131,7 +131,7 @@ def test_invalid_number_is_improper_and_the_valid_one_is_still_accepted(make, nu
     bench = make()
     cash_out(bench)
     assert bench.send_long_poll(0x58, number) == answer
-    assert bench.room.state is State.PAYING
+    assert bench.rig.state is State.PAYING
     assert bench.send_long_poll(0x58, NUMBER) == "00"
 
 
@@ -141,7 +141,7 @@ def test_a_repeated_poll_58_is_one_ticket(make):
     assert [bench.send_long_poll(0x58, NUMBER) for _ in range(3)] == ["00"] * 3
     bench.poll_other_address()
     assert bench.send_long_poll(0x58, NUMBER) == "00"
-    assert len(bench.room.hands.jobs) == 1
+    assert len(bench.rig.hands.jobs) == 1
 
 
 # ---------------------------------------------------------------------------------------------- 4C, 4D
@@ -151,10 +151,10 @@ def test_secure_enhanced_validation(make):
     bench = make(TicketValidator.SECURE_ENHANCED)
     assert bench.send_long_poll(0x4C, "000000000000") == "00" * 6
     assert bench.send_long_poll(0x4C, "393000a50200") == "393000a50200"
-    bench.room.insert(500)
-    bench.room.cash_out_ticket()
-    bench.room.insert(1000)
-    bench.room.cash_out_ticket()
+    bench.rig.insert(500)
+    bench.rig.cash_out_ticket()
+    bench.rig.insert(1000)
+    bench.rig.cash_out_ticket()
     assert bench.send_long_poll(0x4C, "000000000000") == "393000a70200"
     first = bench.send_long_poll(0x4D, "ff")
     assert first[18:34] == "4724978028378429"
@@ -175,9 +175,9 @@ def test_with_an_identifier_tickets_are_numbered_locally_while_the_host_is_silen
     bench = make(offline=1)
     assert bench.send_long_poll(0x4C, "393000a50200") == "393000a50200"
     cash_out(bench)
-    pay_out = bench.room.machine.memory.get(MoneyKey.PAY_OUT)
-    bench.room.engine.handle(EventType.TICKET_NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
-    assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
+    pay_out = bench.rig.machine.memory.get(MoneyKey.PAY_OUT)
+    bench.rig.engine.handle(EventType.TICKET_NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
+    assert bench.rig.hands.jobs[-1].barcode == "004724978028378429"
     complete_printing(bench)
     assert bench.send_long_poll(0x4D, "00")[18:34] == "4724978028378429"
 
@@ -185,11 +185,11 @@ def test_with_an_identifier_tickets_are_numbered_locally_while_the_host_is_silen
 @pytest.mark.requirement("H-05")
 def test_a_machine_without_an_identifier_requests_one(make):
     bench = make(TicketValidator.SECURE_ENHANCED)
-    bench.room.clock.pass_seconds(15)
+    bench.rig.clock.pass_seconds(15)
     assert bench.send_general_poll() == 0x3F
     bench.send_long_poll(0x4C, "010000000000")
     bench.poll_other_address()
-    bench.room.insert(100)
+    bench.rig.insert(100)
     assert 0x3F not in bench.read_exceptions()
 
 
@@ -197,8 +197,8 @@ def test_unread_tickets_are_reported_until_all_are_read(make):
     bench = make(TicketValidator.SECURE_ENHANCED)
     bench.send_long_poll(0x4C, "010000000000")
     for _ in range(3):
-        bench.room.insert(500)
-        bench.room.cash_out_ticket()
+        bench.rig.insert(500)
+        bench.rig.cash_out_ticket()
     for _ in range(3):
         assert 0x3D in bench.read_exceptions()
         assert bench.send_long_poll(0x4D, "00")[34:44] == "0000000500"
@@ -210,8 +210,8 @@ def test_unread_tickets_are_reported_until_all_are_read(make):
 def test_tickets_unread_at_a_power_loss_are_reported_afterwards(make):
     bench = make(TicketValidator.SECURE_ENHANCED)
     bench.send_long_poll(0x4C, "010000000000")
-    bench.room.insert(500)
-    bench.room.cash_out_ticket()
+    bench.rig.insert(500)
+    bench.rig.cash_out_ticket()
     bench.send_long_poll(0x4D, "00")  # the power is cut before the host can acknowledge
     restarted = make(TicketValidator.SECURE_ENHANCED)
     assert restarted.send_long_poll(0x4D, "00")[2:4] == "01"
@@ -221,8 +221,8 @@ def test_a_restricted_ticket_states_its_kind_pool_and_expiry(make):
     bench = make(promotional=True)
     gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
     terms = {MoneyKey.RESTRICTED_CREDIT_TERMS: {"expires": "2026-02-03", "pool": 0x0102}}
-    write_undeclared_entry(bench.room.machine, "test.gift", transfers=gift, state=terms)
-    bench.room.engine.handle(EventType.CASH_OUT)
+    write_undeclared_entry(bench.rig.machine, "test.gift", transfers=gift, state=terms)
+    bench.rig.engine.handle(EventType.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
     bench.send_long_poll(0x58, NUMBER)
     complete_printing(bench)
@@ -237,25 +237,25 @@ def test_a_restricted_ticket_states_its_kind_pool_and_expiry(make):
 def test_a_ticket_in_from_bar_code_to_final_status(make):
     bench = make()
     assert bench.read(0x70) == "01ff"
-    bench.room.offer_ticket(NUMBER)
+    bench.rig.offer_ticket(NUMBER)
     assert bench.send_general_poll() == 0x67
     assert bench.read(0x70) == "1000000000000000" + NUMBER
     assert bench.send_long_poll(0x71, "01ff") == "1020000000000000" + NUMBER
     assert bench.send_long_poll(0x71, build_redemption_data("00")) == "1040000000123400" + NUMBER
-    assert bench.room.credit_cents == 0
+    assert bench.rig.credit_cents == 0
     stack_ticket(bench)
-    assert bench.room.credit_cents == 1234
+    assert bench.rig.credit_cents == 1234
     assert bench.read_exceptions() == [0x68]
     assert bench.send_long_poll(0x71, "01ff") == "1000000000123400" + NUMBER
     bench.poll_other_address()
-    bench.room.clock.pass_seconds(15)
+    bench.rig.clock.pass_seconds(15)
     assert bench.read_exceptions() == []
     assert bench.send_long_poll(0x50, "80") == "80000000010000001234"
 
 
 def test_ticket_end_before_the_acknowledgement_is_reported(make):
     bench = make()
-    bench.room.offer_ticket(NUMBER)
+    bench.rig.offer_ticket(NUMBER)
     bench.read(0x70)
     bench.send_long_poll(0x71, build_redemption_data("00"))
     stack_ticket(bench)
@@ -276,13 +276,13 @@ def test_ticket_end_before_the_acknowledgement_is_reported(make):
 )
 def test_every_reply_of_the_host_about_a_ticket_has_its_result(make, data, status):
     bench = make()
-    bench.room.offer_ticket(NUMBER)
+    bench.rig.offer_ticket(NUMBER)
     answer = bench.send_long_poll(0x71, data)
     assert answer[2:4] == status
     if status != "40":
-        assert bench.room.hands.orders[-1][0] == "return"
+        assert bench.rig.hands.orders[-1][0] == "return"
         assert bench.read_exceptions() == [], "the host has the answer: no exception is needed"
-        assert bench.room.credit_cents == 0
+        assert bench.rig.credit_cents == 0
 
 
 @pytest.mark.parametrize(
@@ -290,27 +290,27 @@ def test_every_reply_of_the_host_about_a_ticket_has_its_result(make, data, statu
 )
 def test_promotional_tickets_are_accepted_where_the_venue_allows_them(make, code, status, kind):
     bench = make(promotional=True)
-    bench.room.offer_ticket(NUMBER)
+    bench.rig.offer_ticket(NUMBER)
     assert bench.send_long_poll(0x71, build_redemption_data(code, trailing_hex="020120260500"))[2:4] == "40"
     stack_ticket(bench)
     assert bench.send_long_poll(0x71, "01ff")[2:4] == status
-    assert bench.room.journal.balance_cents(f"credit:1:{kind}") == 1234
+    assert bench.rig.journal.balance_cents(f"credit:1:{kind}") == 1234
 
 
 def test_expiry_is_a_date_or_days_from_today_and_invalid_dates_are_refused(make):
     bench = make(promotional=True)
-    bench.room.offer_ticket(NUMBER)
+    bench.rig.offer_ticket(NUMBER)
     assert bench.send_long_poll(0x71, build_redemption_data("01", trailing_hex="023020260000")) == "", (
         "30 February"
     )
     bench.send_long_poll(0x71, build_redemption_data("01", trailing_hex="000000300000"))
     stack_ticket(bench)
-    assert bench.room.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS)["expires"] == "2026-01-31"
+    assert bench.rig.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS)["expires"] == "2026-01-31"
 
 
 def test_polls_with_an_invalid_length_get_no_reply(make):
     bench = make()
-    bench.room.offer_ticket(NUMBER)
+    bench.rig.offer_ticket(NUMBER)
     assert bench.send_long_poll(0x71, "0200ff") == ""
     assert bench.send_long_poll(0x71, "00") == ""
     assert bench.send_long_poll(0x71, build_redemption_data("77"))[2:4] == "82"
@@ -320,10 +320,10 @@ def test_polls_with_an_invalid_length_get_no_reply(make):
 @pytest.mark.requirement("G-16")
 def test_a_ticket_is_returned_while_the_line_is_down(make):
     bench = make()
-    bench.room.clock.pass_seconds(6)
+    bench.rig.clock.pass_seconds(6)
     bench.tick()
-    bench.room.offer_ticket(NUMBER)
-    assert bench.room.hands.orders[-1][0] == "return"
+    bench.rig.offer_ticket(NUMBER)
+    assert bench.rig.hands.orders[-1][0] == "return"
     assert bench.read(0x70) == "01ff"
     assert bench.send_long_poll(0x71, "01ff")[2:4] == "89"
 
@@ -334,8 +334,8 @@ def test_the_host_reads_and_sets_the_terms_of_tickets(make):
     bench = make(promotional=True)
     assert bench.send_long_poll(0x7B, "080000000000000000") == "0a04030201290003650365"
     assert bench.send_long_poll(0x7B, "082800000000300007") == "0a04030201010000300007"
-    bench.room.offer_ticket(NUMBER)
-    assert bench.room.hands.orders[-1][0] == "return", "redemption is switched off"
+    bench.rig.offer_ticket(NUMBER)
+    assert bench.rig.hands.orders[-1][0] == "return", "redemption is switched off"
     assert make(promotional=True).send_long_poll(0x7B, "08" + "00" * 8) == "0a04030201010000300007"
 
 
@@ -346,14 +346,14 @@ def test_the_host_sets_the_texts_printed_on_tickets(make):
     assert bench.send_long_poll(0x7C, f"{len(texts) // 2:02x}{texts}") == "01"
     cash_out(bench)
     bench.send_long_poll(0x58, NUMBER)
-    house = bench.room.store.find_ticket(NUMBER).ticket.venue
+    house = bench.rig.store.find_ticket(NUMBER).ticket.venue
     assert (house.site, house.address) == ("HOTEL", "MAIN 7")
     assert bench.send_long_poll(0x7C, "03100141") == "00", "titles are the place's own"
     assert bench.send_long_poll(0x7C, "03000541") == "00", "a text cut short"
     old = "01000a03" + b"OLD".hex() + "03" + b"OLD".hex()
     assert bench.send_long_poll(0x7D, f"{len(old) // 2:02x}{old}") == "01"
-    assert find_ticket_terms(bench.room.machine).venue_name == "HOTEL", "7C outranks 7D"
-    assert find_ticket_terms(bench.room.machine).cashable_validity_days == 10
+    assert find_ticket_terms(bench.rig.machine).venue_name == "HOTEL", "7C outranks 7D"
+    assert find_ticket_terms(bench.rig.machine).cashable_validity_days == 10
     assert bench.send_long_poll(0x7D, "00") == "01"
 
 
@@ -372,4 +372,4 @@ def test_a_host_without_authority_over_money_gets_no_reply(make, poll):
     }
     code = int(poll, 16)
     assert (bench.read(code) if poll in {"57", "70"} else bench.send_long_poll(code, data[poll])) == ""
-    assert not bench.room.machine.component(HostMoney).is_online
+    assert not bench.rig.machine.component(HostMoney).is_online

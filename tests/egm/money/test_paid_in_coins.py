@@ -60,7 +60,7 @@ def hopper_pays(rig, coins, doubt=""):
 def read_handpay_cents(rig):
     """Return the page's amounts owed, paid in coins, and remaining."""
     handpay = build_snapshot(rig.engine).handpay
-    return handpay.owed_cents, handpay.coins_cents, handpay.amount_cents
+    return handpay.owed_cents, handpay.paid_in_coins_cents, handpay.amount_cents
 
 
 def check_audit_without_findings(rig):

@@ -42,13 +42,17 @@ def print_it(rig):
 @pytest.mark.requirement("F-07:a", "F-07:c", "F-08", "F-09", "G-10")
 def test_with_paper_again_the_player_requests_and_the_attendants_key_prints_a_ticket(tmp_path):
     rig = open_waiting_handpay(tmp_path)
-    assert (read_handpay(rig).why, read_handpay(rig).ticket, read_handpay(rig).number) == ("paper", "", 1)
+    assert (read_handpay(rig).reason, read_handpay(rig).ticket_option, read_handpay(rig).slip_number) == (
+        "paper",
+        "",
+        1,
+    )
     rig.engine.handle(EventType.CASH_OUT)
-    assert (rig.notice, read_handpay(rig).ticket) == ("refused.ticket_may_replace", "")
+    assert (rig.notice, read_handpay(rig).ticket_option) == ("refused.ticket_may_replace", "")
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
-    assert read_handpay(rig).ticket == "offered"
+    assert read_handpay(rig).ticket_option == "offered"
     rig.engine.handle(EventType.CASH_OUT)
-    assert (read_handpay(rig).ticket, rig.state) == ("asked", State.HANDPAY)
+    assert (read_handpay(rig).ticket_option, rig.state) == ("asked", State.HANDPAY)
     rig.engine.handle(
         EventType.HANDPAY_RESET_BY_HOST, key="host"
     )  # a host does not pay an amount that is paid by ticket
@@ -73,7 +77,7 @@ def test_a_player_may_withdraw_the_request_and_is_paid_by_hand(tmp_path):
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.CASH_OUT)
-    assert read_handpay(rig).ticket == "offered"
+    assert read_handpay(rig).ticket_option == "offered"
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.journal.balance_cents(HAND)) == (State.IDLE, 2000)
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
@@ -135,7 +139,7 @@ def test_only_a_hand_pay_of_credits_may_become_a_ticket(tmp_path, case):
         changes = {"kind": "jackpot"} if case == "a jackpot" else {"form": {"method": "cash", "persons": []}}
         write_undeclared_entry(rig.machine, "planted", state={MoneyKey.HANDPAY: {**handpay, **changes}})
     rig.engine.handle(EventType.CASH_OUT)
-    assert (rig.notice, read_handpay(rig).ticket) == ("refused.ticket_may_replace", "")
+    assert (rig.notice, read_handpay(rig).ticket_option) == ("refused.ticket_may_replace", "")
     rig.close()
 
 
@@ -170,7 +174,7 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
                     rig.report_print_state(PrintState.TAKEN)
             case "bill":
                 rig.offer(500)
-                if rig.hands.orders[-1] == ("stack", rig._escrow):
+                if rig.hands.orders[-1] == ("stack", rig._escrow_number):
                     rig.ledger.credit_stacked_paper()
                     rig.ledger.close_confirmed_paper()
             case "play" if rig.state is State.IDLE:

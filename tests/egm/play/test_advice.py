@@ -29,7 +29,7 @@ GAME = "quebec-red-dog"
 
 def read_question(folder, profile="generic"):
     """Return the decision of a hand with a two and an ace: raise or fold."""
-    cards = 52 * load_game(GAME).rules.definition.shoe.decks
+    cards = 52 * load_game(GAME).rules.definition.shoe.deck_count
     chance = ScriptedChance(0, cards - 2)
     rig = MachineRig(folder, games=(GAME,), profile=profile, chance=chance).boot().insert(1000)
     least = rig.machine.games[GAME].bet_options[0]
@@ -72,7 +72,9 @@ def test_advice_is_shown_beside_the_decision(tmp_path, language, words):
     question, theme = read_question(tmp_path), load_theme()
     _, game_view = load_table_game(GAME)
     view = build_idle_view((game_view,), game_view, language)
-    view = apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
+    view = apply_message(
+        view, view.snapshot.model_copy(update={"state": "playing", "accepted_inputs": ("choose",)})
+    )
 
     def read_status(question):
         dealt = apply_message(view, question)

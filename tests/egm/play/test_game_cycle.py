@@ -41,7 +41,7 @@ def test_the_outcome_is_durable_before_it_is_shown(rig):
     assert [draw[:2] for draw in start["steps"][0]["draws"]] == [[24, 23], [24, 7], [24, 5]]
     message = rig.hands.messages[-1]
     assert isinstance(message, GameOutcome)
-    assert (message.win_credits, message.win_cents, message.resumed) == (60, 300, False)
+    assert (message.win_credits, message.win_cents, message.is_resumed) == (60, 300, False)
     assert rig.credit_cents == 10000 - 5
 
 
@@ -161,7 +161,7 @@ def test_a_restart_during_a_game_shows_the_same_outcome_without_a_draw(rig, tmp_
     restarted = restart(rig, tmp_path, chance=ScriptedChance())  # it has no numbers to give
     assert restarted.state is State.PLAYING
     message = restarted.hands.messages[-1]
-    assert message.resumed
+    assert message.is_resumed
     assert (message.play_id, message.display) == (shown.play_id, shown.display)
     restarted.report_shown()
     assert restarted.credit_cents == 10000 - 5 + 300

@@ -14,7 +14,7 @@ ROULETTE, BACCARAT = "monaco-roulette-european", "quebec-baccarat"
 
 
 def read_results(rig):
-    return build_snapshot(rig.engine).results
+    return build_snapshot(rig.engine).last_results
 
 
 def play_round(rig, **bets):

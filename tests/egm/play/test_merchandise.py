@@ -329,7 +329,7 @@ def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
     rig = win_prize(tmp_path)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     [play] = iter_recent_plays(rig.journal, 1)
-    assert ([prize["id"] for prize in play.prizes_won], play.win_cents) == (["basket", "cart"], 0)
+    assert ([prize["id"] for prize in play.prizes_won], play.payout_cents) == (["basket", "cart"], 0)
     menu = Menu(rig).sign_in(Role.MANAGER)
     menu.touch("recall").touch(play.play_id)
     assert menu.lines()["Prizes won"] == "Basket of apples, Hand cart"

@@ -191,7 +191,7 @@ def test_money_its_meters_and_its_state_change_are_in_one_entry(tmp_path):
 @pytest.mark.requirement("D-01", "D-02", "D-10")
 def test_a_returned_stake_is_a_pushed_game(tmp_path):
     """In red dog a two and a three are in sequence, so that the ante is returned."""
-    decks = load_game("quebec-red-dog").rules.definition.shoe.decks
+    decks = load_game("quebec-red-dog").rules.definition.shoe.deck_count
     machine = Counted(tmp_path, 0, 4 * decks, games=("quebec-red-dog",))
     rig = machine.room
     rig.insert(10000)

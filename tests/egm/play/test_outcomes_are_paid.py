@@ -62,7 +62,7 @@ def test_a_win_of_a_removed_game_is_paid(won, tmp_path):
     assert restarted.state is State.PLAYING
     message = restarted.hands.messages[-1]
     assert isinstance(message, GameOutcome)
-    assert (message.display, message.win_cents, message.resumed) == (shown.display, WIN, True)
+    assert (message.display, message.win_cents, message.is_resumed) == (shown.display, WIN, True)
     restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert restarted.records("game.void") == []
     restarted.report_shown()

@@ -325,7 +325,7 @@ def test_without_the_profiles_rules_no_time_or_cost_is_counted(make):
     play(rig)
     assert rig.machine.memory.get(PlayKey.SESSION) is None
     seen = build_snapshot(rig.engine)
-    assert (seen.session, seen.reminder, seen.protection.clock) == (None, None, True)
+    assert (seen.session, seen.reminder, seen.protection.must_show_clock) == (None, None, True)
 
 
 @pytest.mark.requirement("N-01", "N-08")
@@ -333,7 +333,7 @@ def test_quebecs_machines_always_show_the_time_and_where_help_is(tmp_path):
     for name in ("quebec-vlt", "quebec-casino"):
         rig = MachineRig(tmp_path / name, profile=name).boot()
         shown = build_snapshot(rig.engine).protection
-        assert shown.clock
+        assert shown.must_show_clock
         assert all("aidejeu.ca" in shown.help_line[code] for code in ("en", "fr"))
         rig.close()
 

@@ -64,7 +64,7 @@ def test_residual_credit_games_return_the_whole_stake_on_average(make):
     won_cents = 0
     for value in range(USEFUL_CENTS):
         rig = make(ScriptedChance(value))
-        assert build_snapshot(rig.engine).residual == ResidualCreditView(
+        assert build_snapshot(rig.engine).residual_credit == ResidualCreditView(
             amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS
         )
         rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
@@ -90,7 +90,7 @@ def test_credit_below_the_minimum_bet_is_residual(make):
     ):
         rig = make(ScriptedChance(6), play=play)
         write_undeclared_entry(rig.machine, "test.fund", transfers=four_cents)
-        assert build_snapshot(rig.engine).residual == shown_residual
+        assert build_snapshot(rig.engine).residual_credit == shown_residual
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.notice, rig.credit_cents) == ("residual_won", 15)
 
@@ -105,7 +105,7 @@ def test_credit_that_buys_a_coin_is_no_residual_credit(make):
     ):
         flow = Transfer("house:win", "credit:1:cashable", added_cents)
         write_undeclared_entry(rig.machine, "test.fund", transfers=(flow,))
-        assert build_snapshot(rig.engine).residual == residual
+        assert build_snapshot(rig.engine).residual_credit == residual
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", 10)
 
@@ -116,7 +116,7 @@ def test_residual_credit_is_staked_once_and_only_below_the_minimum_bet(make):
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)  # five cents buy a game again
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
-    assert build_snapshot(rig.engine).residual is None
+    assert build_snapshot(rig.engine).residual_credit is None
     [line] = iter_register_lines(STAFF_REGISTERS["residuals"], rig.journal.entries())
     assert (line["event"], line["amount_cents"], line["won_cents"]) == ("residual.played", 3, 5)
 
@@ -187,7 +187,7 @@ def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
     leave_residual_credit(rig)
     rig.clock.pass_seconds(60)
     rig.engine.handle(EventType.REMINDER_DUE)
-    assert build_snapshot(rig.engine).residual is None
+    assert build_snapshot(rig.engine).residual_credit is None
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", REST_CENTS)
     rig.clock.pass_seconds(300)

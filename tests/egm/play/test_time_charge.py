@@ -17,7 +17,7 @@ from egm.play import time_charge
 from egm.play.keys import PlayKey
 from egm.play.records.protection import SessionRecord
 from egm.play.time_charge import TIME_CHARGE_ACCOUNT, iter_time_charge_notices
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
 from meters import open_view
@@ -58,7 +58,7 @@ def close(rooms):
     machine = rooms[0].machine
     table_of(rooms).close_betting(machine.games[machine.selection.game_id].digest)
     apply_recorded_steps(table_of(rooms))
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
 
 
 def play(rooms, stack=STACK):

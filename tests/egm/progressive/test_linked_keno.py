@@ -65,7 +65,7 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
 
     run(life())
     (hit,) = controller.hits
-    assert (hit.amount_cents, hit.paid_cents, hit.way) == (BASE_CENTS, BASE_CENTS, "hand")
+    assert (hit.amount_cents, hit.paid_cents, hit.payment_method) == (BASE_CENTS, BASE_CENTS, "hand")
     assert hit.combination == "summit-keno summit"
     (record,) = controller.real.list_level_records()
     assert record.level.contributed_amount == Fraction(25, 50)

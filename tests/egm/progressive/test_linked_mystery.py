@@ -89,7 +89,7 @@ def test_the_wager_that_reaches_the_secret_wins_while_its_game_is_shown(tmp_path
 
     run(life())
     (hit,) = controller.hits
-    assert (hit.machine, hit.after, hit.amount_cents, hit.paid_cents, hit.way) == (
+    assert (hit.machine, hit.contribution_number, hit.amount_cents, hit.paid_cents, hit.payment_method) == (
         "TEST-1", 2, 501, 501, "credit",
     )  # fmt: skip
     bodies = [json.loads(body) for body in check_audit(tmp_path)]
@@ -177,7 +177,7 @@ def test_prize_reported_after_an_attendant_ended_the_game_is_paid_by_hand(tmp_pa
 
     run(life())
     (hit,) = controller.hits
-    assert (hit.paid_cents, hit.way) == (501, "hand")
+    assert (hit.paid_cents, hit.payment_method) == (501, "hand")
     check_audit(tmp_path)
 
 
@@ -201,7 +201,7 @@ def test_a_late_prize_waits_until_the_machine_is_idle(tmp_path, controller):
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(life())
-    assert [hit.way for hit in controller.hits] == ["hand"]
+    assert [hit.payment_method for hit in controller.hits] == ["hand"]
     check_audit(tmp_path)
 
 
@@ -233,7 +233,7 @@ def test_prize_of_the_game_open_at_a_memory_clear_is_paid(tmp_path, controller, 
     run(first())
     clear_with_decisions(tmp_path / "state", **decisions)
     run(second())
-    assert [(hit.way, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
+    assert [(hit.payment_method, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
     check_audit(tmp_path)
 
 
@@ -256,7 +256,7 @@ def restart_until_claim_is_closed(folder, controller):
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(last())
-    return [(hit.way, hit.paid_cents) for hit in controller.hits]
+    return [(hit.payment_method, hit.paid_cents) for hit in controller.hits]
 
 
 @pytest.mark.not_audited
@@ -366,7 +366,7 @@ def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controll
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(life())
-    assert [(hit.way, hit.amount_cents) for hit in controller.hits] == [("void", 501)]
+    assert [(hit.payment_method, hit.amount_cents) for hit in controller.hits] == [("void", 501)]
     check_audit(tmp_path)
 
 
@@ -399,7 +399,7 @@ def test_two_persons_may_release_a_held_prize_even_over_a_power_cut(tmp_path, co
     (ruling,) = [json.loads(b) for b in check_audit(tmp_path) if json.loads(b)["kind"] == "progressive.ruled"]
     assert ruling["record"]["persons"] == ["2", "5"]
     assert (ruling["record"]["decision"], ruling["record"]["amount_cents"]) == ("pay", 501)
-    assert [(hit.way, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
+    assert [(hit.payment_method, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
 
 
 @pytest.mark.requirement("I-07", "I-09", "I-15")
@@ -444,10 +444,10 @@ def test_another_prize_of_a_number_paid_before_the_controller_was_restored_is_he
     shutil.copy(tmp_path / "controller.db", copy)
     with contextlib.closing(RealController(tmp_path, drawn=(1, 88))) as controller:
         run(play(controller, 3))
-        assert [hit.after for hit in controller.hits] == [2, 3]
+        assert [hit.contribution_number for hit in controller.hits] == [2, 3]
     with contextlib.closing(RealController(copy, drawn=(17, 88))) as older:
         run(play_with_older_copy(older))
-        assert [(hit.after, hit.way) for hit in older.hits] == [(2, ""), (6, "hand")]
+        assert [(hit.contribution_number, hit.payment_method) for hit in older.hits] == [(2, ""), (6, "hand")]
     check_audit(tmp_path)
 
 
@@ -503,7 +503,7 @@ def test_a_prize_first_reported_for_no_wager_is_paid_once_the_controller_names_i
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(life())
-    assert [hit.way for hit in controller.hits] == ["hand"]
+    assert [hit.payment_method for hit in controller.hits] == ["hand"]
     check_audit(tmp_path)
 
 

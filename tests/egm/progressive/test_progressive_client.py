@@ -82,7 +82,7 @@ class Wire:
 def test_a_level_whose_next_contribution_is_lost_is_down_and_sends_nothing_further():
     """Regression: each refusal had every contribution sent again at once, and a game could win what is never awarded."""
     wire = Wire()
-    wire.controller.counted["EGM-1", "TOP"] = 1
+    wire.controller.counted_by_machine_and_level["EGM-1", "TOP"] = 1
     wire.link.restore_contributions("TOP", 1, [contribution(number) for number in range(4, 8)])
     wire.link.enrol_levels("n", wire.now)
     for _ in range(4):
@@ -100,7 +100,7 @@ def test_a_level_whose_next_contribution_is_lost_is_down_and_sends_nothing_furth
     wire.link.restore_contributions("TOP", 1, [contribution(number) for number in range(2, 8)])
     wire.wait(30 * SECOND)
     wire.values(2)
-    assert (wire.controller.counted["EGM-1", "TOP"], wire.status) == (7, LevelStatus.UP)
+    assert (wire.controller.counted_by_machine_and_level["EGM-1", "TOP"], wire.status) == (7, LevelStatus.UP)
 
 
 @pytest.mark.requirement("I-07", "I-02")
@@ -172,7 +172,7 @@ def test_contributions_during_an_outage_are_counted_once_in_order():
         wire.link.queue_contribution(contribution(n), wire.now)
     assert wire.link.take_messages() == []
     wire.connect()
-    assert wire.controller.counted["EGM-1", "TOP"] == 199
+    assert wire.controller.counted_by_machine_and_level["EGM-1", "TOP"] == 199
     assert wire.controller.levels["TOP"].contributed_amount == 199 * 50 * (
         Fraction(1, 70) + Fraction(1, 1000)
     )
@@ -420,7 +420,7 @@ class RealController:
 
     def rule(self):
         with self.controller.open_read_session() as session:
-            held_claims = [claim.claim for claim in session.list_held_claims() if not claim.ruling]
+            held_claims = [claim.claim_id for claim in session.list_held_claims() if not claim.ruling]
         for claim in held_claims:
             self.controller.rule_on_claim(claim, "award", ("alice", "bob"), "the storm")
 
@@ -446,7 +446,7 @@ def test_every_cent_between_controller_and_machine_is_accounted_for(seed, tmp_pa
     wagered = sum(c.wager_cents for machine in storm.machines for c in machine.contributions)
     assert record.level.contributed_amount == wagered * Fraction(1, 70)
     paid = {name: commit.amount_cents for machine in storm.machines for name, commit in machine.paid.items()}
-    assert paid == {claim.claim: claim.paid_cents for claim in claims}
+    assert paid == {claim.claim_id: claim.paid_cents for claim in claims}
     assert record.level.paid_cents == sum(paid.values())
     assert paid
     assert all(not machine.claims for machine in storm.machines)
@@ -465,9 +465,9 @@ def test_unreliable_wire_counts_every_wager_once_and_pays_every_hit_once(seed):
     wagered = sum(c.wager_cents for machine in machines for c in machine.contributions)
     assert level.contributed_amount == wagered * (Fraction(1, 70) + Fraction(1, 1000))
     paid = {name: commit.amount_cents for machine in machines for name, commit in machine.paid.items()}
-    assert paid == {name: award.amount_cents for name, award in controller.awards.items()}
+    assert paid == {name: award.amount_cents for name, award in controller.award_by_claim.items()}
     assert level.paid_cents == sum(paid.values())
-    assert sorted(a.order for a in controller.awards.values()) == list(range(1, level.hit_count + 1))
+    assert sorted(a.order for a in controller.award_by_claim.values()) == list(range(1, level.hit_count + 1))
     assert len(paid) >= 5
     assert all(not machine.claims for machine in machines)
-    assert set(controller.payment_reports) == set(paid)
+    assert set(controller.payment_report_by_claim) == set(paid)

@@ -150,7 +150,7 @@ def test_wagers_are_counted_and_the_level_becomes_available_and_unavailable(tmp_
             rig.room.insert(2000)
             for _ in range(6):
                 await rig.one_game()
-            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 6)
+            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 6)
             await rig.until(lambda: rig.view().amount_cents == 1500 + 300 // 70)
             rig.wire.up = False
             await rig.until(lambda: rig.view().status == "down")
@@ -159,7 +159,7 @@ def test_wagers_are_counted_and_the_level_becomes_available_and_unavailable(tmp_
             rig.wire.up = True
             await rig.up()
             await rig.one_game()
-            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 7)
+            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 7)
 
     run(life())
     stored_level = controller.levels["TOP"]
@@ -173,7 +173,7 @@ def test_games_played_while_offline_are_sent_by_the_next_run(tmp_path, controlle
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
-            await rig.until(lambda: controller.counted.get(("TEST-1", "TOP")) == 1)
+            await rig.until(lambda: controller.counted_by_machine_and_level.get(("TEST-1", "TOP")) == 1)
             rig.wire.mute = True  # the machine's messages are lost
             for _ in range(3):
                 await rig.one_game()
@@ -181,9 +181,9 @@ def test_games_played_while_offline_are_sent_by_the_next_run(tmp_path, controlle
     async def second():
         async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
             await rig.up()
-            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 4)
             await rig.one_game()
-            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 5)
+            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 5)
             mark = rig.room.journal.state(f"{ProgressiveKey.LINK_PROGRESS}TOP")
             assert (mark["sequence"], mark["counted"]) == (5, 4)
 
@@ -201,9 +201,9 @@ def test_a_hit_is_claimed_awarded_paid_and_closed(tmp_path, controller):
             await rig.one_game()
             await rig.until(lambda: rig.room.state is State.IDLE)
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
-            (award,) = controller.awards.values()
+            (award,) = controller.award_by_claim.values()
             assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
-            (commit,) = controller.payment_reports.values()
+            (commit,) = controller.payment_report_by_claim.values()
             assert (commit.amount_cents, commit.way) == (award.amount_cents, "credit")
             await rig.until(lambda: rig.view().amount_cents == controller.levels["TOP"].shown_cents)
 
@@ -223,7 +223,7 @@ def test_a_claim_survives_an_outage_and_a_restart_and_is_paid_once(tmp_path, con
     async def second():
         async with Rig(tmp_path, controller) as rig:
             await rig.until(lambda: rig.room.state is State.IDLE)
-            (award,) = controller.awards.values()
+            (award,) = controller.award_by_claim.values()
             assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
@@ -243,7 +243,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
             assert rig.room.state is State.HANDPAY
             rig.wire.mute = False
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
-            (commit,) = controller.payment_reports.values()
+            (commit,) = controller.payment_report_by_claim.values()
             assert (commit.amount_cents, commit.way) == (1500, "hand")
             assert controller.levels["TOP"].hit_count == 1  # the earlier hit was reported to it
 
@@ -410,19 +410,21 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
             for n in range(1, 4):
                 await rig.one_game()
                 await rig.until(
-                    lambda expected_count=n: controller.counted["TEST-1", "TOP"] == expected_count
+                    lambda expected_count=n: (
+                        controller.counted_by_machine_and_level["TEST-1", "TOP"] == expected_count
+                    )
                 )
             rig.wire.up = False
             await rig.until(lambda: rig.view().status == "down")
-            controller.counted["TEST-1", "TOP"] = 1
+            controller.counted_by_machine_and_level["TEST-1", "TOP"] = 1
             controller.levels["TOP"] = Level.open(controller.levels["TOP"].terms).add_contribution(50)
             rig.wire.up = True
-            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 3)
+            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 3)
             assert rig.room.records("progressive.behind") == [{"pool": "TOP", "counted": 1}]
-            controller.falls["TOP"] += 1  # its operator corrects the displayed amount
+            controller.fall_count_by_level["TOP"] += 1  # its operator corrects the displayed amount
             await rig.up()
             await rig.one_game()
-            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 4)
 
     run(life())
     assert controller.levels["TOP"].contributed_amount == 200 * (Fraction(1, 70) + Fraction(1, 1000))
@@ -450,7 +452,10 @@ def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path,
             return list(rig.room.journal.iter_bodies())
 
     bodies = asyncio.run(life())
-    assert (older.levels["TOP"].hit_count, older.payment_reports) == (1, controller.payment_reports)
+    assert (older.levels["TOP"].hit_count, older.payment_report_by_claim) == (
+        1,
+        controller.payment_report_by_claim,
+    )
     assert older.levels["TOP"].shown_cents == controller.levels["TOP"].shown_cents
     game_files = GameFiles((GAME.parent,))
     assert Auditor(game_files).audit_entries(bodies).findings == []
@@ -471,7 +476,7 @@ def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path,
 
 
 def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp_path, controller):
-    controller.counted["TEST-1", "TOP"] = 7
+    controller.counted_by_machine_and_level["TEST-1", "TOP"] = 7
 
     async def life():
         async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
@@ -479,7 +484,7 @@ def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
-            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 8)
+            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 8)
 
     run(life())
 
@@ -509,7 +514,7 @@ def test_contributions_carried_over_by_a_memory_clear_are_all_sent_after_a_resta
     async def send_all():
         async with Rig(tmp_path, controller) as rig:
             await rig.up()
-            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 4)
 
     run(play(games=3, is_last_open=True))
     clear_with_decisions(tmp_path)
@@ -586,7 +591,7 @@ def test_contribution_of_a_game_ended_at_a_memory_clear_is_still_sent(tmp_path, 
         async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
             await rig.up()
             await rig.one_game()
-            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+            await rig.until(lambda: controller.counted_by_machine_and_level["TEST-1", "TOP"] == 4)
 
     log, end = asyncio.run(play())
     (tmp_path / "journal.sqlite").write_bytes(b"nothing of it")

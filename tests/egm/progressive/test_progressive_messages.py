@@ -86,7 +86,7 @@ def test_a_level_file_may_take_its_odds_from_the_game():
     named = {"game": "lantern-harbour", "game_level": "harbour"}
     (level,) = create_levels({"level": [entry | named]}, "levels.toml")
     game = load_game("lantern-harbour")
-    assert level.stake_and_hit_rate.hit_rate == game.list_levels(game.build_wager(10))[0].odds
+    assert level.stake_and_hit_rate.hit_rate == game.list_levels(game.build_wager(10))[0].hit_rate
     for wrong, expected_text in (
         ({}, "odds"),
         (named | {"odds": "1/3"}, "odds"),
@@ -119,7 +119,7 @@ def test_the_odds_of_a_mystery_level_follow_from_its_terms_and_are_the_game_s():
     (play,) = (
         level for level in game.list_every_level() if (level.level, level.stake_credits) == ("mystery", 10)
     )
-    assert level.stake_and_hit_rate.hit_rate == play.odds
+    assert level.stake_and_hit_rate.hit_rate == play.hit_rate
     named = {"game": str(THREE), "game_level": "mystery"}
     assert create_levels({"level": [MYSTERY | named]}, "levels.toml") == (level,)
     top = {"game": str(THREE), "game_level": "top", "increment": "1/70"}
@@ -145,7 +145,7 @@ def test_a_keno_level_that_tickets_of_several_prices_play_for_is_not_shared():
         create_levels({"level": [entry]}, "levels.toml")
     shared = entry | {"game": "summit-keno", "game_level": "summit", "stake_cents": 25, "increment": "1/50"}
     (level,) = create_levels({"level": [shared]}, "levels.toml")
-    assert level.stake_and_hit_rate.hit_rate == load_game("summit-keno").list_every_level()[0].odds
+    assert level.stake_and_hit_rate.hit_rate == load_game("summit-keno").list_every_level()[0].hit_rate
 
 
 @pytest.mark.parametrize(
@@ -197,5 +197,5 @@ def test_the_level_files_of_the_page_on_links_are_valid():
         for pool in load_game("lantern-harbour").list_every_level()
         if (pool.level, pool.stake_credits) == ("grand-harbour", 100)
     )
-    assert (of_game.id, of_game.stake_and_hit_rate.hit_rate) == ("grand", pool.odds)
+    assert (of_game.id, of_game.stake_and_hit_rate.hit_rate) == ("grand", pool.hit_rate)
     assert of_game.terms.base_cents == pool.reset_credits

@@ -136,7 +136,7 @@ def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
     machine = rig()
     choose_bets(machine, ante=1)
     assert [(v.level, v.amount_cents, v.status) for v in views(machine)] == [("jackpot", 10_000_00, "up")]
-    assert build_snapshot(machine.engine).shut == ("raise",)
+    assert build_snapshot(machine.engine).closed_spots == ("raise",)
 
 
 @pytest.mark.requirement("I-03", "I-18")
@@ -144,7 +144,7 @@ def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
 def test_without_its_level_or_prescribed_amount_the_side_bet_is_refused(rig, levels, cents):
     machine = rig(levels=levels, cents=cents)
     assert views(machine) == ()
-    assert build_snapshot(machine.engine).shut == ("raise", "progressive")
+    assert build_snapshot(machine.engine).closed_spots == ("raise", "progressive")
     choose_bets(machine, ante=1)
     chosen = machine.machine.selection
     choose_bets(machine, ante=1, progressive=1)

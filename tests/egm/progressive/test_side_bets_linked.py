@@ -72,7 +72,7 @@ def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_remaind
 
     run(life())
     (hit,) = controller.hits
-    assert (hit.amount_cents, hit.paid_cents, hit.share, hit.shown_cents) == (
+    assert (hit.amount_cents, hit.paid_cents, hit.won_share, hit.shown_cents) == (
         1000_05,
         1000_05,
         "1/10",
@@ -98,7 +98,7 @@ def test_a_whole_jackpot_is_claimed_whole(tmp_path):
 
     run(life())
     (hit,) = controller.hits
-    assert (hit.amount_cents, hit.share) == (BASE + 50, "")
+    assert (hit.amount_cents, hit.won_share) == (BASE + 50, "")
     controller.close()
 
 

@@ -119,7 +119,7 @@ def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
     """Regression: it moved back in every list; in a list of spots, the key that lowers a bet comes first."""
     picture, view = Picture(theme), build_idle_view(published, published[0], "en")
     requests_by_key = {
-        key: apply_action(view, find_action_by_key_name(key), theme, picture.list_choices(view))[1]
+        key: apply_action(view, find_action_by_key_name(key), theme, picture.list_selectable_actions(view))[1]
         for key in ("ArrowDown", "ArrowUp")
     }
     assert requests_by_key["ArrowDown"] == apply_action(view, Action("bet_less"), theme)[1]
@@ -128,9 +128,11 @@ def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
         == apply_action(view, Action("bet_more"), theme)[1]
         != requests_by_key["ArrowDown"]
     )
-    view, seen = replace(view, page=PlayerPage.GAME_MENU), []
+    view, seen = replace(view, player_page=PlayerPage.GAME_MENU), []
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
-        view, _ = apply_action(view, find_action_by_key_name(key), theme, picture.list_choices(view))
+        view, _ = apply_action(
+            view, find_action_by_key_name(key), theme, picture.list_selectable_actions(view)
+        )
         seen.append(view.focused_target_index)
     assert seen == [0, 1, 2, 1]
 
@@ -143,20 +145,20 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
 
     def key(name):
         nonlocal view
-        view, key_requests = apply_action(view, Action(name), theme, picture.list_choices(view))
+        view, key_requests = apply_action(view, Action(name), theme, picture.list_selectable_actions(view))
         requests.extend((request.name, request.value) for request in key_requests)
 
     key("bet_less")
     key("play")
     key("games")
-    assert view.page is PlayerPage.GAME_MENU
+    assert view.player_page is PlayerPage.GAME_MENU
     key("bet_more")
     key("bet_more")
     key("play")
-    second = picture.list_choices(replace(view, page=PlayerPage.GAME_MENU))[1].value
+    second = picture.list_selectable_actions(replace(view, player_page=PlayerPage.GAME_MENU))[1].value
     assert requests[-1] == ("game", second)
     key("games")
-    places = picture.list_choices(view)
+    places = picture.list_selectable_actions(view)
     unit = next(i for i, target in enumerate(places) if target.name == "denomination")
     for _ in range(unit + 1):
         key("bet_more")
@@ -166,7 +168,7 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     key("help")
     sheet = view.sheet_index
     key("bet_more")
-    while picture.list_choices(view)[view.focused_target_index].name != "next":
+    while picture.list_selectable_actions(view)[view.focused_target_index].name != "next":
         key("bet_more")
     key("bet_max")
     assert view.sheet_index == sheet + 1

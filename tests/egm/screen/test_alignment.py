@@ -11,9 +11,9 @@ from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_i
 from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
 from egm.screen.scenes.drawing_context import DrawingContext
+from egm.screen.scenes.moving_value import find_value_plate_rect
 from egm.screen.scenes.odds import draw_chances
 from egm.screen.scenes.service import find_back_key_rect
-from egm.screen.scenes.value import find_value_plate_rect
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import Action
 from tools.dev.gallery import iter_game_scenes
@@ -104,7 +104,9 @@ def test_the_back_key_has_the_same_position_on_every_service_page(published, out
         if not name.startswith(("service-", "recall-")):
             continue
         backs = [
-            action.id for action in view.snapshot.page.actions if action.style == "back" and action.enabled
+            action.id
+            for action in view.snapshot.service_page.actions
+            if action.style == "back" and action.enabled
         ]
         places = [
             t.rect for t in picture.list_touches(view) if t.action == Action("answer", (backs or [""])[0])
@@ -146,8 +148,8 @@ def test_the_only_key_of_a_reminder_is_centred(published, theme, layout):
 
 def test_no_second_full_stop_follows_a_value_that_ends_in_one():
     texts = Texts("en")
-    assert texts.say("reminder.say_time_limit_until", time="5:20 p.m.").endswith("until 5:20 p.m.")
-    assert texts.say("reminder.say_time_limit_until", time="17:20").endswith("until 17:20.")
+    assert texts.translate("reminder.say_time_limit_until", time="5:20 p.m.").endswith("until 5:20 p.m.")
+    assert texts.translate("reminder.say_time_limit_until", time="17:20").endswith("until 17:20.")
 
 
 @pytest.mark.parametrize("game_id", ["river-wheel", "orchard-picnic"])

@@ -166,7 +166,7 @@ def test_a_gradient_runs_from_its_first_colour_to_its_last():
 
 
 def test_ink_clips_a_shape_to_another():
-    canvas = VectorCanvas((100, 100), oversample=1)
+    canvas = VectorCanvas((100, 100), oversampling_factor=1)
     canvas.fill_inside(
         [(0, 0), (50, 0), (50, 100), (0, 100)], [(25, 25), (75, 25), (75, 75), (25, 75)], (255, 255, 255, 255)
     )

@@ -63,7 +63,7 @@ def test_a_chip_also_places_the_minimum_of_required_bets_and_is_removed_with_the
 def test_the_three_bets_of_a_round_are_placed_and_removed_together(theme, monkeypatch):
     data = load_game(MULTI)
     three = data.rules.definition.model_copy(
-        update={"main": data.rules.definition.main.model_copy(update={"least_hands": 3})}
+        update={"main_bet": data.rules.definition.main_bet.model_copy(update={"dealer_hands_min": 3})}
     )
     game = replace(data, rules=replace(data.rules, definition=three))
     monkeypatch.setattr(f"{__name__}.load_table_game", lambda _: (game, build_game_view(game)))
@@ -186,8 +186,8 @@ def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
     before["hands"].append({"id": "box-1-2", "cards": ["8d"]})
 
     class Over:
-        begin = 0.0
-        stops = (1.0, 2.0)
+        begin_seconds = 0.0
+        stop_seconds = (1.0, 2.0)
 
     moved = build_current_hands(step, TableStep(before, (), (), 0), Over, 1.5)
     assert {hand.id: hand.cards for hand in moved} == {
@@ -223,7 +223,7 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
         update={"presentation": {k: v for k, v in game_view.presentation.items() if k != "chart"}}
     )
     plain = build_idle_view((without,), without, language)
-    assert texts.say("chart.title") not in [
+    assert texts.translate("chart.title") not in [
         page.heading for page in list_help_pages(DrawingContext(Painter(theme), texts, layout, plain))
     ]
 
@@ -244,5 +244,5 @@ def test_a_burned_card_belongs_to_no_hand(theme):
     view = dict(iter_felt_scenes(*load_table_game("quebec-war"), "en", theme, LANDSCAPE_LAYOUT))["moving"]
     (time,), (step,) = build_view_timeline(view, theme).steps, view.presentation.steps
     assert any(not cue.get("hand") for cue in step.cues)
-    for since in (*time.stops, time.last_stop + 1):
+    for since in (*time.stop_seconds, time.last_stop_seconds + 1):
         assert [hand.id for hand in build_current_hands(step, None, time, since)] == ["player", "bank"]

@@ -12,7 +12,7 @@ from egm.screen.presentation import StepTimes
 from egm.screen.scenes.chip_keys import lay_out_table_keys
 from egm.screen.scenes.dealt_hands import build_current_hands
 from egm.screen.scenes.drawing_context import DrawingContext
-from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
+from egm.screen.scenes.pay_table import format_pay, list_pay_table_rows
 from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.text import Texts
 from egm.screen.view import Action
@@ -52,7 +52,7 @@ def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, option
     changes = {"bet_credits": bought, "bet_wager": options}
     game, context = build_table_context("jacks-or-better-9-6", theme, **changes)
     hands = game.build_wager(bought, **options).options["hands"]
-    royal, pair = list_pay_table_entries(context)[0], list_pay_table_entries(context)[-1]
+    royal, pair = list_pay_table_rows(context)[0], list_pay_table_rows(context)[-1]
     credits_per_hand = bought // hands
     assert format_pay(context, pair) == str(credits_per_hand)
     assert format_pay(context, royal).replace(",", "") == str(

@@ -10,7 +10,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.roads import count_most_and_least_frequent_signs
+from egm.screen.roads import count_most_and_least_frequent_numbers
 from egm.screen.scenes.card_faces import render_card_art
 from egm.screen.scenes.cards import _format_hand_label
 from egm.screen.scenes.dealt_hands import read_final_hands
@@ -36,18 +36,18 @@ def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by
         else Action("play")
     )
     assert action is not None
-    cut, requests = apply_action(view, action, theme, picture.list_choices(view))
+    cut, requests = apply_action(view, action, theme, picture.list_selectable_actions(view))
     assert requests == ()
     assert cut.presentation.outcome == view.presentation.outcome
     assert cut.next_play_pressed_at is None
     ends = build_view_timeline(cut, theme).steps[-1]
-    assert len({stop for stop in ends.stops if cut.presentation.began_at + stop > view.now}) == 1
+    assert len({stop for stop in ends.stop_seconds if cut.presentation.began_at + stop > view.now}) == 1
     assert (
-        cut.presentation.began_at + ends.last_stop - view.now
+        cut.presentation.began_at + ends.last_stop_seconds - view.now
         < 0.6
-        < build_view_timeline(view, theme).steps[-1].last_stop
+        < build_view_timeline(view, theme).steps[-1].last_stop_seconds
     )
-    later = replace(cut, now=cut.presentation.began_at + build_view_timeline(cut, theme).end)
+    later = replace(cut, now=cut.presentation.began_at + build_view_timeline(cut, theme).end_seconds)
     assert picture.find_touched_action(later, left + width / 2, top + 40) is None or action.name == "play"
 
 
@@ -76,13 +76,13 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     view = build_idle_view((game_view,), game_view, "en")
     build_context = Picture(theme)._build_context
     assert not should_draw_scoreboard(build_context(view), view.table)  # no card has arrived yet
-    view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
+    view = apply_message(view, view.snapshot.model_copy(update={"last_results": ("bank", "tie", "player")}))
     assert should_draw_scoreboard(build_context(view), view.table)
     hidden, requests = apply_action(view, Action("board"), theme)
     assert requests == ()
     assert not should_draw_scoreboard(build_context(hidden), view.table)
     settled = dict(iter_felt_scenes(game, game_view, "en", theme, LANDSCAPE_LAYOUT))["settled"]
-    end_s = settled.presentation.began_at + build_view_timeline(settled, theme).end
+    end_s = settled.presentation.began_at + build_view_timeline(settled, theme).end_seconds
     later = replace(settled, now=end_s + 60)  # the cards are there as long as nothing is laid
     assert not should_draw_scoreboard(build_context(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)
@@ -125,11 +125,11 @@ def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
 
 
 def test_hot_and_cold_numbers_are_counted_from_the_stored_results():
-    most, least = count_most_and_least_frequent_signs(
+    most, least = count_most_and_least_frequent_numbers(
         ("7", "7", "0", "32", "7", "0"), ("0", "32", "15", "7"), 2
     )
     assert most == [("7", 3), ("0", 2)]
     assert least == [("15", 0), ("32", 1)]
-    most, least = count_most_and_least_frequent_signs(("4-4-2", "4-1-2"), tuple("123456"), 3)
+    most, least = count_most_and_least_frequent_numbers(("4-4-2", "4-1-2"), tuple("123456"), 3)
     assert most == [("4", 3), ("2", 2), ("1", 1)]
     assert least == [("3", 0), ("5", 0), ("6", 0)]

@@ -159,9 +159,9 @@ def test_the_clock_shows_the_venues_time_with_am_or_pm():
 
 def test_a_missing_text_is_named():
     with pytest.raises(CatalogueError, match=r"texts of language en: no\.such: no such text"):
-        Texts("en").say("no.such")
+        Texts("en").translate("no.such")
     with pytest.raises(CatalogueError, match=r"status\.paying: cannot be filled"):
-        Texts("en").say("status.paying", other=1)
+        Texts("en").translate("status.paying", other=1)
     with pytest.raises(CatalogueError, match="not ISO 8601"):
         Texts("en").format_time_of_day("noon")
 
@@ -184,12 +184,12 @@ def test_in_quebec_the_malfunction_clause_promises_the_refund(jurisdiction):
     """Ss. 94-95: no blanket "malfunction voids all"; the bet is returned, except to a player who causes the disruption."""
     defect = load_profile(jurisdiction).pay_out.defect
     english, french = Texts("en"), Texts("fr")
-    assert "your bet is returned" in english.say(f"defect.{defect}")
-    assert "Malfunction voids" not in english.say(f"defect.{defect}")
-    assert "disrupts" in english.say(f"defect.rule_{defect}")
-    assert "votre mise est remboursée" in french.say(f"defect.{defect}")
-    assert "la mise est remboursée" in french.say(f"defect.rule_{defect}")
-    assert "perturbe" in french.say(f"defect.rule_{defect}")
+    assert "your bet is returned" in english.translate(f"defect.{defect}")
+    assert "Malfunction voids" not in english.translate(f"defect.{defect}")
+    assert "disrupts" in english.translate(f"defect.rule_{defect}")
+    assert "votre mise est remboursée" in french.translate(f"defect.{defect}")
+    assert "la mise est remboursée" in french.translate(f"defect.rule_{defect}")
+    assert "perturbe" in french.translate(f"defect.rule_{defect}")
 
 
 @pytest.mark.requirement("G-12:a")
@@ -206,7 +206,7 @@ def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(la
     texts_by_code = {code: format_fault(texts, code) for code in named}
     assert len(set(texts_by_code.values())) == len(texts_by_code)  # no two faults have the same text
     for code in named:
-        assert texts_by_code[code] != texts.say("tilt.text.other")
+        assert texts_by_code[code] != texts.translate("tilt.text.other")
         assert texts.has_text(f"tilt.cleared_{get_fault_definition(code).cleared_by}")
 
 

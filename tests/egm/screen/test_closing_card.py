@@ -46,7 +46,9 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
             closing,
             replace(closing, presentation=replace(closing.presentation, is_complete=False)),
         ):
-            picture.draw_view(surface, replace(play, now=play.presentation.began_at + line.last_stop + 0.6))
+            picture.draw_view(
+                surface, replace(play, now=play.presentation.began_at + line.last_stop_seconds + 0.6)
+            )
             seen.append(surface.get_view("2").raw)
         assert seen[0] != seen[1], "the card is there"
 
@@ -60,5 +62,5 @@ def test_a_level_won_in_a_feature_is_named_in_its_summary(language, published, o
     (level,) = view.presentation.outcome.progressives
     assert is_feature_step(view.presentation, len(view.presentation.steps) - 1)
     texts = Texts(language)
-    expected = texts.say("progressive.won", name=texts.choose_translation(level.names))
+    expected = texts.translate("progressive.won", name=texts.choose_translation(level.names))
     assert expected in read_words(view)

@@ -70,38 +70,50 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
     residual = ResidualCreditView(amount_cents=3)
     for state in ("idle", "out_of_service"):
         view = build_idle_view(
-            published, game, "en", state=state, credit_cents=3, residual=residual, accepts=("residual",)
+            published,
+            game,
+            "en",
+            state=state,
+            credit_cents=3,
+            residual_credit=residual,
+            accepted_inputs=("residual",),
         )
         touched = picture.find_touched_action(view, *middle)
         assert touched == Action("residual")
         assert apply_action(view, touched, theme)[1] == (Intent(name="residual"),)
         assert draw_view(view, theme, layout) != draw_view(
-            build_idle_view(published, game, "en", state=state, credit_cents=3, accepts=()), theme, layout
+            build_idle_view(published, game, "en", state=state, credit_cents=3, accepted_inputs=()),
+            theme,
+            layout,
         )
-    not_accepting = build_idle_view(published, game, "en", credit_cents=3, accepts=("cash_out",))
+    not_accepting = build_idle_view(published, game, "en", credit_cents=3, accepted_inputs=("cash_out",))
     assert picture.find_touched_action(not_accepting, *middle) is None
-    covered = replace(view, page=PlayerPage.HELP)
+    covered = replace(view, player_page=PlayerPage.HELP)
     assert picture.find_touched_action(covered, *middle) != Action("residual")
     assert find_action_by_key_name("KeyR") == Action("residual")
 
 
 @pytest.mark.requirement("C-12", "F-10")
 def test_residual_credit_is_staked_only_after_its_odds_and_prize_are_shown(published, game, theme):
-    view = build_idle_view(published, game, "en", residual=ResidualCreditView(amount_cents=3, prize_cents=5))
+    view = build_idle_view(
+        published, game, "en", residual_credit=ResidualCreditView(amount_cents=3, prize_cents=5)
+    )
     assert "3 chances in 5 to win $0.05" in describe_residual_credit(build_context(view, theme))
-    view = build_idle_view(published, game, "fr", residual=ResidualCreditView(amount_cents=3, prize_cents=5))
+    view = build_idle_view(
+        published, game, "fr", residual_credit=ResidualCreditView(amount_cents=3, prize_cents=5)
+    )
     assert "3 chances sur 5" in describe_residual_credit(build_context(view, theme, "fr"))
 
 
 # ---------------------------------------------------------------------------------------------- locks
 @pytest.mark.parametrize(("cash_out", "headline"), [(False, "account"), (True, "cash-out")])
 def test_a_locked_machine_says_why_by_whom_and_until_when(idle_view, game, theme, cash_out, headline):
-    lock = HostLock(host="floor", cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
+    lock = HostLock(host="floor", is_cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
     view = apply_message(
-        replace(idle_view, page=PlayerPage.HELP),
-        build_snapshot(game, "en", state="locked", lock=lock, accepts=()),
+        replace(idle_view, player_page=PlayerPage.HELP),
+        build_snapshot(game, "en", state="locked", host_lock=lock, accepted_inputs=()),
     )
-    assert (view.scene, view.page, view.snapshot.time_utc) == (
+    assert (view.scene, view.player_page, view.snapshot.time_utc) == (
         Scene.LOCKED_BY_HOST,
         PlayerPage.NONE,
         PICTURE_TIME_UTC,
@@ -119,7 +131,7 @@ def test_a_locked_machine_says_why_by_whom_and_until_when(idle_view, game, theme
 
 
 def test_a_lock_without_details_is_shown_as_a_lock(idle_view, game, theme):
-    view = apply_message(idle_view, build_snapshot(game, "en", state="locked", accepts=()))
+    view = apply_message(idle_view, build_snapshot(game, "en", state="locked", accepted_inputs=()))
     assert describe_lockup(build_context(view, theme), Scene.LOCKED_BY_HOST).lines == (
         "Your credits are safe.",
     )
@@ -132,7 +144,7 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
     view = build_idle_view(published, game, language)
     pages = list_help_pages(build_context(view, theme, language))
     texts = Texts(language)
-    [page] = [page for page in pages if page.heading == texts.say("help.in_kind")]
+    [page] = [page for page in pages if page.heading == texts.translate("help.in_kind")]
     heard_words = []
     on = build_context(view, theme, language)
     on.painter.surface = pygame.Surface((1920, 1080))
@@ -160,8 +172,8 @@ def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(idle_view
     won = replace(view, presentation=replace(view.presentation, outcome=play))
     line = build_view_timeline(won, theme)
     assert line.celebration_level == len(theme.celebration_levels) - 1
-    assert line.roll_up_end > line.last_stop, "it is celebrated as long as a win of money"
-    after = replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
+    assert line.roll_up_end_seconds > line.last_stop_seconds, "it is celebrated as long as a win of money"
+    after = replace(won, now=100.0 + (line.last_stop_seconds + line.roll_up_end_seconds) / 2)
     assert choose_status_text_and_colour(build_context(after, theme)) == (
         "You win: 2 × Orchard hamper",
         "win",
@@ -178,7 +190,9 @@ def test_the_handpay_lockup_names_the_prize_its_value_and_the_choice(
     published, game, theme, language, name, choice
 ):
     for cash, amount_cents in ((False, 0), (True, 1850)):
-        owed = HandpayView(kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), cash_instead=cash)
+        owed = HandpayView(
+            kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), can_take_cash=cash
+        )
         view = build_idle_view(published, game, language, state="handpay", handpay=owed)
         words = describe_lockup(build_context(view, theme, language), Scene.HANDPAY)
         lockup_text = " ".join(words.lines)
@@ -192,7 +206,9 @@ def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published,
     """Regression: $19.45 was cashed out, and the page showed only 45 cents."""
     coins_text = "Cashed out: $19.45. Paid in coins: $19.00. An attendant will pay: $0.45."
     for coins_cents in (1900, 0):
-        owed = HandpayView(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)
+        owed = HandpayView(
+            kind="cancelled_credit", amount_cents=45, owed_cents=1945, paid_in_coins_cents=coins_cents
+        )
         view = build_idle_view(published, game, "en", state="handpay", handpay=owed)
         lockup_lines = describe_lockup(build_context(view, theme, "en"), Scene.HANDPAY).lines
         assert (coins_text in lockup_lines) is bool(coins_cents)

@@ -14,7 +14,7 @@ from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, build_telephone
 from egm.screen.painter import Painter
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.card_faces import FACE_DOWN_CARD_CODE
-from egm.screen.scenes.cards import _find_base_hand, _list_hands_with_area, _place_hands, format_hand_name
+from egm.screen.scenes.cards import _find_base_hand_id, _list_hands_with_area, _place_hands, format_hand_name
 from egm.screen.scenes.dealt_hands import DealtHand, build_current_hands
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.steps import TableStep
@@ -82,21 +82,21 @@ def iter_moments(context, steps):
 def lay_out_hands(context, hands):
     places = _place_hands(context, context.view.table, hands)
     for hand, hand_layout in zip(hands, places, strict=True):
-        assert len(hand_layout.cards) >= len(hand.cards)
-        assert len(set(hand_layout.cards)) == len(hand_layout.cards)  # none lies on another
-    return [(hand, hand_layout.cards) for hand, hand_layout in zip(hands, places, strict=True)]
+        assert len(hand_layout.card_rects) >= len(hand.cards)
+        assert len(set(hand_layout.card_rects)) == len(hand_layout.card_rects)  # none lies on another
+    return [(hand, hand_layout.card_rects) for hand, hand_layout in zip(hands, places, strict=True)]
 
 
 def iter_moved_cards(context, steps):
     """Yield the dealt cards that change position; a split may only move cards of its own hand."""
     lay, count = {}, None
     for hands in iter_moments(context, steps):
-        of = Counter(_find_base_hand(context, hand.id)[0] for hand, _ in hands)
+        of = Counter(_find_base_hand_id(context, hand.id) for hand, _ in hands)
         came = [base for base in of if count and of[base] != count.get(base, 0)]
         assert count is None or not any(lay.values()) or set(of) == set(count), (
             "a hand appeared that was not sent"
         )
-        lay = {key: rect for key, rect in lay.items() if _find_base_hand(context, key[0])[0] not in came}
+        lay = {key: rect for key, rect in lay.items() if _find_base_hand_id(context, key[0]) not in came}
         count = of
         for hand, rects in hands:
             for n, _ in enumerate(hand.cards):
@@ -113,7 +113,7 @@ def build_table_contexts(theme, name, credits_=None):
     )
     form = credits_ or max(game.bet_options)
     view = build_idle_view(
-        (game_view,), game_view, "en", felt=game.rules.build_current_view(), bet_credits=form
+        (game_view,), game_view, "en", felt_state=game.rules.build_current_view(), bet_credits=form
     )
     bets = dict(view.chips.bets)
     wager = game.build_wager(credits_) if credits_ else game.build_wager(sum(bets.values()), bets=bets)

@@ -9,7 +9,7 @@ from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
-from egm.screen.steps import GambleStep, PickStep
+from egm.screen.steps import DoubleUpStep, PickStep
 from egm.screen.view import Action, build_view_timeline, is_decision_due
 from paytables import Choice
 from tools.dev.gallery import FixedDraws
@@ -70,33 +70,35 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
     assert asked_games, "such games exist"
     view_of = next(game_view for game_view in published if game_view.id == name)
     for decisions, outcome in asked_games:
-        view = build_idle_view(published, view_of, "en", state="playing", accepts=("choose", "language"))
+        view = build_idle_view(
+            published, view_of, "en", state="playing", accepted_inputs=("choose", "language")
+        )
         seen = 0
         for question in decisions:
             view = apply_message(view, build_request(source, question))
             assert not is_decision_due(view, theme), "first what led there is shown"
             assert apply_action(view, Action("choose", question.options[0]), theme)[1] == ()
             line = build_view_timeline(view, theme)
-            fresh = [i for i, time in enumerate(line.steps) if time.end > 0]
+            fresh = [i for i, time in enumerate(line.steps) if time.end_seconds > 0]
             assert all(i >= view.presentation.presented_step_count for i in fresh), (
                 "what was seen is not shown again"
             )
             assert len(view.presentation.steps) >= seen
             seen = view.presentation.presented_step_count
-            view = replace(view, now=view.now + line.roll_up_end + 0.01)
+            view = replace(view, now=view.now + line.roll_up_end_seconds + 0.01)
             assert is_decision_due(view, theme)
             assert advance_time(view, view.now + 600, theme)[1] == (), (
                 "no answer is timed, no end is reported"
             )
             answer = answers(question)
             name_of = "play" if kind == "hold" else "choose"
-            view = replace(view, held_items_mask=answer) if kind == "hold" else view
+            view = replace(view, marked_items_mask=answer) if kind == "hold" else view
             view, (request,) = apply_action(view, Action(name_of, answer), theme)
             assert (request.name, request.value) == ("choose", answer)
         view = apply_message(view, build_outcome(view_of, outcome))
         assert view.presentation.is_complete
         line = build_view_timeline(view, theme)
-        _, (request,) = advance_time(view, view.now + line.end + 0.01, theme)
+        _, (request,) = advance_time(view, view.now + line.end_seconds + 0.01, theme)
         assert (request.name, request.value) == ("shown", "p")
 
 
@@ -116,8 +118,8 @@ def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
             for shown, step in zip(picks, recorded, strict=True):
                 assert [box for box, _ in shown.opened_boxes] == [box["box"] for box in step["opened"]]
                 assert sum(item.credits for _, item in shown.opened_boxes) == step["credits"]
-            cards = [step for step in view.presentation.steps if isinstance(step, GambleStep)]
-            assert [(c.called_choice, c.drawn_card, c.credits) for c in cards] == [
+            cards = [step for step in view.presentation.steps if isinstance(step, DoubleUpStep)]
+            assert [(c.called_option, c.drawn_card, c.credits) for c in cards] == [
                 (r["called"], r["shown"], r["credits"]) for r in display.get("double_up", ())
             ]
             if cards:
@@ -131,10 +133,11 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
     source, asked_games = games_that_ask(games, "orchard-picnic", "pick", 1)
     question = next(request for request in asked_games[0][0] if request.kind == "pick")
     view = apply_message(
-        build_idle_view(published, game, "en", state="playing", accepts=()), build_request(source, question)
+        build_idle_view(published, game, "en", state="playing", accepted_inputs=()),
+        build_request(source, question),
     )
     view = replace(view, now=view.now + 60)
-    places = picture.list_choices(view)
+    places = picture.list_selectable_actions(view)
     assert [target.value for target in places] == list(question.options)
     marked, requests = apply_action(view, Action("play"), theme, places)
     assert (requests, marked.is_focus_shown) == ((), False)
@@ -150,7 +153,9 @@ def test_a_decision_repeated_after_a_reconnection_changes_nothing(games, publish
     question = build_request(
         source, next(request for request in asked_games[0][0] if request.kind == "double_up")
     )
-    view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
+    view = apply_message(
+        build_idle_view(published, game, "en", state="playing", accepted_inputs=()), question
+    )
     later = replace(view, now=view.now + 3)
     assert apply_message(later, question) == later
 
@@ -161,9 +166,11 @@ def test_after_an_open_door_a_decision_is_shown_again_from_the_start(games, publ
     question = build_request(
         source, next(request for request in asked_games[0][0] if request.kind == "double_up")
     )
-    view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
+    view = apply_message(
+        build_idle_view(published, game, "en", state="playing", accepted_inputs=()), question
+    )
     shut = apply_message(
-        replace(view, now=150), build_snapshot(game, "en", state="door_open", doors_open=("main",))
+        replace(view, now=150), build_snapshot(game, "en", state="door_open", open_doors=("main",))
     )
     assert shut.decision is None
     shown_again = apply_message(apply_message(shut, build_snapshot(game, "en", state="playing")), question)

@@ -11,7 +11,7 @@ from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.screen.layout import is_inside
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.scenes.felt import lay_out_felt_answers
+from egm.screen.scenes.felt import lay_out_felt_options
 from egm.screen.view import build_view_timeline
 from tools.dev.gallery.felts import lay_chips, load_table_game
 from tools.lab.views import build_idle_view
@@ -37,9 +37,9 @@ def round_view(theme):
     """A view of a dice table in the middle of a round, with chips on the cloth."""
     game, game_view = load_table_game("quebec-sic-bo")
     view = lay_chips(
-        build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view()), theme
+        build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view()), theme
     )
-    return apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()}))
+    return apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepted_inputs": ()}))
 
 
 def draw_view(view, theme, layout):
@@ -61,10 +61,10 @@ def test_thrown_dice_are_drawn_above_the_decision_keys(round_view, theme, layout
         cues=({"cue": "dice", "dice": list(THROWN)},),
     )
     view = apply_message(round_view, question)
-    view = replace(view, now=view.now + build_view_timeline(view, theme).roll_up_end + 0.1)
+    view = replace(view, now=view.now + build_view_timeline(view, theme).roll_up_end_seconds + 0.1)
     painter, context = draw_view(view, theme, layout)
     assert [face for face, _ in painter.dice] == [*THROWN]
-    answers = [rect for rect, _ in lay_out_felt_answers(context, view.decision)]
+    answers = [rect for rect, _ in lay_out_felt_options(context, view.decision)]
     for _, (x, y, w, h) in painter.dice:
         assert is_inside(context.layout.game_field, x, y)
         assert y + h <= min(top for _, top, _, _ in answers)
@@ -85,7 +85,12 @@ def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(round_view, theme,
     )
     view = apply_message(round_view, play)
     step = build_view_timeline(view, theme).steps[-1]
-    view = replace(view, now=view.presentation.began_at + step.begin + (step.last_stop - step.begin) * 0.93)
+    view = replace(
+        view,
+        now=view.presentation.began_at
+        + step.begin_seconds
+        + (step.last_stop_seconds - step.begin_seconds) * 0.93,
+    )
     painter, _ = draw_view(view, theme, LAYOUTS["landscape"])
     assert [face for face, _ in painter.dice] == [*THROWN]
     assert (str(TOTAL) in painter.words) is (total is not None)

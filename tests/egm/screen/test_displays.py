@@ -216,8 +216,8 @@ def test_a_missing_graphics_card_is_named(tmp_path, card):
 def test_a_card_without_a_free_crtc_is_named(card):
     first, second = card.list_connected()
     with pytest.raises(DisplayError, match=f"connector {SECOND}: the card can drive no more"):
-        card.find_crtc(second, taken_crtcs=card.crtcs)
-    assert card.find_crtc(first, taken_crtcs=card.crtcs[:1]) == card.crtcs[1]
+        card.find_crtc(second, taken_crtc_ids=card.crtcs)
+    assert card.find_crtc(first, taken_crtc_ids=card.crtcs[:1]) == card.crtcs[1]
 
 
 @pytest.fixture

@@ -28,7 +28,9 @@ def build_page_view(language, page_name):
     game = build_game_view(load_game("maple-classic"))
     idle_view = build_idle_view((game,), game, language)
     return replace(
-        apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": getattr(pages, page_name)()})),
+        apply_message(
+            idle_view, idle_view.snapshot.model_copy(update={"service_page": getattr(pages, page_name)()})
+        ),
         now=100.0,
     )
 
@@ -42,7 +44,9 @@ def draw(picture, view, flags=0):
 def test_cached_service_tables_follow_page_sheet_and_language():
     used, drawn = Picture(load_theme(), scale=SCALE), set()
     meters = build_page_view("en", "build_meters_page")
-    equal = meters.snapshot.model_copy(update={"page": meters.snapshot.page.model_copy(deep=True)})
+    equal = meters.snapshot.model_copy(
+        update={"service_page": meters.snapshot.service_page.model_copy(deep=True)}
+    )
     for view in (
         meters,
         replace(meters, now=101.0),
@@ -77,7 +81,7 @@ def test_a_rotated_disc_is_drawn_like_its_whole_surface(angle):
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["landscape", "telephone"])
 def test_a_notice_moves_no_touch_target_of_a_service_page(layout):
     picture, view = Picture(load_theme(), layout=layout), build_page_view("en", "build_meters_page")
-    page = view.snapshot.page.model_copy(update={"notice": build_text("service.done")})
-    with_notice = apply_message(view, view.snapshot.model_copy(update={"page": page}))
-    assert view.snapshot.page.notice is None
+    page = view.snapshot.service_page.model_copy(update={"notice": build_text("service.done")})
+    with_notice = apply_message(view, view.snapshot.model_copy(update={"service_page": page}))
+    assert view.snapshot.service_page.notice is None
     assert picture.list_touches(with_notice) == picture.list_touches(view)

@@ -8,7 +8,7 @@ from test_alignment import Scribe
 
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
-from egm.screen.roulette_layout import lay_out_felt, list_felt_parts
+from egm.screen.roulette_felt import lay_out_felt, list_felt_parts
 from egm.screen.spot_layout import find_felt_rect
 from egm.screen.view import Action
 from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
@@ -32,10 +32,10 @@ class Edged(TextPainter):
 def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
     """Regression: a row's name and the numbers of the point looked like spots, but accepted no touch."""
     game, game_view = load_table_game(name)
-    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
+    view = build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
     for part in list_felt_parts(view.table, picture._build_context(view).layout) or ("",):
-        shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
+        shown = apply_action(view, Action("felt_part", part), theme)[0] if part else view
         painter = picture.painter = Edged(theme)
         picture.draw_view(pygame.Surface(picture.size_pixels), shown)
         x, y, w, h = find_felt_rect(picture._build_context(shown).layout)

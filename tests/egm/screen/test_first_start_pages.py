@@ -106,9 +106,9 @@ def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, 
         watcher = picture.painter = Watcher(theme)
         surface = pygame.Surface(picture.size_pixels)
         for language in ("en", "fr"):
-            idle_view = build_idle_view(published, published[0], language, accepts=("language",))
+            idle_view = build_idle_view(published, published[0], language, accepted_inputs=("language",))
             for page in pages:
-                view = apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": page}))
+                view = apply_message(idle_view, idle_view.snapshot.model_copy(update={"service_page": page}))
                 watcher.begin()
                 picture.draw_view(surface, view)
                 name = (language, layout.size, page.title.value)

@@ -16,7 +16,7 @@ from tools.lab.views import build_idle_view
 
 
 def read_statuses(published, theme, language, values, credit_cents=0):
-    notice = Notice(code="fault.bill_acceptor.jam", severity="warning", values=values, lasting=True)
+    notice = Notice(code="fault.bill_acceptor.jam", severity="warning", values=values, is_lasting=True)
     view = build_idle_view(published, published[0], language, notices=(notice,), credit_cents=credit_cents)
     texts = Texts(language)
     moments = (900.0, 903.1, 906.2, 909.3)
@@ -36,8 +36,8 @@ def read_statuses(published, theme, language, values, credit_cents=0):
 def test_with_a_bill_jam_the_player_reads_only_about_it(published, theme, language, values):
     words = read_statuses(published, theme, language, values)
     assert len(words) == 1
-    assert Texts(language).say("status.insert") not in words
-    assert Texts(language).say("tilt.text.bill_acceptor.jam") in next(iter(words))
+    assert Texts(language).translate("status.insert") not in words
+    assert Texts(language).translate("tilt.text.bill_acceptor.jam") in next(iter(words))
     if "amount_cents" in values:
         assert "20" in next(iter(words))
 

@@ -60,11 +60,11 @@ def test_a_minimum_of_the_venue_replaces_a_lower_one_of_the_table(theme):
     _, view = load_table_game("quebec-baccarat")
     idle = build_idle_view((view,), view, "en")
     least, most = format_table_limits(DrawingContext(TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, idle))
-    snapshot = idle.snapshot.model_copy(update={"bet_least_cents": 10 * idle.snapshot.denomination_cents})
+    snapshot = idle.snapshot.model_copy(update={"bet_min_cents": 10 * idle.snapshot.denomination_cents})
     context = DrawingContext(
         TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, replace(idle, snapshot=snapshot)
     )
-    raised = context.format_money(snapshot.bet_least_cents)
+    raised = context.format_money(snapshot.bet_min_cents)
     assert raised != least
     assert format_table_limits(context) == (raised, most)
 
@@ -151,6 +151,6 @@ def test_a_telephone_shows_the_malfunction_clause_as_large_as_other_texts(theme,
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
     picture.draw_view(pygame.Surface(picture.size_pixels), idle)
-    clause = picture._build_context(idle).texts.say(f"defect.{idle.snapshot.defect}")
+    clause = picture._build_context(idle).texts.translate(f"defect.{idle.snapshot.defect_rule}")
     ((width, room),) = painter.widths[clause]
     assert width <= room

@@ -114,9 +114,9 @@ def test_reconnection_attempts_become_less_frequent(tmp_path):
     client = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
     tries, now, waits = [], 0.0, []
     for _ in range(4000):
-        before = client._next_try
+        before = client._next_attempt_at
         client.poll(now)
-        if client._next_try != before:
+        if client._next_attempt_at != before:
             tries.append(now)
         now += 0.01
     waits = [round(later - earlier, 1) for earlier, later in pairwise(tries)]

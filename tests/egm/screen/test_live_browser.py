@@ -175,17 +175,20 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
         browser.wait_until(lambda: browser.frames() > 3, "the first frames")
         cabinet.until(lambda s: s.state == "idle", "the machine to be idle")
         browser.tap(*TAB)
-        cabinet.after(lambda: browser.tap(*OPERATOR), lambda s: s.page is not None, "the menu")
+        cabinet.after(lambda: browser.tap(*OPERATOR), lambda s: s.service_page is not None, "the menu")
         browser.tap(*TAB_OUT)
         browser.key("Digit7", "7")
         browser.key("Enter", "Enter")
         cabinet.until(
-            lambda s: s.page.prompt is not None and s.page.prompt.kind == "pin", "the PIN asked for"
+            lambda s: s.service_page.prompt is not None and s.service_page.prompt.kind == "pin",
+            "the PIN asked for",
         )
         for digit in "864209":
             browser.key(f"Digit{digit}", digit)
         browser.key("Enter", "Enter")
-        cabinet.until(lambda s: s.page is not None and s.page.person is not None, "the main menu")
+        cabinet.until(
+            lambda s: s.service_page is not None and s.service_page.person is not None, "the main menu"
+        )
 
         theme = load_theme()
         picture = Picture(theme)
@@ -196,14 +199,16 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
             browser.tap(touch.rect[0] + touch.rect[2] / 2, touch.rect[1] + touch.rect[3] / 2)
 
         def goes(action, title):
-            cabinet.after(lambda: touch(action), lambda s: s.page.title.value == title, title)
+            cabinet.after(lambda: touch(action), lambda s: s.service_page.title.value == title, title)
 
         goes("subject:money", "service.section.money")
         goes("meters", "service.menu.meters")
         assert any(cell.kind == "money" for row in cabinet.last.page.tables[0].rows for cell in row.cells)
         goes("back", "service.section.money")
         goes("back", "service.menu.title")
-        cabinet.after(lambda: touch("leave"), lambda s: s.page is None and s.state == "idle", "the end")
+        cabinet.after(
+            lambda: touch("leave"), lambda s: s.service_page is None and s.state == "idle", "the end"
+        )
     finally:
         cabinet.close()
 

@@ -100,7 +100,7 @@ def test_a_quick_pick_sends_no_numbers(published, keno, source, theme):
 
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
-    busy = build_idle_view(published, keno, "en", state="playing", accepts=())
+    busy = build_idle_view(published, keno, "en", state="playing", accepted_inputs=())
     assert not mark_numbers(busy, theme, 1)[0].marked_keno_slip.has_marks
     reels = next(game for game in published if game.id == "maple-classic")
     assert not mark_numbers(build_idle_view(published, reels, "en"), theme, 1)[0].marked_keno_slip.has_marks
@@ -124,7 +124,7 @@ def test_every_number_can_be_touched_where_it_is_drawn(published, keno, theme, l
     for touch in numbers:
         x, y, w, h = touch.rect
         assert picture.find_touched_action(view, x + w / 2, y + h / 2) == touch.action
-    other = replace(view, snapshot=build_snapshot(keno, "en", accepts=("language",)))
+    other = replace(view, snapshot=build_snapshot(keno, "en", accepted_inputs=("language",)))
     assert not [touch for touch in picture.list_touches(other) if touch.action.name == "mark"]
 
 
@@ -135,13 +135,13 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     idle_view = build_idle_view(published, keno, "en")
     view = show_outcome(idle_view, keno, outcomes[keno.id].small_win)
     line = build_view_timeline(view, theme)
-    over = apply_message(replace(view, now=100 + line.end), build_snapshot(keno, "en"))
+    over = apply_message(replace(view, now=100 + line.end_seconds), build_snapshot(keno, "en"))
     assert not has_touched_bets_since_game(over)
     key = next(touch.rect for touch in picture.list_touches(over) if touch.action.name == "quick_pick")
     key_rect = pygame.Rect(*(round(length / 2) for length in key))
     picture.draw_view(surface, over)
     with_key = surface.subsurface(key_rect).copy()
-    picture.draw_view(surface, replace(over, snapshot=build_snapshot(keno, "en", accepts=())))
+    picture.draw_view(surface, replace(over, snapshot=build_snapshot(keno, "en", accepted_inputs=())))
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(key_rect), "RGB")
     marked_view, _ = apply_action(over, Action("mark", 5), theme)
     assert has_touched_bets_since_game(marked_view)
@@ -234,7 +234,7 @@ def test_stakes_on_a_wheel_rise_by_area_up_to_the_limit_of_a_spin(published, gam
     picture = Picture(theme)
     areas = [touch.action.value for touch in picture.list_touches(view) if touch.action.name == "area"]
     assert areas == ["otter", "heron", "trout", "loon", "bear", "star"]
-    busy = replace(view, snapshot=build_snapshot(wheel, "en", accepts=()))
+    busy = replace(view, snapshot=build_snapshot(wheel, "en", accepted_inputs=()))
     assert not [touch for touch in picture.list_touches(busy) if touch.action.name == "area"]
 
 
@@ -317,7 +317,7 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
     paper = build_slip(next(game for game in games if game.id == name).rules.definition)
     view, texts = build_idle_view(published, game, language), Texts(language)
     legal_text = format_slip_legal_text(view, texts)
-    assert texts.say("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in legal_text
+    assert texts.translate("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in legal_text
     if paper["most_paid_a_draw_credits"] is not None:
         assert texts.format_number(paper["most_paid_a_draw_credits"]) in legal_text
     assert paper["rules_at"] is None or texts.choose_translation(paper["rules_at"]) in legal_text
@@ -352,11 +352,13 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
         view = replace(
             view,
             snapshot=build_snapshot_after_bet(
-                view, keno_slip.request_preset_ticket(forms[0], show_outcome[forms[0]["id"]]), played_game
+                view,
+                keno_slip.build_preset_ticket_request(forms[0], show_outcome[forms[0]["id"]]),
+                played_game,
             ),
         )
         for form in (*forms[1:], *forms):
-            (request,) = keno_slip.request_preset_ticket_choice(game, view.snapshot, form["id"])
+            (request,) = keno_slip.build_preset_ticket_choice_requests(game, view.snapshot, form["id"])
             assert (request.value, request.options) == (show_outcome[form["id"]], {"form": form["id"]})
             view = replace(view, snapshot=build_snapshot_after_bet(view, request, played_game))
             assert {

@@ -40,7 +40,7 @@ def test_the_demonstration_has_slots_keno_tables_and_video_poker(on_offer):
         found.setdefault(find_game_kind(game), set()).add(str(game.presentation.get("felt", game.family)))
     assert set(found) == {"reels", "keno", "tables", "poker"}
     assert found["tables"] >= {"roulette", "craps", "cards"}
-    words = {code: [Texts(code).say(f"menu.{kind}") for kind in found] for code in ("en", "fr")}
+    words = {code: [Texts(code).translate(f"menu.{kind}") for kind in found] for code in ("en", "fr")}
     assert all(len(set(letters)) == 4 for letters in words.values())
 
 
@@ -144,7 +144,7 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
     on_offer, theme, layout, language
 ):
     """Before a game is chosen, its tile states the lowest and highest bet below its title."""
-    view = build_idle_view(on_offer, on_offer[13], language, bet_most_cents=50_000)
+    view = build_idle_view(on_offer, on_offer[13], language, bet_max_cents=50_000)
     picture = Picture(theme, layout=layout)
     painter = picture.painter = Scribe(theme)
     picture.draw_view(pygame.Surface(picture.size_pixels), apply_action(view, Action("games"), theme)[0])
@@ -158,7 +158,7 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
         context.layout.is_portrait and list_kind_limits(context)
     ):  # the small print
         key = "felt.limits_short" if layout.is_telephone else "felt.limits"
-        small_print = texts.say(key, least=limits[0], most=limits[1])
+        small_print = texts.translate(key, least=limits[0], most=limits[1])
         bet_texts.remove(next(words for words in bet_texts if small_print in words))
     bet_texts = [words for words in bet_texts if "intérieures" not in words and "extérieures" not in words]
     assert len(bet_texts) == len(shown)

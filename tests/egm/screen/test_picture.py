@@ -139,7 +139,7 @@ def list_drawing_faults(scenes, theme, layout):
     for name, view in scenes:
         watcher.begin()
         picture.draw_view(surface, view)
-        notices = [picture.find_texts(view).say(key) for key in LEGAL]
+        notices = [picture.find_texts(view).translate(key) for key in LEGAL]
         if name != "drawer":  # it slides over the art behind it
             faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
@@ -415,12 +415,12 @@ def test_touch_targets_on_a_telephone_are_44_pixels_wide(
     published, outcomes, theme, layout, language, tmp_path
 ):
     picture, pixels = Picture(theme, layout=layout), 390 / layout.size[0]
-    closed = build_idle_view(published, published[0], language, accepts=("language", "service"))
+    closed = build_idle_view(published, published[0], language, accepted_inputs=("language", "service"))
     scenes = [*all_scenes(published, outcomes, language, theme, layout)]
     scenes += iter_real_page_scenes(closed, list_real_pages(tmp_path), theme)
     names, faults = set(), set()
     for name, view in scenes:
-        page = view.snapshot.page if view.snapshot is not None else None
+        page = view.snapshot.service_page if view.snapshot is not None else None
         asks = page.prompt.kind if page is not None and page.prompt is not None else ""
         for touch in picture.list_touches(view):
             kind = touch.action.name
@@ -455,7 +455,7 @@ def test_on_a_telephone_numbers_are_marked_on_a_slip_that_play_closes(published,
     view, _ = apply_action(view, Action("mark", 77), theme)
     assert view.marked_keno_slip.current_card_numbers == {77}
     closed, sent = apply_action(view, Action("play"), theme)
-    assert closed.page is PlayerPage.NONE
+    assert closed.player_page is PlayerPage.NONE
     assert not sent
     assert closed.marked_keno_slip.current_card_numbers == {77}
 

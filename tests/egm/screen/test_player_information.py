@@ -25,14 +25,14 @@ from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel_data
 from egm.screen.picture import Picture
-from egm.screen.scenes import chrome, keno, progressive, wins
+from egm.screen.scenes import background, keno, progressive, reel_wins
 from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.help import list_help_pages
-from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
+from egm.screen.scenes.pay_table import format_pay, list_pay_table_rows
 from egm.screen.scenes.reels import ReelGrid
 from egm.screen.scenes.status import choose_status_text_and_colour
-from egm.screen.scenes.wheel import draw_wheel_prizes
+from egm.screen.scenes.wheel_game import draw_wheel_prizes
 from egm.screen.steps import HoldStep, KenoStep
 from egm.screen.text import Texts, apply_typography, format_fault, read_catalogue
 from egm.screen.theme import load_theme
@@ -146,9 +146,9 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         missing = [word for word in rules.split() if word not in flat]
         assert not missing, f"{game.id}: {missing}"
         assert ("malfunction" if language == "en" else "défectuosité") not in rules.lower()
-        assert " ".join(texts.say("defect.rule_refund").split()) in flat
+        assert " ".join(texts.translate("defect.rule_refund").split()) in flat
         least, most = (texts.format_number(bet(game.bet_options)) for bet in (min, max))
-        unit = texts.say("help.unit", amount=texts.format_money(25, "CAD"), least=least, most=most)
+        unit = texts.translate("help.unit", amount=texts.format_money(25, "CAD"), least=least, most=most)
         assert " ".join(unit.split()) in flat
         for spots, pays in game.presentation.get("tables", {}).items():
             numbers = [" ".join(texts.format_number(pay).split()) for pay in pays.values()]
@@ -158,12 +158,12 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
             words = " ".join(texts.format_number(prize_credits).split())
             assert not prize_credits or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
         if list_reel_stages(game) and read_reel_data(game).pay_lines:
-            assert " ".join(texts.say("help.lines").split()) in flat, f"{game.id}: where are its lines?"
+            assert " ".join(texts.translate("help.lines").split()) in flat, f"{game.id}: where are its lines?"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
         assert figure in flat
         assert game.version in flat
         assert game.digest[:16] in flat
-        credits_said = texts.say("help.prize_bet" if list_reel_stages(game) else "keno.table")
+        credits_said = texts.translate("help.prize_bet" if list_reel_stages(game) else "keno.table")
         assert " ".join(credits_said.split()) in flat, f"{game.id}: are its prizes credits or money?"
 
 
@@ -171,7 +171,7 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
 @EVERY_LAYOUT
 def test_the_name_of_the_game_is_on_the_sign_before_it_starts(published, layout, theme, monkeypatch):
     game, signs = next(game for game in published if game.id == "river-wheel"), []
-    monkeypatch.setattr(chrome, "draw_marquee", lambda *arguments: signs.append(arguments[-1]))
+    monkeypatch.setattr(background, "draw_marquee", lambda *arguments: signs.append(arguments[-1]))
     picture = Picture(theme, layout=layout, scale=0.25)
     picture.draw_view(
         pygame.Surface(picture.size_pixels), build_idle_view(published, game, "fr", credit_cents=0)
@@ -186,7 +186,7 @@ def words_of_prize_pages(view):
     context = DrawingContext(painter, Texts(view.snapshot.language), LANDSCAPE_LAYOUT, view)
     painter.words = []
     for page in list_help_pages(context):
-        if page.heading == context.texts.say("help.prizes"):
+        if page.heading == context.texts.translate("help.prizes"):
             page.draw(context, (100, 100, 1400, 800))
     return " ".join(" ".join(painter.words).split())
 
@@ -201,8 +201,8 @@ def test_a_page_of_the_help_has_what_each_hand_pays(name, language):
     context = DrawingContext(
         get_writing_picture("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view
     )
-    assert len(list_pay_table_entries(context)) > 3
-    for pay in list_pay_table_entries(context):
+    assert len(list_pay_table_rows(context)) > 3
+    for pay in list_pay_table_rows(context):
         assert apply_typography(pay.names[language], language) in text
         assert " ".join(format_pay(context, pay).split()) in text
 
@@ -253,7 +253,7 @@ def test_the_help_names_the_feature_that_a_combination_awards(name, awards, lang
     rules_page = read_words(opened)
     for combination, award in awards.items():
         count, symbol = combination.split()
-        prize = texts.say(
+        prize = texts.translate(
             "help.kind", count=count, name=texts.choose_translation(reel_data.symbol_names[symbol], symbol)
         )
         assert award[language] in rules_page
@@ -298,21 +298,22 @@ def test_very_long_odds_have_their_own_help_page(language):
     view = build_idle_view((game,), game, language)
     texts = Texts(language)
     texts_shown = read_help_words(view)
-    assert any(texts.say("odds.title") in words for words in texts_shown)
-    star = texts.say("help.kind", count=3, name={"en": "Star", "fr": "Étoile"}[language])
-    comet = texts.say("help.kind", count=3, name={"en": "Comet", "fr": "Comète"}[language])
-    assert f"{star} · {texts.say('help.bet', bet='2')}" in texts_shown
-    assert f"{comet} · {texts.say('help.bet', bet='1')}" in texts_shown
+    assert any(texts.translate("odds.title") in words for words in texts_shown)
+    star = texts.translate("help.kind", count=3, name={"en": "Star", "fr": "Étoile"}[language])
+    comet = texts.translate("help.kind", count=3, name={"en": "Comet", "fr": "Comète"}[language])
+    assert f"{star} · {texts.translate('help.bet', bet='2')}" in texts_shown
+    assert f"{comet} · {texts.translate('help.bet', bet='1')}" in texts_shown
     assert {"en": "The sky", "fr": "Le ciel"}[language] in texts_shown
     odds = [
         words
         for words in texts_shown
-        if words in {texts.say("odds.one_in", games=texts.format_number(n)) for n in (27_000_000, 40_000_000)}
+        if words
+        in {texts.translate("odds.one_in", games=texts.format_number(n)) for n in (27_000_000, 40_000_000)}
     ]
     assert len(odds) >= 3
     usual = build_game_view(load_game("maple-classic"))
     assert not any(
-        texts.say("odds.title") in words
+        texts.translate("odds.title") in words
         for words in read_help_words(build_idle_view((usual,), usual, language))
     )
 
@@ -353,7 +354,7 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
     options = options if len(options) <= 8 else (*options[:4], *options[-4:])
     assert len(options) > 1
     bets = [texts.format_number(bet) for bet in options]
-    heads = [texts.say("help.bet", bet=bet) for bet in bets]
+    heads = [texts.translate("help.bet", bet=bet) for bet in bets]
     if find_layout_name(layout) not in {"landscape", "portrait"}:
         assert "for each bet" in texts_shown  # a telephone has these words once, above all the bets
         heads = bets
@@ -377,14 +378,14 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     game = build_game_view(load_game("jacks-or-better-9-6"))
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * pay for pay in (50, 25, 9, 6, 4, 3, 2, 1)))
-    rows = list_pay_table_entries(
+    rows = list_pay_table_rows(
         DrawingContext(get_writing_picture("landscape")[0].painter, Texts("en"), LANDSCAPE_LAYOUT, view)
     )
     texts_shown = read_help_words(view)
     assert len(rows) == len(pays)
     for row, pay in zip(rows, pays, strict=True):
         assert row.names["en"] in texts_shown
-        assert Texts("en").format_number(pay) in texts_shown, f"{row.name} at {bet} credits"
+        assert Texts("en").format_number(pay) in texts_shown, f"{row.names['en']} at {bet} credits"
 
 
 @pytest.mark.requirement("C-22", "M-01")
@@ -396,14 +397,16 @@ def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(nam
     texts_shown = read_help_words(build_idle_view((game,), game, "en"), layout)
     prizes = {
         (spots, catch): [f"{pay:,}"]
-        for spots, table in source.rules.tables.pays.items()
+        for spots, table in source.rules.keno_pays.pays_by_spot_count.items()
         for catch, pay in table.items()
     }
     for level in source.build_presentation().get("progressives", ()):
         prizes.setdefault((level["spots"], level["catch"]), []).append(level["name"]["en"])
     for catch in {catch for _, catch in prizes}:
-        pays = (prizes.get((spots, catch), ["–"]) for spots in sorted(source.rules.tables.pays))
-        row = [Texts("en").say("keno.catch", count=catch), *map(" + ".join, pays)]
+        pays = (
+            prizes.get((spots, catch), ["–"]) for spots in sorted(source.rules.keno_pays.pays_by_spot_count)
+        )
+        row = [Texts("en").translate("keno.catch", count=catch), *map(" + ".join, pays)]
         assert any(texts_shown[n : n + len(row)] == row for n in range(len(texts_shown))), row
 
 
@@ -470,10 +473,10 @@ def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, t
         outcome = play_game(source, f"same/{number}", 3)
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
-        until = [replace(view, now=100 + line.last_stop * i / 40) for i in range(40)]
+        until = [replace(view, now=100 + line.last_stop_seconds * i / 40) for i in range(40)]
         sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
         status = tuple(dict.fromkeys(read_words(until[20], LANDSCAPE_LAYOUT)[-40:])) if number < 2 else ()
-        seen.add((line.steps[0].stops, line.last_stop, sounds))
+        seen.add((line.steps[0].stop_seconds, line.last_stop_seconds, sounds))
         won += outcome.win_credits > 0
         assert {compute_meter_amounts(picture._build_context(moment)).win_cents for moment in until} == {0}
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
@@ -503,7 +506,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     won = apply_message(idle, without.snapshot.model_copy(update={"progressives": reset}))
     won = apply_message(won, without.presentation.outcome.model_copy(update={"progressives": (hit,)}))
     picture = Picture(theme, scale=0.25)
-    surface, stopped = pygame.Surface(picture.size_pixels), build_view_timeline(won, theme).last_stop
+    surface, stopped = pygame.Surface(picture.size_pixels), build_view_timeline(won, theme).last_stop_seconds
 
     def draw(view, since):
         picture.draw_view(surface, replace(view, now=view.presentation.began_at + since))
@@ -517,7 +520,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     for since in (0.1, stopped - 0.05):
         assert draw(won, since) == draw(without, since), since
     assert draw(won, stopped + 0.05) != draw(without, stopped + 0.05)
-    assert apply_message(won, idle.snapshot).level_cents_before_win == {}
+    assert apply_message(won, idle.snapshot).cents_before_win_by_level == {}
 
 
 @pytest.mark.requirement("C-14:a")
@@ -531,7 +534,7 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
     ]
     assert len(series) > 1
     for position_in_series, index in enumerate(series):
-        spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
+        spinning = replace(view, now=100 + line.steps[index].begin_seconds + 0.3)
         expected = f"{position_in_series + 1} of {len(series)}"
         assert any(expected in words for words in read_words(spinning, layout)), expected
 
@@ -545,8 +548,8 @@ def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcom
         (n, step) for n, step in enumerate(view.presentation.steps) if isinstance(step, HoldStep)
     )
     assert len(set(step.spins_left)) > 1
-    for stop, spins_left in zip(line.steps[index].stops[:-1], step.spins_left, strict=False):
-        words = Texts("en").say("feature.spins_left", count=spins_left)
+    for stop, spins_left in zip(line.steps[index].stop_seconds[:-1], step.spins_left, strict=False):
+        words = Texts("en").translate("feature.spins_left", count=spins_left)
         assert words in read_words(replace(view, now=100 + stop + 0.001)), (spins_left, stop)
 
 
@@ -566,19 +569,22 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     line, is_each_counted, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
         for elapsed_s in (
-            (line.steps[number].begin + 0.05, line.steps[number].last_stop + 0.05) if number else ()
+            (line.steps[number].begin_seconds + 0.05, line.steps[number].last_stop_seconds + 0.05)
+            if number
+            else ()
         ):
             status = choose_status_text_and_colour(
                 picture._build_context(replace(view, now=100 + elapsed_s))
             )[0]
             is_each_counted.append(
-                f"{number} of {awarded}" in status or (elapsed_s >= line.last_stop and "of" not in status)
+                f"{number} of {awarded}" in status
+                or (elapsed_s >= line.last_stop_seconds and "of" not in status)
             )
             awarded = number + step["left"]
         awarded = awarded or step["awards"][0]["times"]
     assert awarded > 8
     assert all(is_each_counted), is_each_counted
-    title = read_words(replace(view, now=100 + line.steps[1].title_card_begin + 1.0))
+    title = read_words(replace(view, now=100 + line.steps[1].title_card_begin_seconds + 1.0))
     assert "8" in title
 
 
@@ -598,9 +604,9 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
     """This includes games whose windows fall one after another, each with its own wins."""
     source, game = (next(game for game in collection if game.id == name) for collection in (games, published))
     lit = []
-    draw = wins._draw_line_badge
+    draw = reel_wins._draw_line_badge
     monkeypatch.setattr(
-        wins,
+        reel_wins,
         "_draw_line_badge",
         lambda *a, **k: (lit.append((a[2].line_number, a[2].credits)), draw(*a, **k))[1],
     )
@@ -612,14 +618,14 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
         snapshot = build_snapshot(game, "en", win_cents=outcome.win_credits * 25)
-        after = apply_message(replace(view, now=100 + line.end), snapshot)
+        after = apply_message(replace(view, now=100 + line.end_seconds), snapshot)
         back = build_idle_view(
             published, game, "en", win_cents=snapshot.win_cents, last_display=outcome.to_json()["display"]
         )
         for idle_view in (after, back):
             for i in range(6):
                 lit.clear()
-                texts_shown = read_words(replace(idle_view, now=100 + line.end + 0.37 * i))
+                texts_shown = read_words(replace(idle_view, now=100 + line.end_seconds + 0.37 * i))
                 for words in (
                     words for words in texts_shown if re.match(r"(Line \d+, )?.*: win of \$", words)
                 ):
@@ -650,7 +656,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
         after = apply_message(
-            replace(view, now=100 + line.end),
+            replace(view, now=100 + line.end_seconds),
             build_snapshot(game, "en", win_cents=outcome.win_credits * 25),
         )
         line_texts = set()
@@ -711,7 +717,7 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
     idle_view = build_idle_view(published, published[0], "en")
     states = {
         "out_of_service": {},
-        "door_open": {"doors_open": ("main",)},
+        "door_open": {"open_doors": ("main",)},
         "tilt": {"tilts": (Tilt(code="bill_acceptor.cheat", since=SINCE, cleared_by="attendant"),)},
         "handpay": {"handpay": HandpayView(kind="cancelled_credit", amount_cents=4200)},
         "paying": {},
@@ -721,12 +727,12 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
         apply_message(idle_view, idle_view.snapshot.model_copy(update={"state": state, **changes}))
         for state, changes in states.items()
     ]
-    views += [replace(idle_view, page=page) for page in (PlayerPage.HELP, PlayerPage.GAME_MENU)]
+    views += [replace(idle_view, player_page=page) for page in (PlayerPage.HELP, PlayerPage.GAME_MENU)]
     assert len({view.scene for view in views}) == len(states) + 1
     for view in views:
         assert Texts("en").format_time_of_day(view.time_utc) in read_words(view, layout), (
             view.scene,
-            view.page,
+            view.player_page,
         )
 
 
@@ -743,10 +749,10 @@ def test_the_offer_to_double_says_what_is_at_stake_what_may_be_won_and_how_likel
     )
     seen = read_words(view, layout)
     for key, amount in (("gamble.at_stake", "credits"), ("gamble.to_win", "to_win")):
-        index = seen.index(texts.say(key))
+        index = seen.index(texts.translate(key))
         assert seen[index + 1] == texts.format_number(view.decision.display[amount])
     assert view.decision.display["to_win"] == 2 * view.decision.display["credits"]
-    assert set(texts.say("gamble.fair").split()) <= set(" ".join(seen).split())
+    assert set(texts.translate("gamble.fair").split()) <= set(" ".join(seen).split())
 
 
 @pytest.mark.requirement("C-14:b")
@@ -761,11 +767,11 @@ def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, l
         for name, (game, definition) in definitions.items()
         if hasattr(definition, "shoe")
     }
-    assert {shoe.decks for _, shoe in shoes.values()} == {6, 8}
+    assert {shoe.deck_count for _, shoe in shoes.values()} == {6, 8}
     assert len(shoes) == 17
     in_words = {"quebec-super-pan-9": {"en": "Eight decks", "fr": "Huit jeux"}}
     for name, (game, shoe) in shoes.items():
-        decks_text = in_words[name][language] if name in in_words else label.format(shoe.decks)
+        decks_text = in_words[name][language] if name in in_words else label.format(shoe.deck_count)
         assert re.search(rf"\b{decks_text}\b", game.help[language]), name
 
 
@@ -792,7 +798,7 @@ STOPPED = [
         id="out of service",
     ),
     pytest.param(
-        *("door_open", {"doors_open": ("main",)}),
+        *("door_open", {"open_doors": ("main",)}),
         {
             "en": ("Door open", "Main door", "Close the door to continue."),
             "fr": ("Porte ouverte", "Porte principale", "Fermez la porte pour continuer."),
@@ -919,7 +925,7 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(
 ):
     reminder = Reminder.model_validate({"kind": kind, "minutes": 60, "spent_cents": 1200, **changes})
     view = build_idle_view(
-        published, published[0], language, reminder=reminder, accepts=("acknowledge", "cash_out")
+        published, published[0], language, reminder=reminder, accepted_inputs=("acknowledge", "cash_out")
     )
     texts_shown = read_words(view, layout)
     assert {"1 h 00 min", Texts(language).format_money(1200, "CAD")} <= set(texts_shown)
@@ -957,7 +963,7 @@ def test_help_about_chance_and_where_help_is_found_can_be_read(published, langua
         published, published[0], language, protection=PlayerProtectionView(help_line=line), credit_cents=0
     )
     text = " ".join(" ".join(read_help_words(view, layout)).split())
-    page = text[text.index(Texts(language).say("help.chance")[:40]) :]
+    page = text[text.index(Texts(language).translate("help.chance")[:40]) :]
     assert line[language] in page, "beside the line that is always in sight"
     assert line[language] in " ".join(" ".join(read_words(view, layout)).split())
 
@@ -977,7 +983,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                 assert step.credits == recorded["credits"], game.id
                 if isinstance(step, KenoStep):
                     assert list(step.balls) == recorded["balls"]
-                    assert [list(card.hit_numbers) for card in step.way_results] == [
+                    assert [list(card.caught_numbers) for card in step.way_results] == [
                         way["hits"] for way in recorded["ways"]
                     ]
                 elif "falls" in recorded:
@@ -1009,10 +1015,12 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     assert drawn != sorted(drawn)
     in_the_tray = []
     monkeypatch.setattr(
-        keno, "draw_ball", lambda _, tray_position, ball, *, is_hit: in_the_tray.append((tray_position, ball))
+        keno,
+        "draw_ball",
+        lambda _, tray_position, ball, *, is_caught: in_the_tray.append((tray_position, ball)),
     )
     view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
-    for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stops, 1):
+    for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stop_seconds, 1):
         in_the_tray.clear()
         words = read_words(replace(view, now=100 + stop + 0.001), layout)
         by_place = sorted(in_the_tray, key=lambda placed_ball: (round(placed_ball[0][1]), placed_ball[0][0]))
@@ -1027,7 +1035,7 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     marked = outcome.to_json()["display"]["draws"][0]["ways"][0]["numbers"]
     assert len(board) == 80
     assert {number: state for number, state in enumerate(board, 1) if state} == {
-        number: "marked" if number not in drawn else "hit" if number in marked else "drawn"
+        number: "marked" if number not in drawn else "caught" if number in marked else "drawn"
         for number in {*drawn, *marked}
     }
 
@@ -1045,8 +1053,8 @@ def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_i
     assert draw["ways"][0]["hits"]
     view, texts = show_outcome(build_idle_view(published, game, "en"), game, outcome), Texts("en")
     paid = texts.format_count("keno.pays", outcome.win_credits)
-    hits = texts.say("keno.count", drawn=20, total=20, hits=len(draw["ways"][0]["hits"]))
-    stops = build_view_timeline(view, theme).steps[0].stops
+    hits = texts.translate("keno.count", drawn=20, total=20, hits=len(draw["ways"][0]["hits"]))
+    stops = build_view_timeline(view, theme).steps[0].stop_seconds
     moments = [replace(view, now=view.presentation.began_at + stop + 0.001) for stop in stops[-2:]]
     moments.append(replace(view, presentation=None, last_display_step=view.presentation.steps[-1]))
     on_board = [" ".join(read_words(moment, layout)) for moment in moments]
@@ -1077,9 +1085,9 @@ def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published
             ]
             assert bet_chance.top_one_in == round(1 / sum(rates))
             odds = [bet_chance.top_one_in, *(one_in for _, one_in in bet_chance.features)]
-            assert all(texts.say("odds.one_in", games=texts.format_number(n)) in seen for n in odds)
+            assert all(texts.translate("odds.one_in", games=texts.format_number(n)) in seen for n in odds)
             assert {name for name, _ in bet_chance.features} == {f.feature for f in bet.features if f.rate}
-        hits = (texts.say("odds.hit"), texts.say("odds.prizes_in_100"))
+        hits = (texts.translate("odds.hit"), texts.translate("odds.prizes_in_100"))
         ways = [words for words in seen if len(game.chances) > 1 and words.endswith(hits)]
         assert len(set(ways)) == len(ways) == (len(game.chances) if ways else 0), (game.id, ways)
 
@@ -1091,7 +1099,7 @@ def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
         watcher, panels = Picture(theme), []
         watcher.painter = Watcher(theme)
         watcher.painter.draw_panel = lambda rect, panels=panels, **_: panels.append(rect)
-        view = build_idle_view(published, game, language, credit_cents=0, accepts=("language",))
+        view = build_idle_view(published, game, language, credit_cents=0, accepted_inputs=("language",))
         x, y, w, h = LANDSCAPE_LAYOUT.game_field
         middle = y + h / 2
         for now, is_welcome_shown in ((160.0, False), (101.0, game.family != "reels")):
@@ -1130,11 +1138,11 @@ def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_prof
     machine = MachineRig(tmp_path, profile=jurisdiction).boot()
     sent = build_machine_snapshot(machine.engine)
     machine.close()
-    view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": sent.defect}))
+    view = replace(view, snapshot=view.snapshot.model_copy(update={"defect_rule": sent.defect_rule}))
     texts = Texts(language)
     beside = " ".join(" ".join(read_words(view, layout)).split())
     helped = " ".join(" ".join(read_help_words(view, layout)).split())
     for key, written in (("refund", beside), ("rule_refund", helped)):
-        assert " ".join(texts.say(f"defect.{key}").split()) in written
+        assert " ".join(texts.translate(f"defect.{key}").split()) in written
     for key in ("keep", "rule_keep"):
-        assert " ".join(texts.say(f"defect.{key}").split()) not in f"{beside} {helped}"
+        assert " ".join(texts.translate(f"defect.{key}").split()) not in f"{beside} {helped}"

@@ -18,7 +18,7 @@ from tools.lab.views import build_idle_view
 def build_reminder_view(published, **changes):
     reminder = Reminder.model_validate({"kind": "time", "minutes": 60, "spent_cents": 1200, **changes})
     return build_idle_view(
-        published, published[0], "en", reminder=reminder, accepts=("acknowledge", "cash_out")
+        published, published[0], "en", reminder=reminder, accepted_inputs=("acknowledge", "cash_out")
     )
 
 
@@ -75,9 +75,9 @@ def open_page_of_limits(published, theme):
         published,
         published[0],
         "en",
-        accepts=("limit",),
+        accepted_inputs=("limit",),
         session=session,
-        protection=PlayerProtectionView(limits=True),
+        protection=PlayerProtectionView(can_set_limits=True),
     )
     view, _ = apply_action(view, Action("help"), theme)
     return replace(view, sheet_index=-1)
@@ -108,6 +108,6 @@ def test_the_players_own_limits_can_be_set_but_not_loosened(published, theme):
     assert {value for of, value in offered if of == "cents"} >= {0, 2000}
     _, (request,) = touch(picture, view, theme, Action("limit", ("cents", 2000)))
     assert (request.name, request.value, request.options) == ("limit", 2000, {"of": "cents"})
-    assert apply_action(view, Action("limit", ("cents", 2000)), theme)[0].page is view.page, (
+    assert apply_action(view, Action("limit", ("cents", 2000)), theme)[0].player_page is view.player_page, (
         "the page stays open"
     )

@@ -6,13 +6,19 @@ from PIL import Image
 from egm.screen.view import build_view_timeline
 from paytables import load_game
 from tools.dev.gallery import FixedDraws
-from tools.lab.preview import PreviewError, PreviewSettings, find_game_worth_showing, iter_frames, write_film
+from tools.lab.preview import (
+    PreviewError,
+    PreviewSettings,
+    find_game_worth_showing,
+    iter_frames,
+    write_preview,
+)
 from tools.lab.views import UNIT_CENTS, build_game_view
 
 
 def test_a_preview_is_animated_and_small(tmp_path):
     path = tmp_path / "preview.webp"
-    size = write_film(
+    size = write_preview(
         load_game("maple-classic"),
         FixedDraws("preview"),
         path,
@@ -31,7 +37,7 @@ def test_the_last_frame_of_a_preview_is_the_outcome(theme):
     outcome = find_game_worth_showing(game, FixedDraws("end"), theme, film)
     *_, last = iter_frames(build_game_view(game), outcome, theme, film)
     assert last.snapshot.win_cents == outcome.win_credits * UNIT_CENTS
-    assert build_view_timeline(last, theme).end < film.seconds_max
+    assert build_view_timeline(last, theme).end_seconds < film.seconds_max
     assert [list(column) for column in last.presentation.steps[-1].window] == outcome.display["window"]
 
 

@@ -46,7 +46,7 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
         view, requests = advance_time(replace(view, now=now), now, theme)
         touches = [touch.action for touch in picture.list_touches(view) if touch.action.name]
         action = hands.choice(touches if touches and hands.random() < 0.7 else keys)
-        view, action_requests = apply_action(view, action, theme, picture.list_choices(view))
+        view, action_requests = apply_action(view, action, theme, picture.list_selectable_actions(view))
         sent |= {
             request.name for request in (*requests, *action_requests) if not isinstance(request, BenchCommand)
         }

@@ -22,9 +22,11 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
         watcher = picture.painter = Watcher(theme)
         surface = pygame.Surface(picture.size_pixels)
         for language in ("en", "fr"):
-            idle_view = build_idle_view(published, published[0], language, accepts=("language", "service"))
+            idle_view = build_idle_view(
+                published, published[0], language, accepted_inputs=("language", "service")
+            )
             for page in pages:
-                view = apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": page}))
+                view = apply_message(idle_view, idle_view.snapshot.model_copy(update={"service_page": page}))
                 watcher.begin()
                 picture.draw_view(surface, view)
                 name = (language, layout.size, page.title.value)
@@ -41,7 +43,7 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
                     ]
                 if any(not table.rows for table in page.tables) and page.prompt is None:
                     empty += 1
-                    if picture.find_texts(view).say("page.none") not in [
+                    if picture.find_texts(view).translate("page.none") not in [
                         words for words, _, _ in watcher.written
                     ]:
                         faults.append((*name, "does not say that there is nothing to show"))

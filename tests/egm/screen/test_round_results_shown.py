@@ -44,10 +44,10 @@ def build_settled_context(theme, name, rows, language="en", state="idle", stays=
         display={"kind": "table", "felt": felt_},
         settlements=tuple(settlements),
     )
-    update = {"state": state, "win_cents": play.win_cents, "standing": stays or {}}
+    update = {"state": state, "win_cents": play.win_cents, "standing_credits_by_spot": stays or {}}
     after = view.snapshot.model_copy(update=update)
     view = replace(apply_message(view, play), snapshot=after)
-    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds)
     return DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
@@ -133,7 +133,11 @@ def build_ended_context(
     _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
     idle_snapshot = view.snapshot.model_copy(
-        update={"win_cents": before_cents, "standing": {}, "felt": FeltState(point=point)}
+        update={
+            "win_cents": before_cents,
+            "standing_credits_by_spot": {},
+            "felt_state": FeltState(point=point),
+        }
     )
     view = replace(apply_message(view, idle_snapshot), now=view.now + 9)
     play = GameOutcome(
@@ -146,7 +150,7 @@ def build_ended_context(
         settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
     )
     view = apply_message(apply_message(view, idle_snapshot.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds)
     shown = DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
     view = apply_message(view, idle_snapshot.model_copy(update={"win_cents": 0, "state": "idle", **after}))
     return shown, DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
@@ -282,7 +286,7 @@ def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, lan
 def test_the_status_line_names_the_banker_and_the_next_step(theme, felt_now, en, fr):
     _, game = load_table_game("monaco-chemin-de-fer")
     for language, words in (("en", en), ("fr", fr)):
-        view = build_idle_view((game,), game, language, felt=felt_now)
+        view = build_idle_view((game,), game, language, felt_state=felt_now)
         status = choose_status_text_and_colour(
             DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
         )[0]
@@ -293,7 +297,9 @@ def test_a_throw_without_a_decision_names_the_standing_bets(theme):
     """Regression: the bar showed "Game over" after every throw."""
     spot = load_table_game("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
-    shown, after = build_ended_context(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
+    shown, after = build_ended_context(
+        theme, "quebec-craps", display=display, rows=(), standing_credits_by_spot={spot: 20}
+    )
     assert choose_status_text_and_colour(shown)[0] == "Throw: 9. The point is 9  ·  Bets on the table: $5.00"
     assert choose_status_text_and_colour(after)[0].startswith(
         "Throw: 9. The point is 9  ·  Bets on the table: $5.00  ·  "
@@ -324,7 +330,7 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, summary, colour
         display=dict(played.outcome.display),
     )
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds)
     context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
     assert choose_status_text_and_colour(context) == (summary, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})

@@ -38,7 +38,7 @@ def idle_view(published):
 
 
 def open_page(idle_view, page):
-    return apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": page}))
+    return apply_message(idle_view, idle_view.snapshot.model_copy(update={"service_page": page}))
 
 
 def touch(picture, view, theme, name, value=None):
@@ -47,7 +47,7 @@ def touch(picture, view, theme, name, value=None):
     x, y, w, h = touch.rect
     action = picture.find_touched_action(view, x + w / 2, y + h / 2)
     assert action == touch.action, "nothing covers it"
-    return apply_action(view, action, theme, picture.list_choices(view))
+    return apply_action(view, action, theme, picture.list_selectable_actions(view))
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
@@ -80,7 +80,7 @@ def test_any_target_can_be_chosen_with_the_deck_alone(idle_view, theme):
     """The BET keys move and MAX BET chooses; no touch is needed, and the player's other keys have no effect."""
     picture = Picture(theme)
     view = open_page(idle_view, pages.build_menu_page())
-    places = picture.list_choices(view)
+    places = picture.list_selectable_actions(view)
     for number in range(len(places)):
         focused = view
         for _ in range(number + 1):
@@ -127,8 +127,8 @@ def test_an_amount_field_takes_only_digits_of_minor_units(idle_view, theme):
 def test_enter_confirms_the_last_page_of_a_form(idle_view, theme, layout):
     """The page has no field; beside BACK it only has CONFIRM."""
     actions = (
-        PageAction(id="back", label=PageText(kind="say", value="service.back"), style="back"),
-        PageAction(id="confirm", label=PageText(kind="say", value="service.confirm"), style="confirm"),
+        PageAction(id="back", label=PageText(kind="text", value="service.back"), style="back"),
+        PageAction(id="confirm", label=PageText(kind="text", value="service.confirm"), style="confirm"),
     )
     filled = (PageTable(rows=(PageRow(cells=(PageText(kind="plain", value="paid"),)),)),)
     page = ServicePage(id="last", title=PageText(), tables=filled, actions=actions)
@@ -195,7 +195,7 @@ def test_each_tone_of_the_sound_test_is_audible_at_every_volume(idle_view, theme
             view, requests = touch(picture, before, theme, "tone", tone)
             assert (list_cues_between(before, view, theme), requests) == ([tone], ())
             assert compute_loudness(tone, volume) >= ALARM_LOUDNESS_MIN
-    silent = apply_message(view, view.snapshot.model_copy(update={"sound": "off"}))
+    silent = apply_message(view, view.snapshot.model_copy(update={"allowed_sound": "off"}))
     assert is_cue_allowed("tone_low", silent)
 
 
@@ -233,7 +233,9 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
         assert then.snapshot.credit_cents == 123_450
         assert then.game.id == game.id
         line = build_view_timeline(then, theme)
-        picture.draw_view(surface, replace(view, now=100 + min(line.last_stop, PRESENTATION_SECONDS_MAX)))
+        picture.draw_view(
+            surface, replace(view, now=100 + min(line.last_stop_seconds, PRESENTATION_SECONDS_MAX))
+        )
         assert not [t for t in picture.list_touches(view) if t.action.name in {"mark", "choose", "area"}]
 
 
@@ -253,7 +255,9 @@ def test_typed_characters_are_entered_even_after_arrow_keys(idle_view, theme, ar
     picture = Picture(theme)
 
     def press(view, name, char=""):
-        return apply_action(view, find_action_by_key_name(name, char), theme, picture.list_choices(view))
+        return apply_action(
+            view, find_action_by_key_name(name, char), theme, picture.list_selectable_actions(view)
+        )
 
     view = idle_view
     if arrows_on != "this page":
@@ -274,7 +278,9 @@ def test_typed_characters_are_entered_even_after_arrow_keys(idle_view, theme, ar
 def test_arrow_keys_move_from_one_list_to_the_next(idle_view, theme):
     picture = Picture(theme)
     view = open_page(idle_view, pages.build_menu_page())
-    view, _ = apply_action(view, find_action_by_key_name("ArrowDown"), theme, picture.list_choices(view))
+    view, _ = apply_action(
+        view, find_action_by_key_name("ArrowDown"), theme, picture.list_selectable_actions(view)
+    )
     view = open_page(view, pages.build_meters_page())
     assert view.is_focus_shown
 
@@ -333,8 +339,10 @@ def test_a_screen_reader_gets_the_focused_target_first(idle_view, theme):
     view = open_page(idle_view, page)
     assert picture.build_screen_reader_text(view) == "Meters. Drop 12. Back"
     heads = set()
-    for _ in picture.list_choices(view):
-        view, _ = apply_action(view, find_action_by_key_name("ArrowDown"), theme, picture.list_choices(view))
+    for _ in picture.list_selectable_actions(view):
+        view, _ = apply_action(
+            view, find_action_by_key_name("ArrowDown"), theme, picture.list_selectable_actions(view)
+        )
         heads.add(picture.build_screen_reader_text(view).removesuffix(". Meters. Drop 12. Back"))
     assert heads == {"Back", "Drop 12"}
 
@@ -351,12 +359,12 @@ def test_f10_on_an_unconfirmed_form_requests_the_warning_first(idle_view, theme)
     bench = {"io": {"doors_open": [], "keys_on": ["operator"]}}
     for linked in (False, True):
         cabinet = replace(
-            idle_view, has_device_drawer=True, device_states=bench, is_simulator_connected=linked
+            idle_view, has_device_drawer=True, state_by_device=bench, is_simulator_connected=linked
         )
         form = open_page(cabinet, pages.build_text_page().model_copy(update={"unconfirmed": True}))
         _, (sent,) = apply_action(form, find_action_by_key_name("F10"), theme)
         assert isinstance(sent, Intent)
-        assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.page.id)
+        assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.service_page.id)
         warned = open_page(cabinet, pages.build_text_page())
         _, (sent,) = apply_action(warned, find_action_by_key_name("F10"), theme)
         assert isinstance(sent, BenchCommand)
@@ -368,7 +376,9 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(idle_view, theme):
     def turns(view, *keys_on):
         bench = {"io": {"doors_open": [], "keys_on": list(keys_on)}}
         _, sent = apply_action(
-            replace(view, has_device_drawer=True, device_states=bench), find_action_by_key_name("F10"), theme
+            replace(view, has_device_drawer=True, state_by_device=bench),
+            find_action_by_key_name("F10"),
+            theme,
         )
         return [(command.device, command.values) for command in sent if isinstance(command, BenchCommand)]
 
@@ -446,9 +456,9 @@ def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published
     game = published[0]
     picture, idle_view = Picture(theme, layout=layout), build_idle_view(published, game, "en")
     recalled = pages.build_recall_page(game, outcomes[game.id].small_win, 1)
-    fault = Notice(code="fault.ticket_printer.paper_low", severity="warning", lasting=True)
+    fault = Notice(code="fault.ticket_printer.paper_low", severity="warning", is_lasting=True)
     for page in (pages.build_sign_in_page(), build_rows_page(2, "many"), recalled):
-        changes = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
+        changes = {"service_page": page, "open_doors": ("main", "top"), "notices": (fault,)}
         view = apply_message(idle_view, idle_view.snapshot.model_copy(update=changes))
         assert "Doors open: Main door, Top box door  ·  Printer: paper low" in read_page_texts(picture, view)
 
@@ -475,7 +485,9 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
         is_simulator_connected=True,
         drawer_opened_at=-10.0,
     )
-    view = replace(view, device_states={"io": {"doors_open": [], "keys_on": []}, "bill": {"inside_cents": 0}})
+    view = replace(
+        view, state_by_device={"io": {"doors_open": [], "keys_on": []}, "bill": {"inside_cents": 0}}
+    )
     orders = (
         (
             "insert",

@@ -65,17 +65,17 @@ def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch)
     view, _ = next(iter_shown_outcomes(name))
     reel_data = view.reel_data_by_game[name]["base"]
     reels.draw_stopped_reels(Picture(THEME)._build_context(view), reel_data, None)
-    rest_stops = load_game(name).build_presentation()["rest"]
+    initial_stops = load_game(name).build_presentation()["rest"]
     assert drawn == [
         (reel, row, reel_data.reel_strips[reel][(stop + row) % len(reel_data.reel_strips[reel])])
-        for reel, stop in enumerate(rest_stops)
+        for reel, stop in enumerate(initial_stops)
         for row in range(reel_data.reel_heights[reel])
     ]
     starts = [
         _choose_strip(reel_data, view.presentation.steps[0], None, reel)[1]
         for reel in range(reel_data.reel_count)
     ]
-    assert starts == rest_stops != [0] * reel_data.reel_count
+    assert starts == initial_stops != [0] * reel_data.reel_count
 
 
 @pytest.mark.requirement("B-17")
@@ -96,7 +96,7 @@ def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypat
             continue
         window = outcome.display["steps"][0]["window"]
         idle = build_idle_view((game,), game, "en", last_display=outcome.to_json()["display"])
-        for shown in (replace(view, now=100 + build_view_timeline(view, THEME).end), idle):
+        for shown in (replace(view, now=100 + build_view_timeline(view, THEME).end_seconds), idle):
             drawn.clear()
             picture.draw_view(surface, shown)
             visible = {cell: symbol for cell, symbol in drawn.items() if cell[1] in range(len(window[0]))}
@@ -115,12 +115,12 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
     for view, _ in iter_shown_outcomes(name):
         first = view.presentation.steps[0]
         reel_data = view.reel_data_by_game[view.game.id][first.stage]
-        held_count = sum(a == b for a, b in zip(first.first_stops, first.stops, strict=False))
+        held_count = sum(a == b for a, b in zip(first.stops_before_hold, first.stops, strict=False))
         line = build_timeline(view.presentation, THEME.motion, 0)
-        if held_count or line.steps[-1].last_stop > 40:
+        if held_count or line.steps[-1].last_stop_seconds > 40:
             continue  # reels that stand do not stop, and a long show is paced as a whole
-        for reel, stop in enumerate(line.steps[0].stops):
-            before = line.steps[0].stops[reel - 1] if reel else 0.0
+        for reel, stop in enumerate(line.steps[0].stop_seconds):
+            before = line.steps[0].stop_seconds[reel - 1] if reel else 0.0
             show_outcome = tuple(
                 sum(column.count(symbol) for column in first.window[:reel])
                 for symbol in sorted(reel_data.trigger_counts)

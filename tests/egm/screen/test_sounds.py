@@ -265,11 +265,13 @@ def test_a_host_can_mute_all_sounds_but_alarms(idle_view, game, theme, outcomes)
     """SAS poll 03 turns all sounds off, and poll 05 game sounds."""
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
         ears = Ears()
-        updated = apply_message(idle_view, build_snapshot(game, "en", sound=level))
+        updated = apply_message(idle_view, build_snapshot(game, "en", allowed_sound=level))
         last_action_name = replace(
             updated, last_action_name="help", pressed_at=updated.now + 1, now=updated.now + 1
         )
-        door = apply_message(last_action_name, build_snapshot(game, "en", state="door_open", sound=level))
+        door = apply_message(
+            last_action_name, build_snapshot(game, "en", state="door_open", allowed_sound=level)
+        )
         SoundPlayer(theme, ears).play_changes(updated, door)
         assert ears.names == expected
         view = show_outcome(updated, game, outcomes[game.id].big_win)
@@ -298,11 +300,11 @@ def test_sounds_follow_the_game(idle_view, game, outcomes, theme):
     stops = ["stop_1", "stop_2", "stop_3"]
     assert names == ["turn", *stops, "count", f"win_{line.celebration_level}", "count_end"]
     for now, on in moments:
-        if 0.1 < now < line.steps[0].stops[-1] - 0.05:
+        if 0.1 < now < line.steps[0].stop_seconds[-1] - 0.05:
             assert on.get("turn") == "turn", now
-        if line.last_stop + 0.05 < now < line.roll_up_end - 0.05:
+        if line.last_stop_seconds + 0.05 < now < line.roll_up_end_seconds - 0.05:
             assert on.get("turn") == "count", now
-        if now > line.roll_up_end + 0.05:
+        if now > line.roll_up_end_seconds + 0.05:
             assert "turn" not in on, now
     door = apply_message(idle_view, build_snapshot(game, "en", state="door_open"))
     assert "alarm" in list_cues_between(idle_view, door, theme)
@@ -331,16 +333,16 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         stages = [step.stage for step in steps if hasattr(step, "stage")]
         if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
             continue
-        names, moments = play_and_list_sounds(view, theme, line.end + 2)
-        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title_card_begin
+        names, moments = play_and_list_sounds(view, theme, line.end_seconds + 2)
+        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title_card_begin_seconds
         for now, on in moments:
-            within = begins + 0.05 < now < line.roll_up_end - 0.05
-            without = now < begins - 0.05 or now > line.roll_up_end + 0.05
+            within = begins + 0.05 < now < line.roll_up_end_seconds - 0.05
+            without = now < begins - 0.05 or now > line.roll_up_end_seconds + 0.05
             assert not within or on.get("music") == "feature", (game.id, now)
             assert not without or "music" not in on, (game.id, now)
         assert names.count("title") == 1
         assert line.celebration_level == 0 or names.count("closing") == 1
-        inside = replace(view, now=view.now + (begins + line.roll_up_end) / 2)
+        inside = replace(view, now=view.now + (begins + line.roll_up_end_seconds) / 2)
         assert list_loops_to_play(inside, theme)["music"] == "feature"
         door = apply_message(inside, inside.snapshot.model_copy(update={"state": "door_open"}))
         assert door.scene is Scene.DOOR
@@ -430,7 +432,7 @@ def test_every_common_sound_is_made_and_every_cue_has_its_sound():
 @pytest.mark.requirement("J-02", "J-17")
 def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(idle_view, theme):
     ears, clock = Ears(), iter([100.0, 100.1])
-    opened = idle_view.snapshot.model_copy(update={"state": "door_open", "doors_open": ("main",)})
+    opened = idle_view.snapshot.model_copy(update={"state": "door_open", "open_doors": ("main",)})
 
     class Still:
         """A surface that nobody touches and on which nothing is drawn."""

@@ -35,7 +35,7 @@ def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, 
 
     monkeypatch.setattr(table_side_panels, "_draw_spot_details", measured)
     game, game_view = load_table_game(name)
-    view = build_idle_view((game_view,), game_view, language, felt=game.rules.build_current_view())
+    view = build_idle_view((game_view,), game_view, language, felt_state=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
     surface = pygame.Surface(picture.size_pixels)
     kinds = {spot.group: spot.id for spot in view.table.spots.values()}

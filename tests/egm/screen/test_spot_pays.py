@@ -8,7 +8,7 @@ import pytest
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.scenes.drawing_context import DrawingContext
-from egm.screen.scenes.pay_table import list_spot_pay_entries
+from egm.screen.scenes.pay_table import list_spot_pay_rows
 from egm.screen.scenes.table_side_panels import format_question_lines, format_spot_lines
 from egm.screen.text import Texts
 from paytables import list_table_games, load_game
@@ -63,7 +63,7 @@ def test_a_touched_spot_lists_everything_it_pays(theme, name, spot, english, fre
         found = context.view.table.spots[spot]
         words = format_spot_lines(context, found, UNIT_CENTS)[0][0]
         assert expected_text in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
-        assert len(list_spot_pay_entries(context, found)) == rows
+        assert len(list_spot_pay_rows(context, found)) == rows
 
 
 def test_a_decision_to_raise_names_the_raise_and_its_highest_pay(theme):

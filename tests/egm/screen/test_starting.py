@@ -11,7 +11,11 @@ import pytest
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.kernel.messages import Hello
-from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
+from egm.links.screen.start_up_activity import (
+    StartUpActivity,
+    read_start_up_activity,
+    write_start_up_activity,
+)
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message, mark_machine_connection_lost, show_start_up_activity
 from egm.screen.painter import Painter
@@ -47,7 +51,8 @@ def test_the_progress_of_a_start_is_read_back_and_other_files_are_ignored(tmp_pa
 def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_path, monkeypatch):
     activities = []
     monkeypatch.setattr(
-        "egm.app.process.starting.write_start_up_activity", lambda _file, doing: activities.append(doing)
+        "egm.app.process.start_up_activity.write_start_up_activity",
+        lambda _file, doing: activities.append(doing),
     )
 
     async def not_yet(_):
@@ -107,7 +112,7 @@ def test_a_machine_that_starts_again_is_described_with_the_step_of_its_start(idl
     for view in (starting, replace(starting, snapshot=None)):
         context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
         lines = describe_lockup(context, view.scene).lines
-        assert lines == tuple(Texts(language).say("boot.self_test") for language in ("en", "fr"))
+        assert lines == tuple(Texts(language).translate("boot.self_test") for language in ("en", "fr"))
 
 
 @pytest.mark.parametrize("steps", [[StartUpActivity("memory")], [StartUpActivity("memory"), None]])
@@ -128,4 +133,4 @@ def test_the_step_of_another_version_does_not_end_the_screen(theme):
     view = View(start_up_activity=StartUpActivity("game", {}))
     context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
     lines = describe_lockup(context, Scene.STARTING).lines
-    assert lines == tuple(Texts(language).say("boot.link") for language in ("en", "fr"))
+    assert lines == tuple(Texts(language).translate("boot.link") for language in ("en", "fr"))

@@ -38,7 +38,7 @@ def test_every_bet_option_has_its_own_name_and_no_prize_shows_a_text_key(theme, 
     ways = [_describe_bet(context, bet_chance) for bet_chance in game.chances]
     assert len(set(ways)) == len(ways)
     lines = [words for bet_chance in game.chances for words, _ in _format_chance_lines(context, bet_chance)]
-    keys = {bet_chance.top for bet_chance in game.chances} - {context.texts.say("felt.as_won")}
+    keys = {bet_chance.top for bet_chance in game.chances} - {context.texts.translate("felt.as_won")}
     assert not [words for words in lines for key in keys if f": {key}" in words]
 
 

@@ -80,7 +80,7 @@ def test_a_decision_is_shown_after_the_deal_and_play_ends_the_deal_at_once(visit
     player_visit.wait(0.1)
     assert player_visit.view.decision is not None
     assert not is_decision_due(player_visit.view, player_visit.theme)
-    assert player_visit.bar == player_visit.context.texts.say("status.spinning")
+    assert player_visit.bar == player_visit.context.texts.translate("status.spinning")
     assert is_key_lit(player_visit.context, "play")
     player_visit.press("play")
     player_visit.wait(0.6)
@@ -99,7 +99,10 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
         before = player_visit.view
         assert not is_key_lit(player_visit.context, "play")
         player_visit.view, requests = apply_action(
-            player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
+            player_visit.view,
+            Action("play"),
+            player_visit.theme,
+            picture.list_selectable_actions(player_visit.view),
         )
         assert (requests, player_visit.view.is_focus_shown, player_visit.view.decision) == (
             (),
@@ -107,7 +110,10 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
             before.decision,
         )
     player_visit.view, _ = apply_action(
-        player_visit.view, Action("bet_more"), player_visit.theme, picture.list_choices(player_visit.view)
+        player_visit.view,
+        Action("bet_more"),
+        player_visit.theme,
+        picture.list_selectable_actions(player_visit.view),
     )
     assert is_key_lit(player_visit.context, "play")
     assert (
@@ -115,9 +121,12 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
         == format_key_label(player_visit.context, "bet_max")
         == "SELECT"
     )
-    target = picture.list_choices(player_visit.view)[player_visit.view.focused_target_index]
+    target = picture.list_selectable_actions(player_visit.view)[player_visit.view.focused_target_index]
     _, (request,) = apply_action(
-        player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
+        player_visit.view,
+        Action("play"),
+        player_visit.theme,
+        picture.list_selectable_actions(player_visit.view),
     )
     assert (request.name, request.value) == (target.name, target.value)
 
@@ -181,9 +190,9 @@ def count_shown_cards(view, theme):
     line, steps = build_view_timeline(view, theme), view.presentation.steps
     most = Counter()
     for part in range(41):
-        since = line.end * part / 40
+        since = line.end_seconds * part / 40
         index = line.find_step_index(since)
-        time = line.steps[index] if since < line.steps[index].last_stop else None
+        time = line.steps[index] if since < line.steps[index].last_stop_seconds else None
         hands = build_current_hands(steps[index], steps[index - 1] if index else None, time, since)
         most |= Counter({hand.id: len(hand.cards) for hand in hands})
     return most, Counter({hand.id: len(hand.cards) for hand in read_final_hands(steps[-1].display)})
@@ -193,8 +202,8 @@ def count_shown_cards(view, theme):
 @pytest.mark.parametrize("name", ["quebec-texas-holdem-room", "quebec-pai-gow", "quebec-let-it-ride"])
 def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
     game, game_view = load_table_game(name)
-    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
-    seats = game.rules.table_layout.table.seats
+    view = build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view())
+    seats = game.rules.table_layout.table.seat_count
     alone = build_wager_from_chips(lay_chips(view, theme), game)
     wager = game.rules.combine_seat_wagers(alone, 1, dict.fromkeys(range(seats), alone))
     played = Round(game.play(wager, FixedDraws(name)), wager)
@@ -206,6 +215,8 @@ def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
             most, end = count_shown_cards(view, theme)
             assert most == end, played.decision
             checked += not played.cues
-            view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+            view = replace(
+                view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds
+            )
         played.advance(choose_answer(played.decision))
     assert checked, "no decision without a card before it"

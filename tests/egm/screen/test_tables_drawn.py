@@ -13,16 +13,16 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_inside
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
-from egm.screen.roulette_layout import (
+from egm.screen.roulette_felt import (
     RACETRACK_PART_NAME,
-    find_open_layout_part,
+    find_open_felt_part,
     lay_out_felt,
     list_felt_parts,
     list_street_sheets,
 )
 from egm.screen.scenes.felt import _list_bets_to_draw
-from egm.screen.scenes.table_side_panels import _format_result_sign, find_settled_step, list_shown_results
-from egm.screen.table import build_bet_limits, find_reason_spot_is_closed, read_registered_bets
+from egm.screen.scenes.table_side_panels import _format_result_label, find_settled_step, list_shown_results
+from egm.screen.table import build_bet_limits, find_spot_closure, read_registered_bets
 from egm.screen.view import Action, build_view_timeline, compute_bet_credits, has_unsent_bet
 from paytables import WagerError, list_table_games
 from tools.dev.gallery import FixedDraws, felts
@@ -45,7 +45,7 @@ def table(request):
     return (
         game,
         game_view,
-        build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view()),
+        build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view()),
     )
 
 
@@ -88,14 +88,14 @@ def player(table, theme):
 def spots_of(player):
     """Return spots that accept a bet: the first of all, then those that may be bet together with it."""
     spots, bet_limits = player.view.table.spots.values(), build_bet_limits(player.view.snapshot)
-    first = next(spot for spot in spots if not find_reason_spot_is_closed(spot, {}, bet_limits)[0])
+    first = next(spot for spot in spots if not find_spot_closure(spot, {}, bet_limits).refusal_key)
     laid = {first.id: first.bet_min}
     return [
         first,
         *(
             spot
             for spot in spots
-            if spot != first and not find_reason_spot_is_closed(spot, laid, bet_limits)[0]
+            if spot != first and not find_spot_closure(spot, laid, bet_limits).refusal_key
         ),
     ]
 
@@ -173,7 +173,7 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
     view = apply_message(view, thrown.model_copy(update={"bet_wager": {"bets": {}}, "bet_credits": 0}))
     view, requests = advance(view)
     assert not requests
-    assert not view.chips.is_clearing_unanswered
+    assert not view.chips.is_clearing_reply_pending
 
 
 def test_a_refused_touch_says_why_and_changes_no_bet(player):
@@ -186,12 +186,12 @@ def test_a_refused_touch_says_why_and_changes_no_bet(player):
     before, sent = player.bets, len(player.sent)
     player.touch("spot", spot.id)
     assert (player.bets, len(player.sent)) == (before, sent)
-    shut = player.view.snapshot.model_copy(update={"shut": (other.id,)})
+    shut = player.view.snapshot.model_copy(update={"closed_spots": (other.id,)})
     player.view = apply_message(player.view, shut)
     player.touch("spot", other.id)
     assert player.view.chips.refusal_key == "shut"
     poor = player.view.snapshot.model_copy(
-        update={"credit_cents": UNIT_CENTS * sum(before.values()), "shut": ()}
+        update={"credit_cents": UNIT_CENTS * sum(before.values()), "closed_spots": ()}
     )
     player.view = apply_message(player.view, poor)
     player.touch("spot", other.id)
@@ -203,7 +203,7 @@ def test_info_explains_a_spot_without_a_bet_and_take_removes_its_bet(player):
     spot = spots_of(player)[0]
     player.touch("tool", "ask")
     assert player.touch("spot", spot.id) == ()
-    assert player.view.chips.explained_spot == spot.id
+    assert player.view.chips.explained_spot_id == spot.id
     assert player.bets == {}
     player.touch("chip", player.view.table.chip_values[0])
     player.touch("spot", spot.id)
@@ -218,7 +218,9 @@ def test_info_explains_a_spot_without_a_bet_and_take_removes_its_bet(player):
 
 def test_a_standing_bet_is_shown_apart_and_taken_down_by_a_negative_bet(player):
     spot = spots_of(player)[0]
-    view = apply_message(player.view, player.view.snapshot.model_copy(update={"standing": {spot.id: 5}}))
+    view = apply_message(
+        player.view, player.view.snapshot.model_copy(update={"standing_credits_by_spot": {spot.id: 5}})
+    )
     player.view = view
     assert player.bets == {}
     view, (request,) = apply_action(
@@ -300,7 +302,7 @@ def iter_opened_views(view, layout, theme):
     """Yield the view with each part of its cloth opened."""
     for sheet in range(max(1, len(list_street_sheets(view.table, layout)) + 1)):
         for part in list_felt_parts(view.table, layout) or ("",):
-            shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
+            shown = apply_action(view, Action("felt_part", part), theme)[0] if part else view
             yield apply_action(shown, Action("sheet", sheet), theme)[0]
 
 
@@ -311,7 +313,7 @@ def iter_opened_views(view, layout, theme):
 def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
     """Each spot has an area of a finger's size, the middle of which belongs to no other spot."""
     game, game_view = load_table_game(name)
-    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
+    view = build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view())
     picture, found = Picture(theme, layout=layout), set()
     for open_ in iter_opened_views(view, layout, theme):
         for touch in picture.list_touches(open_):
@@ -321,7 +323,7 @@ def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
                 "chip",
                 "tool",
                 "undo",
-                "cloth",
+                "felt_part",
                 "sheet",
                 "neighbours",
             }:
@@ -343,7 +345,7 @@ def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
     picture, seen = Picture(theme, layout=layout), 0
     straight = {}
     for open_ in iter_opened_views(view, layout, theme):
-        if find_open_layout_part(view.table, open_.chips, layout) == RACETRACK_PART_NAME:
+        if find_open_felt_part(view.table, open_.chips, layout) == RACETRACK_PART_NAME:
             continue
         for touch in picture.list_touches(open_):
             if touch.action.name != "spot":
@@ -376,24 +378,24 @@ def test_a_neighbours_bet_places_a_chip_on_each_adjacent_pocket_of_the_wheel(the
 def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme):
     _, _, view = table
     picture = Picture(theme)
-    places = picture.list_choices(view)
+    places = picture.list_selectable_actions(view)
     reached = []
     for _ in places:
-        view, _ = apply_action(view, Action("bet_more"), theme, picture.list_choices(view))
-        reached.append(picture.list_choices(view)[view.focused_target_index])
+        view, _ = apply_action(view, Action("bet_more"), theme, picture.list_selectable_actions(view))
+        reached.append(picture.list_selectable_actions(view)[view.focused_target_index])
     assert set(reached) == set(places)
     free = {
         spot.id
         for spot in view.table.spots.values()
-        if not find_reason_spot_is_closed(spot, {}, build_bet_limits(view.snapshot))[0]
+        if not find_spot_closure(spot, {}, build_bet_limits(view.snapshot)).refusal_key
     }
-    while picture.list_choices(view)[view.focused_target_index].value not in free:
-        view, _ = apply_action(view, Action("bet_more"), theme, picture.list_choices(view))
-    spot = picture.list_choices(view)[view.focused_target_index].value
-    taken, requests = apply_action(view, Action("bet_max"), theme, picture.list_choices(view))
+    while picture.list_selectable_actions(view)[view.focused_target_index].value not in free:
+        view, _ = apply_action(view, Action("bet_more"), theme, picture.list_selectable_actions(view))
+    spot = picture.list_selectable_actions(view)[view.focused_target_index].value
+    taken, requests = apply_action(view, Action("bet_max"), theme, picture.list_selectable_actions(view))
     assert [request.name for request in requests] == ["bet"]
     assert taken.chips.bets[spot] > view.chips.bets.get(spot, 0)
-    _, requests = apply_action(view, Action("play"), theme, picture.list_choices(view))
+    _, requests = apply_action(view, Action("play"), theme, picture.list_selectable_actions(view))
     assert [request.name for request in requests] == ["play"]
 
 
@@ -426,13 +428,14 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
         display={"kind": "table", "felt": "craps", "dice": [3, 4], "result": "7"},
     )
     view = apply_message(
-        apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()})), show
+        apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepted_inputs": ()})),
+        show,
     )
     assert view.chips.bets == {}
     line = build_view_timeline(view, theme)
-    view, requests = advance_time(view, view.now + line.end, theme)
+    view, requests = advance_time(view, view.now + line.end_seconds, theme)
     assert [request.name for request in requests] == ["shown"]
-    view = apply_message(view, build_snapshot(lasting, "en", standing={spot: 3}))
+    view = apply_message(view, build_snapshot(lasting, "en", standing_credits_by_spot={spot: 3}))
     view, requests = advance_time(view, view.now + 0.1, theme)
     assert [(request.name, request.value, request.options) for request in requests] == [
         ("bet", 0, {"bets": {}})
@@ -461,7 +464,7 @@ def test_a_named_section_of_a_wheel_is_labelled_in_the_players_language(theme):
         view = build_idle_view((game_view,), game_view, code)
         context = Picture(theme)._build_context(view)
         assert view.table.wheel_pockets[0] == "sun"
-        assert [_format_result_sign(context, view.table, result) for result in ("sun", "")] == [sign, ""]
+        assert [_format_result_label(context, view.table, result) for result in ("sun", "")] == [sign, ""]
 
 
 def test_a_touch_at_the_edge_of_a_spot_selects_that_spot(table, theme):
@@ -555,7 +558,7 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
     for call in ("voisins", "tiers", "orphelins"):
         player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
         player.touch("clear")
-        player.touch("cloth", RACETRACK_PART_NAME)
+        player.touch("felt_part", RACETRACK_PART_NAME)
         player.touch("chip", player.view.table.chip_values[0])
         assert [request.name for request in player.touch("call", call)] == ["bet"]
         covered[call] = {
@@ -578,7 +581,7 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
 def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
     game, game_view = load_table_game("quebec-roulette-french")
     view = Player(game, build_idle_view((game_view,), game_view, "fr"), theme)
-    view.touch("cloth", RACETRACK_PART_NAME)
+    view.touch("felt_part", RACETRACK_PART_NAME)
     found, picture = set(), Picture(theme, layout=layout)
     for sheet in range(5):
         open_ = replace(view.view, chips=replace(view.view.chips, sheet_index=sheet))

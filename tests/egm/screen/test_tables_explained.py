@@ -38,7 +38,7 @@ def visit(tmp_path, theme):
 
 
 def words(language, key, **values):
-    return Texts(language).say(key, **values)
+    return Texts(language).translate(key, **values)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -48,7 +48,7 @@ def test_play_with_no_chip_on_the_felt_stakes_nothing_and_says_so(visit, languag
     player_visit.submit_event(EventType.SELECT_LANGUAGE, value=language)
     before = player_visit.view.snapshot.credit_cents
     assert player_visit.view.chips.bets == {}  # there is no bet yet
-    assert "play" not in player_visit.view.snapshot.accepts
+    assert "play" not in player_visit.view.snapshot.accepted_inputs
     player_visit.press("play")
     assert player_visit.bar == words(language, "notice.refused.bet_is_laid")
     player_visit.press("spot", "red")
@@ -95,8 +95,8 @@ def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, bar
     spot = next(iter(player_visit.view.table.spots))
     credits_ = 1200 // player_visit.view.snapshot.denomination_cents
     player_visit.submit_event(EventType.SELECT_BET, value=credits_, options={"bets": {spot: credits_}})
-    assert player_visit.view.snapshot.bet_needs_cents == 2400
-    assert "play" not in player_visit.view.snapshot.accepts
+    assert player_visit.view.snapshot.bet_credit_needed_cents == 2400
+    assert "play" not in player_visit.view.snapshot.accepted_inputs
     assert player_visit.bar.replace("\N{NO-BREAK SPACE}", " ") == bar_text
     player_visit.submit_event(EventType.PLAY)
     assert player_visit.room.machine.notice.code == "refused.raises_are_covered"
@@ -106,7 +106,7 @@ def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, bar
     assert player_visit.bar == player_visit.context.texts.format_count(
         "felt.buys", 1, price=player_visit.context.format_money(1200)
     )
-    assert "play" in player_visit.view.snapshot.accepts
+    assert "play" in player_visit.view.snapshot.accepted_inputs
 
 
 def test_a_lost_round_after_a_won_one_is_reported_by_the_real_machine(visit):
@@ -198,7 +198,7 @@ def test_spots_open_close_and_change_limits_with_the_tables_state(visit):
     for _ in range(5):
         player_visit.press("spot", "pass")
     player_visit.play_out()
-    assert player_visit.view.snapshot.felt.point == 4
+    assert player_visit.view.snapshot.felt_state.point == 4
     assert words("en", "felt.refused_shut") in spot_words(player_visit, "pass")
     assert player_visit.press("spot", "come") == ["bet"]
     # 4 pays 2:1: any sum is whole; 3 times the 5 credits that stand, at 0.25 each
@@ -253,7 +253,7 @@ def test_a_bet_stays_on_or_off_as_the_player_set_it_while_it_stands(visit):
     player_visit.press("tool", "plays")
     assert "This bet also plays on a come-out" in spot_words(player_visit, "hard-4")
     player_visit.play_out()  # it played: a four thrown hard wins it on the come-out
-    assert player_visit.view.snapshot.results[0] == "2-2"
+    assert player_visit.view.snapshot.last_results[0] == "2-2"
     won = {
         settlement["spot"]: settlement["credits"]
         for settlement in player_visit.view.presentation.outcome.settlements
@@ -268,7 +268,7 @@ def spot_on(picture, view):
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["wide", "phone"])
 def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
     game, game_view = load_table_game("quebec-craps")
-    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
+    view = build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view())
     view, _ = apply_action(view, Action("clear"), theme)
     laid = replace(view, chips=view.chips.with_bets({"pass": 1}))
     picture = Picture(theme, layout=layout, scale=0.5)

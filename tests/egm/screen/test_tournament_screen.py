@@ -13,7 +13,7 @@ from egm.features.tournament.rules import parse_rules
 from egm.kernel.messages import TournamentView
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
-from egm.screen.scenes import chrome
+from egm.screen.scenes import background
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture
@@ -54,7 +54,7 @@ def view_of(language, game=GAMES[0], *, won_cents=0, **changes):
         tournament=tournament,
         credit_cents=tournament.points * UNIT_CENTS,
         win_cents=won_cents,
-        accepts=("play", "language", "service"),
+        accepted_inputs=("play", "language", "service"),
     )
 
 
@@ -71,13 +71,13 @@ def read_all(view, layout, kind=Picture):
 @pytest.fixture
 def signs(monkeypatch):
     """The drawn texts of the lit sign."""
-    found, draw = [], chrome.draw_marquee
+    found, draw = [], background.draw_marquee
 
     def draw_sign(context, surface, title):
         found.append(title)
         draw(context, surface, title)
 
-    monkeypatch.setattr(chrome, "draw_marquee", draw_sign)
+    monkeypatch.setattr(background, "draw_marquee", draw_sign)
     monkeypatch.setattr("egm.screen.top.draw_marquee", draw_sign)
     return found
 
@@ -86,7 +86,7 @@ def signs(monkeypatch):
 @pytest.mark.parametrize("language", NOTICE_LANGUAGES)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_the_sign_of_every_layout_marks_the_machine(signs, layout, language):
-    banner = Texts(language).say("tournament.banner")
+    banner = Texts(language).translate("tournament.banner")
     for scene in ({"is_on": True}, PLAYED, {**PLAYED, "is_round_over": True}):
         view = view_of(language, **scene)
         for state in ("tournament", "playing", "door_open", "tilt", "out_of_service"):
@@ -106,29 +106,29 @@ def test_the_sign_of_every_layout_marks_the_machine(signs, layout, language):
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.family)
 def test_points_are_shown_in_place_of_money(layout, language, game):
-    say = Texts(language).say
+    translate = Texts(language).translate
     view = view_of(language, game, won_cents=6 * UNIT_CENTS, **PLAYED)
     read = read_all(view, layout)
     for name in ("tournament.points", "tournament.won"):
-        assert say(name) in read
+        assert translate(name) in read
     assert {"291", "57"} <= {*read}
     assert not [words for words in read if "$" in words], "money in a tournament"
-    assert say("meter.credit") not in read
+    assert translate("meter.credit") not in read
     words = Picture(THEME, layout=layout).build_screen_reader_text(view)
-    assert words.startswith(say("tournament.banner"))
-    assert say("tournament.points") in words
+    assert words.startswith(translate("tournament.banner"))
+    assert translate("tournament.points") in words
 
 
 @pytest.mark.requirement("L-10")
 @pytest.mark.parametrize("language", NOTICE_LANGUAGES)
 def test_the_player_reads_what_to_do(language):
-    say = Texts(language).say
+    translate = Texts(language).translate
     layout = LAYOUTS["landscape"]
-    assert say("tournament.waits") in Picture(THEME, layout=layout).build_screen_reader_text(
+    assert translate("tournament.waits") in Picture(THEME, layout=layout).build_screen_reader_text(
         view_of(language, is_on=True)
     )
     over = view_of(language, **{**PLAYED, "is_round_over": True})
-    assert say("tournament.over", entry=14, round=1, points=57) in Picture(
+    assert translate("tournament.over", entry=14, round=1, points=57) in Picture(
         THEME, layout=layout
     ).build_screen_reader_text(over)
     texts = [
@@ -136,8 +136,8 @@ def test_the_player_reads_what_to_do(language):
         for now in (100.0, 103.0)
         for changes in (PLAYED, {**PLAYED, "games_left": None, "minutes_left": 18})
     ]
-    assert any(say("tournament.round_games", entry=14, round=1, left=97) in text for text in texts)
-    assert any(say("tournament.round_minutes", entry=14, round=1, left=18) in text for text in texts)
+    assert any(translate("tournament.round_games", entry=14, round=1, left=97) in text for text in texts)
+    assert any(translate("tournament.round_minutes", entry=14, round=1, left=18) in text for text in texts)
 
 
 @pytest.mark.requirement("L-03")

@@ -48,7 +48,9 @@ def sent(view, name, theme, value=None):
 def test_the_attract_scene_never_covers_a_standing_bet(idle_view, game):
     """Regression: a player whose credits were all on the table saw the attract scene."""
     for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
-        snapshot = build_snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
+        snapshot = build_snapshot(game, "en", credit_cents=0).model_copy(
+            update={"standing_credits_by_spot": standing}
+        )
         view = apply_message(idle_view, snapshot)
         assert replace(view, now=view.last_activity_at + 60).scene is scene
 
@@ -67,15 +69,15 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(
         timed_requests += [(view.now - 100, request) for request in requests]
     assert [request.name for _, request in timed_requests] == ["shown"]
     assert timed_requests[0][1].value == game.id
-    assert timed_requests[0][0] >= line.roll_up_end + theme.motion.losing_result_seconds_min - 0.006
-    assert line.roll_up_end - line.last_stop >= (0.4 if kind == "small_win" else 0)
+    assert timed_requests[0][0] >= line.roll_up_end_seconds + theme.motion.losing_result_seconds_min - 0.006
+    assert line.roll_up_end_seconds - line.last_stop_seconds >= (0.4 if kind == "small_win" else 0)
 
 
 @pytest.mark.requirement("C-24")
 def test_a_losing_result_is_shown_for_a_third_of_a_second(idle_view, game, outcomes, theme):
     """In less than a quarter of a second, a player could not read three reels."""
     line = build_view_timeline(show_outcome(idle_view, game, outcomes[game.id].loss), theme)
-    assert line.end - line.last_stop >= 0.3
+    assert line.end_seconds - line.last_stop_seconds >= 0.3
 
 
 @pytest.mark.requirement("C-24")
@@ -88,14 +90,14 @@ def test_a_losing_spin_of_a_feature_is_shown_before_the_next(published, outcomes
         times = build_view_timeline(view, theme).steps
         for step, time in [*zip(view.presentation.steps, times, strict=True)][:-1]:
             if not step.credits:
-                pauses.setdefault(game.id, time.end - time.last_stop)
+                pauses.setdefault(game.id, time.end_seconds - time.last_stop_seconds)
     assert len(pauses) > 3
     assert min(pauses.values()) >= 0.1, pauses
 
 
 def test_the_end_of_a_game_is_not_reported_to_a_machine_that_is_not_playing(idle_view, game, outcomes, theme):
     view = show_outcome(idle_view, game, outcomes[game.id].loss)
-    view = apply_message(view, build_snapshot(game, "en", state="door_open", doors_open=("main",)))
+    view = apply_message(view, build_snapshot(game, "en", state="door_open", open_doors=("main",)))
     view, requests = advance_time(view, 200, theme)
     assert requests == ()
     view = apply_message(view, build_snapshot(game, "en", state="playing"))
@@ -108,9 +110,9 @@ def test_play_during_a_presentation_only_shortens_it(idle_view, game, outcomes, 
     line = build_view_timeline(view, theme)
     stopped, requests = apply_action(replace(view, now=100.5), Action("play"), theme)
     assert requests == ()
-    assert build_view_timeline(stopped, theme).last_stop < line.last_stop
+    assert build_view_timeline(stopped, theme).last_stop_seconds < line.last_stop_seconds
     assert build_view_timeline(stopped, theme).celebration_level == line.celebration_level
-    rolling = replace(view, now=100 + line.last_stop + 0.1)
+    rolling = replace(view, now=100 + line.last_stop_seconds + 0.1)
     assert is_key_lit(build_context(rolling, theme), "play")
     skipped, requests = apply_action(rolling, Action("play"), theme)
     assert requests == ()
@@ -159,14 +161,14 @@ def test_without_a_machine_no_key_is_lit_and_nothing_fails(theme):
 
 def test_a_handpay_lockup_closes_the_help(idle_view, game, theme):
     view, _ = apply_action(idle_view, Action("help"), theme)
-    assert view.page is PlayerPage.HELP
+    assert view.player_page is PlayerPage.HELP
     stopped = apply_message(
         view,
         build_snapshot(
             game, "en", state="tilt", tilts=(Tilt(code="x", since="2026-11-21T00:00:00Z", cleared_by="self"),)
         ),
     )
-    assert (stopped.page, stopped.scene) == (PlayerPage.NONE, Scene.TILT)
+    assert (stopped.player_page, stopped.scene) == (PlayerPage.NONE, Scene.TILT)
 
 
 @pytest.mark.requirement("Q-21")
@@ -241,7 +243,7 @@ def test_the_drawer_shows_only_the_device_simulators_replies(idle_view, theme):
     view, _ = apply_action(replace(idle_view, has_device_drawer=True), Action("drawer"), theme)
     assert view.is_drawer_open
     answered_view = apply_bench_reply(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
-    assert answered_view.device_states["io"]["doors_open"] == ["main"]
+    assert answered_view.state_by_device["io"]["doors_open"] == ["main"]
     answered = apply_bench_reply(answered_view, BenchReply(ok=False, text="no"))
     assert answered.bench_reply.text == "no"
     assert answered.bench_reply_at == answered_view.now
@@ -264,7 +266,7 @@ def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
         outcome = play_game(source, f"session/{number}", 3)
         view = show_outcome(idle_view, game, outcome)
         line = build_view_timeline(view, theme)
-        final = replace(view, now=100 + line.roll_up_end)
+        final = replace(view, now=100 + line.roll_up_end_seconds)
         last, display = final.presentation.steps[-1], outcome.display
         assert [list(column) for column in last.window] == display["window"]
         reel_data = view.reel_data_by_game[game.id]["base"]
@@ -286,21 +288,21 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
     game = next(game for game in published if game.id == "hold-fast")
     source = next(game for game in games if game.id == "hold-fast")
     decision = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_built_prompt()
-    idle_view = build_idle_view(published, game, "en", state="playing", accepts=("language",))
+    idle_view = build_idle_view(published, game, "en", state="playing", accepted_inputs=("language",))
     question = DecisionRequest(
         play_id="p", kind=decision.kind, options=decision.options, display=dict(decision.prompt)
     )
     view = apply_message(idle_view, question)
-    assert view.held_items_mask == decision.prompt["advice"]
-    assert apply_action(view, Action("hold", 2), theme)[0].held_items_mask == view.held_items_mask, (
+    assert view.marked_items_mask == decision.prompt["advice"]
+    assert apply_action(view, Action("hold", 2), theme)[0].marked_items_mask == view.marked_items_mask, (
         "the first spin is still running"
     )
     view = replace(view, now=view.now + 10)
     assert is_key_lit(build_context(view, theme), "play")
     changed, requests = apply_action(view, Action("hold", 2), theme)
-    assert (changed.held_items_mask, requests) == (view.held_items_mask ^ 4, ())
+    assert (changed.marked_items_mask, requests) == (view.marked_items_mask ^ 4, ())
     (request,) = apply_action(changed, Action("play"), theme)[1]
-    assert (request.name, request.value) == ("choose", changed.held_items_mask)
+    assert (request.name, request.value) == ("choose", changed.marked_items_mask)
     assert request.value in decision.options
 
 
@@ -309,9 +311,9 @@ def test_a_very_long_game_is_shown_faster(idle_view, game, outcomes, theme):
     view = show_outcome(idle_view, game, outcomes[game.id].loss)
     long = replace(view.presentation, steps=view.presentation.steps * 30)
     line = build_view_timeline(replace(view, presentation=long), theme)
-    assert 40 < line.last_stop <= PRESENTATION_SECONDS_MAX + 1e-6
-    assert [step.begin for step in line.steps] == sorted(step.begin for step in line.steps)
-    assert line.end < 60
+    assert 40 < line.last_stop_seconds <= PRESENTATION_SECONDS_MAX + 1e-6
+    assert [step.begin_seconds for step in line.steps] == sorted(step.begin_seconds for step in line.steps)
+    assert line.end_seconds < 60
 
 
 def test_the_drawers_message_disappears_after_a_while(idle_view, theme):

@@ -22,13 +22,13 @@ from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes import bonus
-from egm.screen.scenes.board import find_last_step
 from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.drawing_context import DrawingContext
+from egm.screen.scenes.game_field import find_last_step
 from egm.screen.scenes.lockup import describe_lockup
+from egm.screen.scenes.reel_wins import find_lit_win
 from egm.screen.scenes.status import choose_status_text_and_colour, format_notice
-from egm.screen.scenes.wheel import draw_wheel_side_panels
-from egm.screen.scenes.wins import find_lit_win
+from egm.screen.scenes.wheel_game import draw_wheel_side_panels
 from egm.screen.text import Texts
 from egm.screen.view import Action, Scene, View, build_view_timeline, is_presentation_running
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
@@ -483,8 +483,8 @@ def test_play_stops_the_reels_then_ends_the_roll_up_and_starts_the_next_game(vis
     full_timeline = build_view_timeline(player_visit.view, player_visit.theme)
     assert player_visit.press("play") == []  # the reels stop
     stopped = build_view_timeline(player_visit.view, player_visit.theme)
-    assert stopped.last_stop < full_timeline.last_stop - 0.5
-    player_visit.wait(stopped.last_stop - 0.2)
+    assert stopped.last_stop_seconds < full_timeline.last_stop_seconds - 0.5
+    player_visit.wait(stopped.last_stop_seconds - 0.2)
     assert is_presentation_running(player_visit.view, player_visit.theme)
     assert player_visit.press("play") == []  # counted, and the next game is asked for
     assert compute_meter_amounts(player_visit.context).win_cents == 50
@@ -497,7 +497,7 @@ def test_play_stops_the_reels_then_ends_the_roll_up_and_starts_the_next_game(vis
 def test_one_press_while_a_win_counts_stakes_once(visit):
     player_visit = visit(*CANOES, *LOSS, *LOSS)
     player_visit.do(player_visit.room.insert, 2000).press("play")
-    player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop + 0.1)
+    player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop_seconds + 0.1)
     player_visit.press("play")
     player_visit.wait(30)
     assert player_visit.view.snapshot.state == "idle"
@@ -508,19 +508,19 @@ def test_one_press_while_a_win_counts_stakes_once(visit):
 def test_play_under_an_open_page_closes_it_and_stakes_nothing(visit, page):
     player_visit = visit(*LOSS)
     player_visit.do(player_visit.room.insert, 2000).press(page)
-    assert player_visit.view.page.value == page
+    assert player_visit.view.player_page.value == page
     assert player_visit.press("play") == []
-    assert player_visit.view.page.value == "none"
+    assert player_visit.view.player_page.value == "none"
     assert player_visit.room.credit_cents == 2000
     assert player_visit.press("play") == ["play"]
     assert player_visit.press(page) == []  # and none is opened over a game
-    assert player_visit.view.page.value == "none"
+    assert player_visit.view.player_page.value == "none"
 
 
 def test_a_requested_game_is_not_staked_if_the_player_changes_the_bet(visit):
     player_visit = visit(*CANOES, *LOSS)
     player_visit.do(player_visit.room.insert, 2000).press("play")
-    player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop + 0.1)
+    player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop_seconds + 0.1)
     player_visit.press("play")
     player_visit.press("bet_less")
     player_visit.wait(30)
@@ -530,7 +530,7 @@ def test_a_requested_game_is_not_staked_if_the_player_changes_the_bet(visit):
 def test_after_the_greatest_wins_a_press_ends_only_the_roll_up(visit):
     player_visit = visit(*MAPLES, *LOSS)
     player_visit.do(player_visit.room.insert, 2000).press("play")
-    player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop + 0.1)
+    player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop_seconds + 0.1)
     assert player_visit.press("play") == []
     assert compute_meter_amounts(player_visit.context).win_cents == 300
     assert player_visit.wait(5) == ["shown"]
@@ -631,11 +631,13 @@ def test_pressing_play_does_not_shorten_the_wheels_minimum_turns(visit, revoluti
     game = player_visit.view.game.model_copy(update={"presentation": shown})
     monkeypatch.setattr(View, "game", property(lambda _: game))
     angles = []
-    turned_by = bonus.compute_wheel_angle
-    monkeypatch.setattr(bonus, "compute_wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
+    turned_by = bonus.compute_wheel_degrees
+    monkeypatch.setattr(
+        bonus, "compute_wheel_degrees", lambda *of: angles.append(turned_by(*of)) or angles[-1]
+    )
     line = build_view_timeline(player_visit.view, player_visit.theme)
     began_at, step = player_visit.view.presentation.began_at, player_visit.view.presentation.steps[0]
-    while (since := player_visit.view.now - began_at) < line.last_stop:
+    while (since := player_visit.view.now - began_at) < line.last_stop_seconds:
         player_visit.press("play")
         bonus.draw_wheel(
             player_visit.context,
@@ -648,7 +650,7 @@ def test_pressing_play_does_not_shorten_the_wheels_minimum_turns(visit, revoluti
         player_visit.context,
         step,
         build_view_timeline(player_visit.view, player_visit.theme).steps[0],
-        line.last_stop,
+        line.last_stop_seconds,
     )
     assert angles == sorted(angles)
     assert angles[-1] >= 360 * revolutions

@@ -44,7 +44,7 @@ def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
     unit = visit.view.snapshot.denomination_cents
     after = visit.view.snapshot.credit_cents
     assert after == before - staked * unit + visit.view.snapshot.win_cents
-    assert visit.view.snapshot.results == (display["result"],)
+    assert visit.view.snapshot.last_results == (display["result"],)
     laid = dict(visit.view.chips.bets)
     visit.press("clear")
     visit.press("repeat")
@@ -59,15 +59,15 @@ def test_a_pass_line_bet_stays_until_its_point_is_made_or_missed(tmp_path, theme
     stake = visit.view.chips.credits
     rounds = 0
     while rounds < 40:
-        before, stood = visit.view.snapshot.credit_cents, dict(visit.view.snapshot.standing)
+        before, stood = visit.view.snapshot.credit_cents, dict(visit.view.snapshot.standing_credits_by_spot)
         visit.play_out()
         rounds += 1
         unit = visit.view.snapshot.denomination_cents
         cost = 0 if stood else stake * unit
         assert visit.view.snapshot.credit_cents == before - cost + visit.view.snapshot.win_cents
         assert visit.view.chips.bets == {}
-        if visit.view.snapshot.standing:
-            assert visit.view.snapshot.standing == {"pass": stake}
+        if visit.view.snapshot.standing_credits_by_spot:
+            assert visit.view.snapshot.standing_credits_by_spot == {"pass": stake}
             continue
         if rounds > 1:
             break
@@ -88,18 +88,18 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
     bank = decision.display["hands"][0]["cards"]
     assert len(bank) == cards
     assert all(card[0] == "?" for card in bank)
-    assert visit.view.held_items_mask == decision.display["advice"]
+    assert visit.view.marked_items_mask == decision.display["advice"]
     for card_index in range(cards):
-        if visit.view.held_items_mask >> card_index & 1:
+        if visit.view.marked_items_mask >> card_index & 1:
             visit.press("hold", card_index)
-    assert visit.view.held_items_mask == 0
+    assert visit.view.marked_items_mask == 0
     assert visit.press("play") == []
     touches = {touch.action for touch in Picture(theme).list_touches(visit.view)}
     assert {Action("hold", card_index) for card_index in range(cards)} | {
         Action("choose", "surrender")
     } <= touches
     visit.press("set_as", decision.display["house"])
-    assert visit.view.held_items_mask == decision.display["house"]
+    assert visit.view.marked_items_mask == decision.display["house"]
     assert visit.press("play") == ["choose"]
     assert visit.view.decision is None
     last = visit.view.presentation.outcome.display["hands"]
@@ -118,7 +118,9 @@ def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
         acts = [t.action for t in picture.list_touches(visit.view) if t.action.name in TABLE_ACTIONS]
         acts += [Action(name) for name in ("bet_less", "bet_more", "bet_max", "bet_max")]
         act = hands.choice(acts)
-        visit.view, requests = apply_action(visit.view, act, theme, picture.list_choices(visit.view))
+        visit.view, requests = apply_action(
+            visit.view, act, theme, picture.list_selectable_actions(visit.view)
+        )
         visit.send(requests)
         if turn % 7 == 3:
             visit.submit_event(EventType.SELECT_BET, value=hands.choice(bare))
@@ -204,11 +206,13 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
     step, table = visit.view.presentation.steps[0], visit.view.table
     turns = [cue["cue"] for cue in step.cues].index("ball")
     pocket, began_at = str(step.cues[turns]["pocket"]), visit.view.presentation.began_at
-    while (since := visit.view.now - began_at) < (line := build_view_timeline(visit.view, theme)).last_stop:
+    while (since := visit.view.now - began_at) < (
+        line := build_view_timeline(visit.view, theme)
+    ).last_stop_seconds:
         if len(angles) % 20 == 10:
             visit.press("play")
         time = line.steps[0]
-        lasts = (time.stops[turns - 1] if turns else time.begin, time.stops[turns])
+        lasts = (time.stop_seconds[turns - 1] if turns else time.begin_seconds, time.stop_seconds[turns])
         context = replace(visit.context, painter=painter)
         draw_roulette_wheel(context, table, (0, 0, 1000, 1000), (pocket, None), lasts, since, has_pin=False)
         visit.wait(0.02, step=0.02)

@@ -76,7 +76,7 @@ class Hand(Cabinet):
             if isinstance(message, BenchReply):
                 self.view = apply_bench_reply(self.view, message)
         self.drawer.send(BenchCommand(device="bench", action="state"))
-        return self.view.device_states
+        return self.view.state_by_device
 
     def insert(self, amount_cents):
         """Touch the drawer's bill of this amount."""
@@ -121,7 +121,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
         browser.open(Browser.wait_until(player.address, "the address"))
         browser.wait_until(lambda: browser.frames() > 0, "the first frame")
         player.until(lambda s: s.state == "idle" and s.credit_cents == 0, "the machine to wait for a player")
-        player.until_said(texts.say("status.insert"))
+        player.until_said(texts.translate("status.insert"))
         canvas = json.loads(
             browser.evaluate("JSON.stringify([document.getElementById('screen').width, innerWidth])")
         )
@@ -135,7 +135,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
 
         player.touch(Action("help"))
         player.touch(
-            Action("play"), page=PlayerPage.HELP
+            Action("play"), player_page=PlayerPage.HELP
         )  # under the open page it closes it, and stakes nothing
         Browser.wait_until(lambda: player.snapshot() is not None, "the machine's word")
         assert player.last.credit_cents == 2000
@@ -146,13 +146,13 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
         assert over.credit_cents == 2000 - over.bet_credits * over.denomination_cents + over.win_cents
 
         player.after(lambda: player.touch(Action("language")), lambda s: s.language == "fr", "French")
-        player.until_said(Texts("fr").say("meter.credit"))
+        player.until_said(Texts("fr").translate("meter.credit"))
         player.after(lambda: player.touch(Action("language")), lambda s: s.language == "en", "English")
 
         player.touch(Action("cash_out"))
         player.until(lambda s: s.credit_cents == 0 and s.state in {"idle", "handpay"}, "the pay-out")
         owed = texts.format_money(over.credit_cents, over.currency)
         paid = "handpay.wait" if player.last.state == "handpay" else "notice.ticket_printed"
-        player.until_said(texts.say(paid, amount=owed))
+        player.until_said(texts.translate(paid, amount=owed))
     finally:
         player.close()

@@ -369,7 +369,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
         theme=theme, surface=Still(), machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0
     )
     assert app.run_frame()
-    assert app.view.page is PlayerPage.HELP
+    assert app.view.player_page is PlayerPage.HELP
     assert "ZeroDivisionError: of a layout" in capsys.readouterr().err
 
 
@@ -416,7 +416,7 @@ def test_stalled_browser_is_disconnected_and_receives_everything_on_return(web):
             web.set_text(f"{number} " + "x" * 4000)
         assert len(asyncio.all_tasks(web._loop)) < 300
         assert web._viewer is None
-    until(lambda: not web._unsent_messages)
+    until(lambda: not web._unsent_message_count)
     with open_link(web, session) as link:
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS))["words"].startswith("19999 ")
         web.set_text("heard again")

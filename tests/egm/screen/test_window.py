@@ -110,10 +110,12 @@ def test_only_a_page_behind_the_sign_in_counts_as_staff_signed_in(published):
     assert not is_staff_signed_in(idle_view)
     sign_in_page = pages.build_sign_in_page()
     assert not is_staff_signed_in(
-        apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": sign_in_page}))
+        apply_message(idle_view, idle_view.snapshot.model_copy(update={"service_page": sign_in_page}))
     )
     assert is_staff_signed_in(
-        apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": pages.build_menu_page()}))
+        apply_message(
+            idle_view, idle_view.snapshot.model_copy(update={"service_page": pages.build_menu_page()})
+        )
     )
 
 
@@ -217,7 +219,7 @@ def test_keys_pressed_before_the_machines_greeting_request_nothing(theme, window
     machine = RecordingMachine()
     app = build_app(theme, window, machine, lambda: 5.0)
     snapshot = build_idle_view(published, published[0], "en").snapshot
-    greeting = (Hello(games=published), snapshot.model_copy(update={"accepts": ("play", "cash_out")}))
+    greeting = (Hello(games=published), snapshot.model_copy(update={"accepted_inputs": ("play", "cash_out")}))
     machine.news = [PollResult(greeting, has_link_opened=True)]
     app.run_frame()
     app.apply_action(Action("play"))
@@ -261,7 +263,7 @@ def test_the_frame_loop_reports_every_two_seconds_that_it_runs(theme, window, tm
         link, _ = listener.accept()
         with link, link.makefile("rb") as lines:
             assert [decode_message(line) for line in lines] == [
-                Hello(token="secret", proves=True),
+                Hello(token="secret", sends_heartbeats=True),
                 *[ScreenHeartbeat()] * 3,
             ]
         assert [systemd.recv(100) for _ in range(3)] == [b"READY=1\nWATCHDOG=1", *[b"WATCHDOG=1"] * 2]
@@ -327,7 +329,9 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
         assert app.run_frame()
 
     def shown(page, **changes):
-        app.view = apply_message(app.view, idle_view.snapshot.model_copy(update={"page": page, **changes}))
+        app.view = apply_message(
+            app.view, idle_view.snapshot.model_copy(update={"service_page": page, **changes})
+        )
 
     shown(pages.build_pattern_page("calibrate"))
     for x, y in CALIBRATION_CROSSES:
@@ -336,7 +340,7 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
     assert request.value == "crosses"
     numbers = [int(word) for word in request.options["input"].split()]
     touch = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
-    shown(pages.build_pattern_page("touch"), touch=touch)
+    shown(pages.build_pattern_page("touch"), touch_calibration=touch)
     width, height = window.picture.layout.size
     for number in (0, 5):
         found = next(t for t in window.picture.list_touches(app.view) if t.action == Action("target", number))

@@ -102,9 +102,9 @@ class Adversary:
         games, _ = admit_games((GameTable(game=GAME),), load_profile("generic"))
         views = tuple(build_game_view(game, includes_advice=True) for game in games.values())
         self.server = ScreenServer(
-            state.find_screen_socket(1),
+            state.get_screen_socket_path(1),
             write_new_token(state.get_screen_token_path(1)),
-            greeting=lambda: (Hello(games=views), self.snapshot()),
+            build_greeting=lambda: (Hello(games=views), self.snapshot()),
             on_intent=lambda intent: None,
             on_peer_error=pytest.fail,
         )

@@ -9,7 +9,7 @@ from rigs.cards import script_cards
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.standing_bets import read_table_view
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from meters import open_view
 from meters.entry import decode
@@ -39,7 +39,7 @@ def close(rigs):
     table = rigs[0].machine.component(SharedTables)
     table.close_betting(rigs[0].machine.games[GAME].digest)
     apply_recorded_steps(table)
-    answer_overdue_turns(table)
+    decide_overdue_turns(table)
 
 
 def answer(rigs, seat, choice):

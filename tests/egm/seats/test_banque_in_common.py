@@ -5,7 +5,7 @@ from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.seats.answers import apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps
 from egm.seats.table import SharedTables
 from meters import open_view
 from tools.audit.games import GameFiles

@@ -13,7 +13,7 @@ from egm.kernel.messages import DecisionRequest
 from egm.kernel.services import MachineContext
 from egm.play.recall_page import RecallListPage
 from egm.play.records.games import find_open_game
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
@@ -141,7 +141,7 @@ def test_recall_has_the_steps_and_the_money_of_each_position_apart(seats):
     found = list(iter_recent_plays(rooms[0].journal))
     assert [len(play.step_entries) for play in found] == [len(ANSWERS)] * 3
     assert [play.bet_cents for play in found] == [STAKE_CENTS, 2 * STAKE_CENTS, 3 * STAKE_CENTS]
-    assert [play.win_cents for play in found] == [0, 4 * STAKE_CENTS, 2 * STAKE_CENTS]
+    assert [play.payout_cents for play in found] == [0, 4 * STAKE_CENTS, 2 * STAKE_CENTS]
     assert [sum(play.added_cents_by_source.values()) for play in found] == [CREDIT_CENTS] * 3
 
 
@@ -187,8 +187,8 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
     first, second, third = rooms = seats(GAME, count=3)
     sit_down(rooms, f"{DEAL} Qs")
     table = table_of(rooms)
-    assert [seat.machine.position.number for seat in answer_overdue_turns(table)] == [1, 2, 3]
-    assert answer_overdue_turns(table) == []
+    assert [seat.machine.position.number for seat in decide_overdue_turns(table)] == [1, 2, 3]
+    assert decide_overdue_turns(table) == []
     first.clock.pass_seconds(4.5)
     notices = [[(notice.code, notice.values) for notice in iter_notices(rig.machine)] for rig in rooms]
     seconds_left = TURN_SECONDS_MAX - 4
@@ -197,9 +197,9 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
         *[[("seat_answers", {"seat": 1, "seconds": seconds_left})]] * 2,
     ]
     for rig in (first, second):
-        answer_overdue_turns(table)
+        decide_overdue_turns(table)
         first.clock.pass_seconds(TURN_SECONDS_MAX)
-        answer_overdue_turns(table)
+        decide_overdue_turns(table)
         assert rig.notice == "answered_for"
         assert (third.notice, len({len(find_open_game(rig.machine).steps) for rig in rooms})) == (None, 1)
     answer(rooms, 2, "stand")
@@ -215,10 +215,10 @@ def test_a_seat_with_a_fault_delays_nobody_and_catches_up(seats, tmp_path):
     answer(rooms, 0, "stand")
     second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert second.state is State.TILT
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
     first.clock.pass_seconds(TURN_SECONDS_MAX)
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [3, 2, 3]
     answer(rooms, 2, "stand")
     for rig in (first, third):
@@ -240,9 +240,9 @@ def end_without_second_seat(rooms, first="stand"):
     if first:
         answer(rooms, 0, first)
     apply_recorded_steps(table_of(rooms))
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     rooms[0].clock.pass_seconds(TURN_SECONDS_MAX)
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     answer(rooms, 2, "stand")
     rooms[0].report_shown()
     rooms[2].report_shown()
@@ -324,7 +324,7 @@ def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     assert second.credit_cents == CREDIT_CENTS
     answer(rooms, 0, "stand")
-    answer_overdue_turns(table_of(rooms))  # no player can answer for the second box
+    decide_overdue_turns(table_of(rooms))  # no player can answer for the second box
     assert [len(find_open_game(rig.machine).steps) for rig in (first, third)] == [3, 3]
     answer(rooms, 2, "stand")
     end_display((first, third))
@@ -334,7 +334,7 @@ def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
 def test_at_the_end_of_the_time_the_table_answers_for_a_silent_player(seats):
     first, *_ = rooms = seats(GAME, count=3)
     sit_down(rooms, f"{DEAL} Qs")
-    handle = table_of(rooms).seats[1].submit_event
+    handle = table_of(rooms).position_by_number[1].submit_event
     clock = BettingClock(MachineContext(first.engine, None, None, first.clock, handle))
 
     async def session():
@@ -364,13 +364,13 @@ def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
     for rig in rooms:
         rig.machine.random_service = FailingChance()
         rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     first.clock.pass_seconds(TURN_SECONDS_MAX)
     events = []
-    seat = table_of(rooms).seats[2]
+    seat = table_of(rooms).position_by_number[2]
     seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.type), handle(event))
     for _ in range(5):
-        answer_overdue_turns(table_of(rooms))
+        decide_overdue_turns(table_of(rooms))
     assert events == [EventType.CHOOSE]
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2]
 
@@ -378,16 +378,16 @@ def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
 def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
     first, *_ = rooms = seats(GAME, count=3)
     sit_down(rooms)
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     for rig in rooms:
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
     first.clock.pass_seconds(10 * TURN_SECONDS_MAX)
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     for rig in rooms:
         rig.engine.handle(EventType.DOOR_CLOSED, door="main")
         rig.engine.update_state()
     assert [rig.state for rig in rooms] == [State.PLAYING] * 3
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     assert len(find_open_game(first.machine).steps) == 1
     play_on(rooms)
     check_credits_of_deal(rooms)
@@ -478,7 +478,7 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
     rooms = seats(GAME, count=3)
     sit_down(rooms)
     play_on(rooms, ANSWERS[:3])
-    behind = table_of(rooms).seats.pop(1)
+    behind = table_of(rooms).position_by_number.pop(1)
     for seat, choice, _ in ANSWERS[3:]:
         answer(rooms, seat, choice)
     for rig in rooms[1:]:

@@ -5,7 +5,7 @@ from rigs.seated import DEALT_FACE_DOWN, SEATED_GAMES, is_hidden
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.seats.answers import apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps
 from egm.seats.table import SharedTables
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -17,7 +17,7 @@ CREDIT_CENTS = 10_000
 def lay_forms(rooms, game):
     """Place a bet of the game's first form at every position with credit."""
     rules = rooms[0].machine.games[game].rules
-    bets = dict(rules.definition.form[0].bets)
+    bets = dict(rules.definition.forms[0].bets)
     for rig in rooms:
         rig.insert(CREDIT_CENTS)
         rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})

@@ -12,7 +12,7 @@ from test_void_rounds import ROUNDS, find_asked, go_on, stake_everywhere, table_
 
 from egm.kernel.events import EventType
 from egm.play.records.games import find_open_game
-from egm.seats.answers import apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps
 
 #: The journal tag in ids, which differs from machine to machine.
 TAG = re.compile(r"-[0-9a-f]{8}\b")

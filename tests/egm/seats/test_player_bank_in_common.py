@@ -6,7 +6,7 @@ from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.play.wager_texts import build_win_rows
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -26,7 +26,7 @@ def close(rigs):
     table = rigs[0].machine.component(SharedTables)
     table.close_betting(next(iter(rigs[0].machine.games.values())).digest)
     apply_recorded_steps(table)
-    answer_overdue_turns(table)
+    decide_overdue_turns(table)
 
 
 def with_credit(rigs):

@@ -13,7 +13,7 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import ScriptedChance
@@ -59,7 +59,7 @@ def close(rooms):
     rig = rooms[0].machine
     table_of(rooms).close_betting(rig.games[rig.selection.game_id].digest)
     apply_recorded_steps(table_of(rooms))
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
 
 
 def find_deciding_rig(rooms):
@@ -183,9 +183,9 @@ def test_timeout_checks_if_free_and_folds_otherwise(seats, tmp_path):
     answer(rooms, "call", "call")
 
     def pass_time():
-        answer_overdue_turns(table_of(rooms))
+        decide_overdue_turns(table_of(rooms))
         rooms[0].clock.pass_seconds(TURN_SECONDS_MAX + 1)
-        answer_overdue_turns(table_of(rooms))
+        decide_overdue_turns(table_of(rooms))
 
     pass_time()  # the third checks its big blind
     assert find_open_game(rooms[2].machine).steps[-1].choice == "check"
@@ -206,9 +206,9 @@ def test_a_position_with_a_fault_folds_and_loses_no_more_than_it_has_bet(seats, 
     rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert rooms[1].state is State.TILT
     answer(rooms, "raise")
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     rooms[0].clock.pass_seconds(TURN_SECONDS_MAX + 1)
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     answer(rooms, "fold")
     rooms[1].engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     rooms[1].engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -237,7 +237,7 @@ def test_a_round_that_not_every_position_has_started_returns_the_table_stakes(se
     for rig in rooms:
         rig.machine.random_service = chance
         lay(rig, 200)
-    seat = table_of(rooms).seats[2]
+    seat = table_of(rooms).position_by_number[2]
     seat.submit_event, handle = lambda _: None, seat.submit_event  # its game has not started
     table_of(rooms).close_betting(rooms[0].machine.games[GAME].digest)
     seat.submit_event = handle
@@ -245,7 +245,7 @@ def test_a_round_that_not_every_position_has_started_returns_the_table_stakes(se
     rooms[0].close()
     rooms = seats(GAME, count=3)
     apply_recorded_steps(table_of(rooms))
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
     assert end(rooms) == [0, 0, 0]
     assert chance.values  # no card was drawn
     assert read_shared_state(rooms[0].machine, rooms[0].machine.games[GAME].digest) == {"button": 0}

@@ -24,7 +24,7 @@ from egm.screen.scenes.status import format_notice
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.view import View
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 
 
 @cache
@@ -71,9 +71,9 @@ def ask_who_can_only_call(rooms):
 def let_time_pass(rooms):
     """Let the button's time run out, so that the table folds its hand."""
     room.sit_down(rooms)
-    answer_overdue_turns(room.table_of(rooms))
+    decide_overdue_turns(room.table_of(rooms))
     rooms[0].clock.pass_seconds(TURN_SECONDS_MAX + 1)
-    answer_overdue_turns(room.table_of(rooms))
+    decide_overdue_turns(room.table_of(rooms))
     assert find_open_game(rooms[0].machine).steps[-1].choice == "fold"
 
 

@@ -228,9 +228,9 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     first, second, *_ = rigs = seats()
     events = []
     for rig in rigs:
-        seat = table_of(rigs).seats[rig.machine.position.number]
+        seat = table_of(rigs).position_by_number[rig.machine.position.number]
         seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.type), handle(event))
-    handle = table_of(rigs).seats[1].submit_event
+    handle = table_of(rigs).position_by_number[1].submit_event
     clock = BettingClock(MachineContext(first.engine, None, None, first.clock, handle))
     for rig in (first, second):
         rig.insert(2000)
@@ -264,7 +264,7 @@ def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_
     result = (find_open_game(first.machine).outcome.display["result"],)
 
     def read_results(rig):
-        return build_snapshot(rig.engine).results
+        return build_snapshot(rig.engine).last_results
 
     first.report_shown()
     assert [read_results(rig) for rig in (first, second, other)] == [result, (), result]

@@ -11,10 +11,10 @@ from egm.kernel.events import EventType
 from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
-from egm.seats.answers import (
+from egm.seats.decisions import (
     NO_SCREEN_EXTENSION_SECONDS_MAX,
-    answer_overdue_turns,
     apply_recorded_steps,
+    decide_overdue_turns,
     iter_turn_notices,
 )
 from egm.seats.table import find_selected_game_digest
@@ -32,13 +32,13 @@ def rooms(seats, tmp_path):
     """Three positions of a room with 10 s to act and a time bank of 30 s; the first must decide."""
     rooms = seats(str(write_timed_room(tmp_path, TIME_TO_ACT)), count=3, folder=tmp_path / "state")
     room.sit_down(rooms)
-    answer_overdue_turns(room.table_of(rooms))
+    decide_overdue_turns(room.table_of(rooms))
     return rooms
 
 
 def wait(rooms, seconds):
     rooms[0].clock.pass_seconds(seconds)
-    answer_overdue_turns(room.table_of(rooms))
+    decide_overdue_turns(room.table_of(rooms))
 
 
 def read_turn(rig):
@@ -50,7 +50,7 @@ def answer(rooms, option):
     rig = room.find_deciding_rig(rooms)
     rig.engine.handle(EventType.CHOOSE, value=option)
     apply_recorded_steps(room.table_of(rooms))
-    answer_overdue_turns(room.table_of(rooms))
+    decide_overdue_turns(room.table_of(rooms))
 
 
 @pytest.mark.requirement("S-33")
@@ -86,10 +86,10 @@ def test_the_next_player_at_the_position_has_a_full_bank(rooms):
     assert room.table_of(rooms).time_bank_left_ns == {(1, digest): 0}
     answer(rooms, "fold")
     room.end(rooms)
-    answer_overdue_turns(room.table_of(rooms))
+    decide_overdue_turns(room.table_of(rooms))
     assert room.table_of(rooms).time_bank_left_ns == {(1, digest): 0}
     rooms[0].cash_out_ticket()
-    answer_overdue_turns(room.table_of(rooms))
+    decide_overdue_turns(room.table_of(rooms))
     assert room.table_of(rooms).time_bank_left_ns == {}
 
 
@@ -102,7 +102,7 @@ def test_a_position_that_cannot_play_has_its_whole_time_before_it_folds(rooms, t
     wait(rooms, BANK_SECONDS - 1)
     first.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     first.engine.handle(EventType.KEY_TURNED, key="attendant")
-    answer_overdue_turns(room.table_of(rooms))
+    decide_overdue_turns(room.table_of(rooms))
     assert read_turn(first) == [("answer_within_bank", 1)]
     answer(rooms, "call")
     answer(rooms, "fold")
@@ -112,7 +112,7 @@ def test_a_position_that_cannot_play_has_its_whole_time_before_it_folds(rooms, t
 @pytest.mark.requirement("S-33")
 def test_the_time_of_a_player_without_a_screen_stops_for_a_minute(rooms):
     """This happens after a restart, when the screens reconnect later than the machine."""
-    first, seat = rooms[0], room.table_of(rooms).seats[1]
+    first, seat = rooms[0], room.table_of(rooms).position_by_number[1]
     wait(rooms, SECONDS - 1)
     seat.has_screen = lambda: False
     for _ in range(NO_SCREEN_EXTENSION_SECONDS_MAX // 2):
@@ -141,7 +141,7 @@ def test_each_game_of_a_position_has_a_time_bank_of_its_own(seats, tmp_path):
     ]
     rooms = seats(*definitions, count=3, folder=tmp_path / "state")
     room.sit_down(rooms)
-    answer_overdue_turns(room.table_of(rooms))
+    decide_overdue_turns(room.table_of(rooms))
     wait(rooms, SECONDS)
     wait(rooms, 12)
     answer(rooms, "fold")

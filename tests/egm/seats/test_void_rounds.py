@@ -8,7 +8,7 @@ from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps, iter_turn_notices
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns, iter_turn_notices
 from egm.seats.table import SharedTables
 from egm.testing.machine import FailingChance
 from meters import open_view
@@ -57,7 +57,7 @@ def sit_down(rooms, game=HOLDEM):
 
 def go_on(rooms):
     apply_recorded_steps(table_of(rooms))
-    answer_overdue_turns(table_of(rooms))
+    decide_overdue_turns(table_of(rooms))
 
 
 def find_asked(rooms):

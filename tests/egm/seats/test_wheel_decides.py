@@ -450,7 +450,7 @@ def test_the_key_pays_the_second_position_while_the_first_waits_for_the_wheel(tm
     bet(first)
     phase(first, WheelPhase.NO_MORE_BETS)
     if line_lost:
-        process_wheel_report(first.machine, LineLost(device="wheel", why="planted"))
+        process_wheel_report(first.machine, LineLost(device="wheel", reason="planted"))
     second.machine.component(MoneyDevices).printer = None
     second.engine.handle(EventType.CASH_OUT)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.HANDPAY]

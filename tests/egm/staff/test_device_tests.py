@@ -189,7 +189,7 @@ def test_a_device_page_shows_the_devices_live_state(menu):
     )
     page_data.store_report(device.ButtonPressed(device="io", button="play"))
     page_data.store_report(
-        device.PaperInEscrow(device="bill", escrow=3, content=device.Barcode("910000000000000000"))
+        device.PaperInEscrow(device="bill", escrow_number=3, content=device.Barcode("910000000000000000"))
     )
     menu.touch("device:io")
     lines = menu.lines()
@@ -201,7 +201,7 @@ def test_a_device_page_shows_the_devices_live_state(menu):
         "Off",
     ]
     menu.touch("back").touch("device:bill")
-    assert "PaperInEscrow escrow=3 content=a ticket" in menu.lines()
+    assert "PaperInEscrow escrow_number=3 content=a ticket" in menu.lines()
 
 
 @pytest.mark.requirement("J-14")
@@ -229,7 +229,7 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
     assert (menu.page.test, menu.page.pattern, menu.page.actions) == (True, "calibrate", ())
     menu.touch("crosses", build_touch_answer(turn_point))
     assert menu.page.title.value == "service.menu.devices"
-    shown = build_snapshot(rig.engine).touch
+    shown = build_snapshot(rig.engine).touch_calibration
     for x, y in (
         (0, 0),
         (COORDINATE_UNIT, 0),

@@ -253,7 +253,7 @@ def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
 @pytest.mark.requirement("G-08", "F-13:a", "D-13")
 def test_stray_coins_leave_the_hoppers_stock_and_a_person_signs(coins, tmp_path):
     rig = coins.room
-    rig.ledgers.payout_ledger.record_uncommanded_coins(4, "4 coins left the hopper and none were ordered")
+    rig.ledgers.payout_ledger.record_unordered_coins(4, "4 coins left the hopper and none were ordered")
     assert (rig.state, rig.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
     shown = CliRunner().invoke(main, ["meters", "--state", str(tmp_path / "state")])
     assert re.search(r"^hopper_level +-0*400  cents", shown.output, re.MULTILINE), (

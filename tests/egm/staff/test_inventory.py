@@ -231,7 +231,7 @@ def test_the_sheet_is_shown_and_exported_twice(rig, tmp_path):
     assert json.loads(egm("show", "--json").output)["now"]["base_number"] == "B-12"
     assert "Numéro du socle de l’appareil" in egm("show", "--language", "fr").output
     shown = egm("show").output
-    returned = Texts("en").say("service.inventory.return", percent="87.3700", date="2026-02-03")
+    returned = Texts("en").translate("service.inventory.return", percent="87.3700", date="2026-02-03")
     assert returned in shown  # beside the game, not only among the changes
     first, second = tmp_path / "direction.pdf", tmp_path / "secretariat.pdf"
     result = egm("export", "--out", str(first), "--copy", str(second))

@@ -18,7 +18,7 @@ def medium():
 def storage(medium):
     opened = ForgetfulStorage(medium, random.Random(2).randbytes)
     yield opened
-    opened.leave()
+    opened.close_open_files()
 
 
 def write_rows(path, medium):
@@ -30,7 +30,7 @@ def write_rows(path, medium):
     for number in (1, 2):
         database.execute("INSERT INTO numbers VALUES (?)", (number,))
     medium.cut_power()
-    process.leave()
+    process.close_open_files()
     medium.restore()
 
 

@@ -127,7 +127,7 @@ class Maker:
         )
         digests = compute_digests(list_software_files(SoftwareScope(cabinet_definitions=self.own_files)))
         manifest = SoftwareManifest(
-            version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=digests
+            version="1", made_utc="2026-01-01T00:00:00+00:00", reason="", includes_libraries=False, includes_bytecode=False, files=digests
         )  # fmt: skip
         self.file.write_bytes(encode_signed_manifest(encode_for_signature(manifest), key, "maker"))
 

@@ -124,10 +124,10 @@ def test_a_foreign_or_altered_file_is_found_among_compiled_modules_and_libraries
     )
     manifest = SoftwareManifest(
         version="1.0",
-        made="2026-01-01T00:00:00+00:00",
+        made_utc="2026-01-01T00:00:00+00:00",
         reason="first",
-        libraries=True,
-        bytecode=True,
+        includes_libraries=True,
+        includes_bytecode=True,
         files=compute_digests(list_software_files(scope)),
     )
     manifest_file = tmp_path / "software.manifest"

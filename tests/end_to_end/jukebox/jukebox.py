@@ -132,7 +132,7 @@ class SongPage(MenuPage):
 def notices(machine: Machine) -> Iterator[Notice]:
     song = machine.memory.get(JukeboxKey.SONG)
     if song is not None:
-        yield Notice(code="song_plays", values={"song": song}, lasting=True)
+        yield Notice(code="song_plays", values={"song": song}, is_lasting=True)
 
 
 def metrics(machine: Machine) -> Iterator[Metric]:

@@ -118,7 +118,7 @@ def test_its_texts_are_drawn_by_the_real_screen_in_both_languages(rig):
     picture = Picture(drawn.theme)
     picture.painter = drawn
     surface = pygame.Surface(picture.size_pixels)
-    hello = decode_message(encode_message(Hello(words=WITH_JUKEBOX.texts_by_language)))
+    hello = decode_message(encode_message(Hello(feature_texts=WITH_JUKEBOX.texts_by_language)))
     for language, line, song, notice in (
         ("en", "Jukebox", "Song", "Song 7 is playing."),
         ("fr", "Juke-box", "Chanson", "La chanson 7 joue."),
@@ -126,7 +126,8 @@ def test_its_texts_are_drawn_by_the_real_screen_in_both_languages(rig):
         now = build_snapshot(rig.engine).model_copy(update={"language": language})
         for page, due in ((lines, line), (menu.page, song)):
             picture.draw_view(
-                surface, apply_message(apply_message(View(), hello), now.model_copy(update={"page": page}))
+                surface,
+                apply_message(apply_message(View(), hello), now.model_copy(update={"service_page": page})),
             )
             assert due in drawn.read
         assert JUKEBOX.texts_by_language[language]["notice.song_plays"].format(song=7) == notice
@@ -177,7 +178,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
     observed = {}
 
     async def work(machine):
-        (player,) = (attached for _, attached in machine._attachments if attached.name == "jukebox")
+        (player,) = (attached for _, attached in machine._attached_services if attached.name == "jukebox")
         running = asyncio.create_task(player.run())
         machine._machine.install(create_roster())
         machine._submit_machine_event(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key="operator")))

@@ -47,7 +47,7 @@ def add_up_rounds(lots):
 def compare_bets(name, rounds, seed=20261123):
     """Compare each bet's mean, wins and settlements with the exact figures; return every deviate by name."""
     game = load_game(name)
-    decks = game.rules.definition.shoe.decks
+    decks = game.rules.definition.shoe.deck_count
     costs, wins, named = add_up_rounds(PLAYED[name](decks, np.random.default_rng(seed), rounds))  # noqa: TID251
     found = {}
     bets = analyse(game).bets

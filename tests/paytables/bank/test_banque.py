@@ -376,7 +376,7 @@ def test_the_help_states_the_bankers_table():
 
 # ---------------------------------------------------------------------------------- figures
 PAIRS = list(combinations_with_replacement(range(10), 2))
-ANSWER_NAMES = tuple(product(("draw", "stand"), repeat=2))
+OPTION_NAMES = tuple(product(("draw", "stand"), repeat=2))
 
 
 def count_results(decks, against=any):
@@ -397,14 +397,14 @@ def count_results(decks, against=any):
     totals = np.array([sum(pair) % 10 for pair in PAIRS])
     first_totals, second_totals, banks = totals[first], totals[second], totals[bank]
     table = np.array([[sign in BANKER.get(n, "") for sign in "-0123456789"] for n in range(10)])
-    found = {answers: np.zeros((55, 55, 3, 3)) for answers in ANSWER_NAMES}
+    found = {answers: np.zeros((55, 55, 3, 3)) for answers in OPTION_NAMES}
     orders = np.prod([52.0 * decks - n for n in range(9)])
     for thirds in product(range(10), repeat=2):
         ways, after = weight.copy(), counts_left.copy()
         for third in thirds:
             ways *= after[:, third]
             after[:, third] -= 1
-        for answers in ANSWER_NAMES:
+        for answers in OPTION_NAMES:
             draws = [
                 (total < 5) | ((total == 5) & (answer == "draw"))
                 for total, answer in zip((first_totals, second_totals), answers, strict=True)

@@ -22,7 +22,7 @@ from paytables import (
     play_with_answers,
     play_with_choices,
 )
-from paytables.bank.rows import compute_equal_row_chances, compute_equal_row_chances_for_counts
+from paytables.bank.row_chances import compute_equal_row_chances, compute_equal_row_chances_for_counts
 from paytables.cards.card import Shoe, parse_cards
 
 GAME = "monaco-trente-et-quarante"

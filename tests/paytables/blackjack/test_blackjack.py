@@ -258,7 +258,7 @@ def check_rounds(name, seeded_draw, count):
 
 
 def hold_round(game, wager, referee, played, seen):
-    boxes = game.rules.definition.boxes
+    boxes = game.rules.definition.box_count
     due = Counter()
     for bank, (name, cards) in enumerate(referee.banks.items()):
         referee.check_bank(name)
@@ -306,7 +306,7 @@ def build_wager_from_chips(wager, seat):
 def some_bets(game, draw):
     """Return random bets of each playing seat on its boxes, with and without side bets."""
     definition, seats = game.rules.definition, {}
-    for seat in range(definition.table.seats):
+    for seat in range(definition.table.seat_count):
         bets = {}
         for spot in game.rules.list_spots():
             if (
@@ -326,23 +326,25 @@ def some_bets(game, draw):
                 bets[spot] = min(bets[spot], bets["main" + spot.removeprefix("twelve-sixteen")])
         if not seats or draw.below(2, "player"):
             seats[seat] = bets
-    if definition.rules.back_bets:
+    if definition.house_rules.accepts_back_bets:
         add_back_bets(game, seats, draw)
     cost = sum(sum(bets.values()) for bets in seats.values())
-    return game.build_wager(cost, **({"seats": seats} if definition.table.seats > 1 else {"bets": seats[0]}))
+    return game.build_wager(
+        cost, **({"seats": seats} if definition.table.seat_count > 1 else {"bets": seats[0]})
+    )
 
 
 def add_back_bets(game, seats, draw):
     """Add bets of seats without a box on hands of others, within the limit of each hand."""
-    definition, limits = game.rules.definition, game.rules.definition.main.limits
-    room = {owner: limits.most - bets["main"] for owner, bets in seats.items()}
-    for seat in set(range(definition.table.seats)) - set(seats):
+    definition, limits = game.rules.definition, game.rules.definition.main_bet.limits
+    room = {owner: limits.bet_max - bets["main"] for owner, bets in seats.items()}
+    for seat in set(range(definition.table.seat_count)) - set(seats):
         bets = {}
         for owner, room_left in room.items():
             most = min(room_left, 40)
-            if most >= limits.least and draw.below(2, "player"):
-                bets[f"back-{owner + 1}"] = limits.least + limits.step * draw.below(
-                    (most - limits.least) // limits.step + 1, "player"
+            if most >= limits.bet_min and draw.below(2, "player"):
+                bets[f"back-{owner + 1}"] = limits.bet_min + limits.bet_step * draw.below(
+                    (most - limits.bet_min) // limits.bet_step + 1, "player"
                 )
                 room[owner] -= bets[f"back-{owner + 1}"]
         if bets:

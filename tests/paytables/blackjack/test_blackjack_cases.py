@@ -23,7 +23,7 @@ class Cards:
     """Draws that deal these cards of a full shoe in this order."""
 
     def __init__(self, game, cards):
-        self.shoe = Shoe.from_decks(game.rules.definition.shoe.decks)
+        self.shoe = Shoe.from_decks(game.rules.definition.shoe.deck_count)
         self.cards = list(parse_cards(cards))
 
     def below(self, bound, purpose):

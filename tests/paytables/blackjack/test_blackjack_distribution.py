@@ -11,7 +11,7 @@ from rigs.blackjack import build_changed_game
 from paytables import analyse, build_game, load_game
 from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
-from paytables.blackjack.advice import ANSWER_NAMES, HandSituation, read_strategy
+from paytables.blackjack.advice import OPTION_NAMES, HandSituation, read_strategy
 from paytables.blackjack.figures import prove
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE
 from paytables.blackjack.net_distribution import (
@@ -58,7 +58,7 @@ def every_round(counts, brute, answers, best):
             if natural(hand) and not split:
                 return STAND
             kind = HandSituation(up, pair, is_unsplittable_pair=paired) if split else HandSituation(up)
-            answer = ANSWER_NAMES[answers[kind, sum(PACKED_CARD_BY_VALUE[card - 1] for card in hand), False]]
+            answer = OPTION_NAMES[answers[kind, sum(PACKED_CARD_BY_VALUE[card - 1] for card in hand), False]]
             assert answer != "double" or can_double
             return answer
 
@@ -167,10 +167,10 @@ def test_a_bet_and_its_side_bet_have_separate_distributions():
 #: eight thousandths more (1.287 of six decks, soft 17 stood on, of twenty million rounds); of the same rules
 #: S. Wong, Professional Blackjack, has 1.28.
 PUBLISHED = {
-    "6d s17": ({"decks": 6}, "1.295", -16),
-    "6d h17": ({"decks": 6, "hits_soft_17": True}, "1.308", -16),
-    "6d h17 das": ({"decks": 6, "hits_soft_17": True, "double_after_split": True}, "1.346", -17),
-    "8d h17": ({"decks": 8, "hits_soft_17": True}, "1.309", -17),
+    "6d s17": ({"deck_count": 6}, "1.295", -16),
+    "6d h17": ({"deck_count": 6, "hits_soft_17": True}, "1.308", -16),
+    "6d h17 das": ({"deck_count": 6, "hits_soft_17": True, "double_after_split": True}, "1.346", -17),
+    "8d h17": ({"deck_count": 8, "hits_soft_17": True}, "1.309", -17),
 }
 
 
@@ -188,19 +188,21 @@ def played_rounds(name, rounds):
     """Return a table's definition, its proof, and sampled rounds of it."""
     definition = load_game(name).rules.definition
     proof = definition.proved["main"]
-    return proof, sample_rounds(definition, read_strategy(definition.house, proof.policy), rounds, "test")
+    return proof, sample_rounds(
+        definition, read_strategy(definition.exact_house_rules, proof.policy), rounds, "test"
+    )
 
 
 def hold_rounds(rounds):
     proof, found = played_rounds("quebec-blackjack", rounds)
-    (nets,) = found.nets.values()
-    assert sum(nets.values()) == found.rounds == rounds
-    assert abs(found.compute_mean(1) - Fraction(proof.mean)) <= 4 * Fraction(found.error)
-    assert set(nets) == set(proof.law)
-    for net, chance in proof.law.items():
+    (nets,) = found.round_counts_by_net.values()
+    assert sum(nets.values()) == found.round_count == rounds
+    assert abs(found.compute_mean(1) - Fraction(proof.best_mean)) <= 4 * Fraction(found.standard_error)
+    assert set(nets) == set(proof.net_probabilities)
+    for net, chance in proof.net_probabilities.items():
         assert judge_frequency(nets[net], rounds, Fraction(chance)).agrees_with_exact, net
     expected = math.sqrt(found.compute_variance(1) / rounds)
-    assert abs(float(Fraction(found.error)) / expected - 1) < 0.01
+    assert abs(float(Fraction(found.standard_error)) / expected - 1) < 0.01
 
 
 @pytest.mark.slow
@@ -222,13 +224,13 @@ def test_figures_that_cannot_be_counted_are_marked_as_sampled(name):
     assert (bet.variance is not None) == (name == "monaco-blackjack")  # three hands: the variance is exact
     sampled_notes = [note for note in bet.notes if note.startswith("sampled: ")]
     assert len(sampled_notes) == 6
-    sampled = load_game(name).rules.definition.proved["main"].sampled
-    assert f"{sampled.rounds:,} rounds" in sampled_notes[0]
+    sampled = load_game(name).rules.definition.proved["main"].simulated_rounds
+    assert f"{sampled.round_count:,} rounds" in sampled_notes[0]
     assert f"seed {sampled.seed!r}" in sampled_notes[0]
     hands = len(bet.options["bets"])
     assert f"{float(sampled.compute_variance(hands)):.4f}" in sampled_notes[1]
-    nets = {Fraction(net): count for net, count in sampled.nets[str(hands)].items()}
-    hits = Fraction(sum(count for net, count in nets.items() if net > 0), sampled.rounds)
+    nets = {Fraction(net): count for net, count in sampled.round_counts_by_net[str(hands)].items()}
+    hits = Fraction(sum(count for net, count in nets.items() if net > 0), sampled.round_count)
     assert sampled_notes[3].startswith(
         f"sampled: hit frequency, more than was staked: {round(hits * 10**6) / 10**4:.4f} %"
     )
@@ -246,9 +248,12 @@ def test_figures_that_cannot_be_counted_are_marked_as_sampled(name):
 def test_ten_million_compiled_rounds_agree_with_the_exact_return_or_the_cabinets_rounds(name):
     """A full shoe has an exact return; for a continued shoe, the stored interval is compared."""
     proof, found = played_rounds(name, 10_000_000)
-    exact, error = Fraction(proof.mean), float(Fraction(found.error))
+    exact, error = Fraction(proof.best_mean), float(Fraction(found.standard_error))
     if name == "monaco-blackjack":
-        exact, error = proof.sampled.compute_mean(1), math.hypot(error, float(Fraction(proof.sampled.error)))
+        exact, error = (
+            proof.simulated_rounds.compute_mean(1),
+            math.hypot(error, float(Fraction(proof.simulated_rounds.standard_error))),
+        )
     assert abs(float(found.compute_mean(1) - exact)) <= 3.2905 * error
 
 
@@ -259,8 +264,10 @@ def test_two_compiled_rounds_of_one_deck_agree_with_the_cabinets_rounds(seeded_d
     game = build_changed_game(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
     proof = prove(game.rules.definition)["main"]
     data = json.loads(game.text)
-    data["proved"] = add_binding_digest({**data, "proved": {"main": proof.model_dump(mode="json")}})
+    data["proved"] = add_binding_digest(
+        {**data, "proved": {"main": proof.model_dump(mode="json", by_alias=True)}}
+    )
     tally = play_batch(build_game(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
-    found = proof.sampled
+    found = proof.simulated_rounds
     assert judge_return(tally, 2, 1 + found.compute_mean(1), compute_sample_variance(tally)).agrees_with_exact
     assert abs(found.compute_variance(1) - compute_sample_variance(tally) / 4) < Fraction(1, 20)

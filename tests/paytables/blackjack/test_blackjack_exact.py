@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from paytables.blackjack import policies
-from paytables.blackjack.advice import DOUBLE_ANSWER as DOUBLES
-from paytables.blackjack.advice import HIT_ANSWER as HITS
-from paytables.blackjack.advice import STAND_ANSWER as STANDS
+from paytables.blackjack.advice import DOUBLE_OPTION as DOUBLES
+from paytables.blackjack.advice import HIT_OPTION as HITS
+from paytables.blackjack.advice import STAND_OPTION as STANDS
 from paytables.blackjack.advice import HandSituation
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, compute_split_coefficients
@@ -22,7 +22,7 @@ ANY = frozenset(range(2, 22))
 def house(**changed):
     """Return the rules: one deck, peek, stand on soft 17, double any two cards, one split."""
     rules = {
-        "decks": 1,
+        "deck_count": 1,
         "has_hole_card": True,
         "hits_soft_17": False,
         "original_bets_only": True,
@@ -195,7 +195,7 @@ WIZARD = {
 def test_two_cards_against_an_ace_have_the_returns_of_the_wizard_of_odds(case):
     _, decks, hits, hidden = case
     rules = house(
-        decks=decks, hits_soft_17=hits, has_hole_card=hidden, original_bets_only=hidden, hands_max=1
+        deck_count=decks, hits_soft_17=hits, has_hole_card=hidden, original_bets_only=hidden, hands_max=1
     )
     table = policies.StrategyCalculator(rules, (1,))
     round_, play = table.rounds[0], table.evaluation
@@ -216,11 +216,11 @@ def test_two_cards_against_an_ace_have_the_returns_of_the_wizard_of_odds(case):
 GAMES = {
     "1d s17": ({"hands_max": 4}, "0.000423", -4),
     "1d s17 das": ({"hands_max": 4, "double_after_split": True}, "0.001839", -8),
-    "2d h17": ({"decks": 2, "hits_soft_17": True, "hands_max": 4}, "-0.005252", -2),
+    "2d h17": ({"deck_count": 2, "hits_soft_17": True, "hands_max": 4}, "-0.005252", -2),
     "6d h17 europe das": (
-        {**EUROPE, "decks": 6, "hits_soft_17": True, "hands_max": 4, "double_after_split": True}, "-0.0072705", 1,
+        {**EUROPE, "deck_count": 6, "hits_soft_17": True, "hands_max": 4, "double_after_split": True}, "-0.0072705", 1,
     ),
-    "8d h17 europe": ({**EUROPE, "decks": 8, "hits_soft_17": True, "hands_max": 4}, "-0.0089865", 3),
+    "8d h17 europe": ({**EUROPE, "deck_count": 8, "hits_soft_17": True, "hands_max": 4}, "-0.0089865", 3),
 }  # fmt: skip
 
 

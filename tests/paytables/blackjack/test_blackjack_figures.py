@@ -11,7 +11,7 @@ import pytest
 from paytables import analyse, load_game
 from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
-from paytables.blackjack.advice import ANSWER_NAMES, PackedStrategy
+from paytables.blackjack.advice import OPTION_NAMES, PackedStrategy
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.figures import compute_side_bet_return, prove
 from paytables.blackjack.hands import list_card_values
@@ -37,7 +37,7 @@ def definition(name, decks=None):
     return (
         loaded
         if decks is None
-        else loaded.model_copy(update={"shoe": loaded.shoe.model_copy(update={"decks": decks})})
+        else loaded.model_copy(update={"shoe": loaded.shoe.model_copy(update={"deck_count": decks})})
     )
 
 
@@ -60,7 +60,7 @@ CONTROLS = {
 def test_side_bets_have_the_control_returns(case):
     name, bet, decks = case
     loaded = definition(name, decks)
-    side = next(side for side in loaded.side if side.id == bet)
+    side = next(side for side in loaded.side_bets if side.id == bet)
     assert f"{float(100 * compute_side_bet_return(loaded, side)):.4f}" == CONTROLS[case]
 
 
@@ -159,7 +159,7 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
     )
 
     def choose(kind, hand, suited, _options):
-        return ANSWER_NAMES.index(data.find_answer(kind, list_card_values(hand), suited=suited))
+        return OPTION_NAMES.index(data.find_answer(kind, list_card_values(hand), suited=suited))
 
     def take(situation, sums):
         into = (
@@ -182,7 +182,10 @@ def test_a_table_definition_stores_its_figures_and_its_chart(name):
     game = load_game(name)
     proof = game.rules.definition.proved["main"]
     assert format_chart(parse_chart(proof.chart)) == proof.chart
-    means = [Fraction(mean) for mean in (proof.worst, proof.dealers, proof.charted, proof.mean)]
+    means = [
+        Fraction(mean)
+        for mean in (proof.worst_mean, proof.dealer_rule_mean, proof.chart_mean, proof.best_mean)
+    ]
     assert means == sorted(means)
     analysis = analyse(game, AnalysisDepth.FULL)
     for bet in analysis.bets:
@@ -204,7 +207,9 @@ def test_a_table_definition_stores_its_figures_and_its_chart(name):
 def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
     """Twos are split three ways only against some dealer's cards; the printed chart must cover the others too."""
     table = policies.StrategyCalculator(
-        house(decks=6, has_hole_card=False, original_bets_only=False, hands_max=3, double_after_split=True),
+        house(
+            deck_count=6, has_hole_card=False, original_bets_only=False, hands_max=3, double_after_split=True
+        ),
         (up,),
     )
     chart = find_best_chart(table)
@@ -221,9 +226,12 @@ def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
 @pytest.mark.parametrize("name", TABLES)
 def test_a_stored_chart_has_the_return_that_is_stored_with_it(name):
     loaded = definition(name)
-    table, chart = policies.StrategyCalculator(loaded.house), parse_chart(loaded.proved["main"].chart)
+    table, chart = (
+        policies.StrategyCalculator(loaded.exact_house_rules),
+        parse_chart(loaded.proved["main"].chart),
+    )
     assert table.evaluate(chart.build_chooser(table), chart.decide_offer).mean == Fraction(
-        loaded.proved["main"].charted
+        loaded.proved["main"].chart_mean
     )
 
 
@@ -279,10 +287,10 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(
     for nets in found:
         mean = float((nets * halves).sum()) / rounds / 2
         deviation = math.sqrt((float((nets * halves**2).sum()) / rounds / 4 - mean**2) / rounds)
-        assert abs(mean - float(Fraction(loaded.proved["main"].charted))) <= 3.2905 * deviation
-    if loaded.house.hands_max > 2:
+        assert abs(mean - float(Fraction(loaded.proved["main"].chart_mean))) <= 3.2905 * deviation
+    if loaded.exact_house_rules.hands_max > 2:
         return
-    table, answers, played = policies.StrategyCalculator(loaded.house), {}, parse_chart(chart)
+    table, answers, played = policies.StrategyCalculator(loaded.exact_house_rules), {}, parse_chart(chart)
     result = table.evaluate(
         policies.build_recording_chooser(played.build_chooser(table), answers), played.decide_offer
     )
@@ -300,7 +308,11 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(
 def test_rounds_by_advice_agree_with_the_figures(name):
     """The cabinet's own rounds; with a stop card, they are compared with rounds of such shoes."""
     bet, loaded = analyse(load_game(name)).bets[0], definition(name)
-    rtp = bet.rtp if loaded.shoe.stop is None else 1 + loaded.proved["main"].sampled.compute_mean(1)
+    rtp = (
+        bet.rtp
+        if loaded.shoe.cards_behind_stop_card is None
+        else 1 + loaded.proved["main"].simulated_rounds.compute_mean(1)
+    )
     *_, tally = simulate(name, bet.cost_credits, bet.options, 200_000, os.cpu_count() or 1)
     verdict = judge_return(tally, bet.cost_credits, rtp, compute_sample_variance(tally))
     assert verdict.agrees_with_exact, verdict

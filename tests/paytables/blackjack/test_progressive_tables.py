@@ -70,7 +70,7 @@ def paid(side, cards):
     row = side.find_winning_row(cards, cards[0])
     if row is None:
         return 0
-    return row.pays.level_share or 1 + row.pays.net
+    return row.odds.level_share or 1 + row.odds.net
 
 
 def hands(rng, count):
@@ -82,7 +82,7 @@ def hands(rng, count):
 
 
 def compare_with_text(name, count):
-    (side,) = load_game(name).rules.definition.side
+    (side,) = load_game(name).rules.definition.side_bets
     met = set()
     for hand in hands(random.Random(name), count):
         cards = hand.split()
@@ -114,7 +114,7 @@ def test_the_probabilities_equal_those_counted_by_hand():
     steel = 4 * 120 * compute_chance_in_order(6, 6, 6, 6, 6)
     four_aces = 2 * compute_chance_in_order(12, 11, 10, 9)
     plays = [load_game(name).list_every_level()[0] for name in NAMES]
-    assert [play.odds for play in plays] == [steel, four_aces, steel]
+    assert [play.hit_rate for play in plays] == [steel, four_aces, steel]
     assert plays[2].partial_hit_rates == {Fraction(1, 10): 4 * four_aces}
 
 
@@ -128,7 +128,7 @@ def test_the_return_of_the_second_pay_table_equals_a_count_by_hand():
     due += (100 * suited + 25 * (two - suited)) * no_third
     game = load_game(NAMES[1])
     definition = game.rules.definition
-    assert compute_side_bet_return(definition, definition.side[0]) == due
+    assert compute_side_bet_return(definition, definition.side_bets[0]) == due
     (level,) = next(
         b for b in analyse(game, AnalysisDepth.PRIZES).bets if b.bet == "progressive"
     ).progressives

@@ -116,7 +116,7 @@ SIDES = {
 
 def compare_rows(game, spots, rounds, seed=20261123):
     """Return the deviate of each row, of which only the highest is paid."""
-    found, decks = Counter(), game.rules.definition.shoe.decks
+    found, decks = Counter(), game.rules.definition.shoe.deck_count
     for shoes in lots(np.random.default_rng(seed), rounds, decks):  # noqa: TID251
         dealt = Dealt(shoes)
         for spot in spots:

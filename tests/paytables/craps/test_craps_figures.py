@@ -320,7 +320,9 @@ def test_three_point_molly_stakes_and_loses_as_its_stationary_table_states():
 @pytest.mark.requirement("P-07")
 def test_a_strategy_adds_the_bets_that_are_missing_on_the_table():
     game = load_game(QUEBEC)
-    way = next(strategy for strategy in game.rules.definition.strategy if strategy.id == "three-point-molly")
+    way = next(
+        strategy for strategy in game.rules.definition.strategies if strategy.id == "three-point-molly"
+    )
     assert find_strategy_bets(way, game.rules) == {"pass": 1}
     bets = [{"spot": "pass", "credits": 1}, {"spot": "come-9", "credits": 1}]
     game_at_table = game.with_table_state({"point": 8, "shooter": 0, "bets": bets, "told": []})

@@ -448,7 +448,7 @@ def test_the_help_states_every_pay_in_both_languages(house):
     definition = game.rules.definition
     for language, lines in definition.format_pay_table_rows().items():
         assert "\n\n".join(lines) in game.help[language]
-        assert len(lines) == len(definition.bet)
+        assert len(lines) == len(definition.bets)
     assert "Hard way : 8 fois la mise, mise comprise (4, 10) ; 10 fois" in load_game(MONACO).help["fr"]
     assert "Horn: 27 to 4 (2, 12); 3 to 1 (3, 11)" in load_game(QUEBEC).help["en"]
 

@@ -360,7 +360,7 @@ def test_the_stake_has_the_known_figures(game):
     found = {bet.bet: bet for bet in analyse(game, AnalysisDepth.FULL).bets}
     stake, best = found["stake"], found["stake, set best"]
     pairs = comb(53, 7) * comb(46, 7)
-    for chances in (game.rules.definition.proved, game.rules.definition.proved.best):
+    for chances in (game.rules.definition.proved, game.rules.definition.proved.best_setting_chances):
         parts = [Fraction(share) for share in (chances.win, chances.push, chances.lose)]
         assert sum(parts) == 1
         assert all(pairs % part.denominator == 0 for part in parts)
@@ -456,7 +456,7 @@ def against(masks, found):
 @pytest.mark.parametrize("ranks", [(9, 10, 11, 12), (0, 1, 2, 12), (8, 9, 10, 11, 12)])
 def test_the_solution_of_a_small_deck_equals_a_count_hand_by_hand(game, ranks):
     """17 or 21 cards: up to 116,280 hands against 3,432 each, judged independently, and by classes."""
-    found = count_wins_and_losses(HouseWayRules(game.rules.definition.house), 19, 20, ranks)
+    found = count_wins_and_losses(HouseWayRules(game.rules.definition.house_way_lines), 19, 20, ranks)
     assert (*found.best_wins_and_losses, *found.house_wins_and_losses, found.pair_count) == one_by_one(ranks)
 
 

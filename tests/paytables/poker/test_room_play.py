@@ -66,10 +66,10 @@ VARIANTS = {
 def rules_of(game):
     data = game.rules.definition
     return {
-        "small": data.forced.small, "big": data.forced.big, "ante": data.forced.ante,
-        "bring_in": data.forced.bring_in, "raked_from": data.commission.from_round,
-        "kind": data.limit.kind, "bets": data.limit.bets, "most": data.limit.most, "raises": data.limit.raises,
-        "percent": data.commission.percent, "cap": data.commission.most,
+        "small": data.forced_bets.small_blind, "big": data.forced_bets.big_blind, "ante": data.forced_bets.ante,
+        "bring_in": data.forced_bets.bring_in, "raked_from": data.commission.first_round_number,
+        "kind": data.bet_limit.kind, "bets": data.bet_limit.round_bet_sizes, "most": data.bet_limit.bet_max, "raises": data.bet_limit.raises_max,
+        "percent": data.commission.percent, "cap": data.commission.commission_max_credits,
     }  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def go_to_street(books, display):
 
 def check_game(game, draw, seen):
     """Play one game and compare each turn, each option and each return with the record from the texts."""
-    table_seats = game.rules.definition.table.seats
+    table_seats = game.rules.definition.table.seat_count
     stacks = some_stacks(draw, table_seats, game.rules.table_layout.spots[0].bet_min)
     offered = draw.below(table_seats, "button")
     here = game.with_table_state({"button": offered})
@@ -144,7 +144,7 @@ def check_game(game, draw, seen):
     board, hands = split_hands(outcome.display)
     alive = books.alive()
     cards = dict(zip(sorted(stacks), (hand["cards"] for hand in hands), strict=True))
-    uses = game.rules.definition.uses
+    uses = game.rules.definition.required_hole_card_count
     worths = {seat: best(cards[seat], board, uses) if len(alive) > 1 else 0 for seat in alive}
     back, stacks_after, paid, commission = books.settle(worths, books.number + 1)
     found = {seat: Counter() for seat in stacks}
@@ -188,7 +188,7 @@ def hold_games(game, seeded_draw, count):
     seen = Counter()
     for seed in range(count):
         check_game(game, seeded_draw(seed), seen)
-    rare = RARE_AT_STUD if count < 1_000 and not game.rules.definition.board_count else set()
+    rare = RARE_AT_STUD if count < 1_000 and not game.rules.definition.board_card_count else set()
     assert {name for name in SEEN - rare if not seen[name]} == set()
 
 
@@ -587,7 +587,7 @@ def test_a_definition_that_the_rules_do_not_allow_is_refused(tables, reason):
 @pytest.mark.requirement("S-35", "O-02")
 def test_the_certified_figure_is_the_commission_and_the_return_that_of_two_who_check():
     (bet,) = analyse(NO_LIMIT).bets
-    assert NO_LIMIT.rules.levy_rate == Fraction(1, 10)
+    assert NO_LIMIT.rules.commission_rate == Fraction(1, 10)
     # Of 16 credits one is taken; of equal hands the button's has the smaller half of 15.
     win = (1 - HOLDEM_TIE_CHANCE) / 2
     assert bet.rtp == 1 + (win * 7 - HOLDEM_TIE_CHANCE - win * 8) / 160

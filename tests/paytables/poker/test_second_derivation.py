@@ -130,7 +130,7 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
             row = index_by_cards.get(tuple(sorted(turned[:5])))
             if row is not None:
                 break
-        up = turned[5] if stud.open_bank_card_count else None
+        up = turned[5] if stud.face_up_bank_card_count else None
         counts = against(sorted(turned[:5]), up, size, judge, least)
         assert bank_hand_counts[:, row, up or 0].tolist() == counts
         own_score = int(judge(known[row : row + 1].astype(np.int64))[0])

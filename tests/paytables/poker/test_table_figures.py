@@ -73,7 +73,7 @@ def test_a_bet_on_seven_cards_has_no_figures_if_it_is_taken_back_after_other_tha
     with pytest.raises(
         BeyondExactAnalysis, match="no exact figures for a bet on 7 cards that may be taken back after 5"
     ):
-        solve_independent_bet(definition, definition.spots["seven"])
+        solve_independent_bet(definition, definition.spot_by_id["seven"])
 
 
 def test_caribbean_stud_is_the_published_return():
@@ -127,7 +127,7 @@ def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
     )
     (tmp_path / "usual.toml").write_text(text)
     proof = OneDecisionSolver(load_game(tmp_path / "usual.toml").rules.definition).build_figures()
-    mean = sum(Fraction(net) * Fraction(rate) for net, rate in proof.law.items())
+    mean = sum(Fraction(net) * Fraction(rate) for net, rate in proof.net_probabilities.items())
     assert f"{float(mean) * 100:.2f}" == "-3.42"
 
 
@@ -280,7 +280,7 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
     """Computed one by one at the table, and for all at once; half of the hands should fold, which is rare."""
     rules, draw = load("france-casino-holdem").rules, seeded_draw("turns")
     board, turns, _ = flop
-    step = next(step for step in rules.definition.step if step.ask == "turn")
+    step = next(step for step in rules.definition.steps if step.decision_name == "turn")
     folded, states = -4 * 46 * 990, [(t, a, b) for b in range(52) for a in range(b) for t in range(52)]
     states = [state for state in states if len({*state, *board}) == 6]
     folds = [(t, a, b) for t, a, b in states if turns[t, b * (b - 1) // 2 + a, 0] <= folded]

@@ -129,7 +129,10 @@ def simple():
         if name not in masks_by_name:
             definition = load(name).rules.definition
             holds = HoldEvaluation(definition)
-            masks_by_name[name] = holds, holds.select_cards_held_by(definition.simplest.simple_strategy)
+            masks_by_name[name] = (
+                holds,
+                holds.select_cards_held_by(definition.simplest_strategy.simple_strategy),
+            )
         return masks_by_name[name]
 
     return of
@@ -143,7 +146,7 @@ def test_an_unknown_simple_strategy_is_refused():
 
 def test_a_definition_with_other_figures_is_refused_by_certification():
     game = load("jacks-or-better-9-6")
-    worst = game.rules.definition.proved.most.worst
+    worst = game.rules.definition.proved.max_bet_figures.worst_rtp
     assert game.text.count(worst) == 1
     other = game_from_text(game.text.replace(worst, "1/2"), "other.toml")
     assert analyse(other, AnalysisDepth.PRIZES).bets[-1].worst_rtp == Fraction(1, 2)
@@ -246,7 +249,7 @@ def test_a_progressive_level_replaces_the_royal_pay_in_the_figures():
         "reset_credits": 4000,
         "increment": "1/100",
     }
-    with_level = type(plain).model_validate({**plain.model_dump(), "progressive": level})
+    with_level = type(plain).model_validate({**plain.model_dump(by_alias=True), "progressive": level})
     found = {b.bet: b for b in figures.analyse(with_level).bets}
     share = found["5 x 1"].progressives[0]
     assert found["5 x 1"].rtp + share.rtp_at_reset == bet("jacks-or-better-8-5").rtp

@@ -22,7 +22,7 @@ from egm.play.records.games import find_open_game
 from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelStatus
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
@@ -93,7 +93,7 @@ def ask_first_seat(folder: Path, **options) -> MachineRig:
         rig.engine.handle(EventType.PLAY)
     table.close_betting(next(iter(second.machine.games.values())).digest)
     apply_recorded_steps(table)
-    answer_overdue_turns(table)
+    decide_overdue_turns(table)
     return second
 
 
@@ -103,9 +103,9 @@ def answer_for_second_seat(folder: Path, **options) -> MachineRig:
     table = second.machine.component(SharedTables)
     second.first_rig.engine.handle(EventType.CHOOSE, value="raise")
     apply_recorded_steps(table)
-    answer_overdue_turns(table)
+    decide_overdue_turns(table)
     second.clock.pass_seconds(TURN_SECONDS_MAX + 1)
-    answer_overdue_turns(table)
+    decide_overdue_turns(table)
     return second
 
 

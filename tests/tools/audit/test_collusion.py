@@ -11,7 +11,7 @@ from rigs.positions import open_positions
 
 from egm.kernel.events import EventType
 from egm.kernel.messages import DecisionRequest
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from tools.audit.collusion import SIGNIFICANT_ROUNDS_MIN, PositionPair, RoundResult, compute_pair_flows
 from tools.cli import main
@@ -40,7 +40,7 @@ def play_round(rooms, choose):
         rig.engine.handle(EventType.PLAY)
     table.close_betting(rooms[0].machine.games[GAME].digest)
     apply_recorded_steps(table)
-    answer_overdue_turns(table)
+    decide_overdue_turns(table)
     while (question := find_asked(rooms)) is not None:
         rig, decision = question
         rig.engine.handle(EventType.CHOOSE, value=choose(rig.machine.position.number, decision))

@@ -85,7 +85,7 @@ def test_decisions_about_disputed_coins_pass_the_audit(audited, tmp_path):
         rig.ledgers.payout_ledger.close_payout(payout_id, seen, "" if decided is None else "its count fell")
         if decided is not None:
             rule(rig, decided)
-    rig.ledgers.payout_ledger.record_uncommanded_coins(4, "4 coins left")
+    rig.ledgers.payout_ledger.record_unordered_coins(4, "4 coins left")
     rule(rig, 0)
     rig.ledgers.coin_ledger.credit_coins_in(
         ((100, True),), 7, DisputedCoins(reason="2 coins", smallest_cents=50, largest_cents=400)

@@ -6,7 +6,7 @@ import hashlib
 from journals import make_state
 
 from meters import open_view
-from tools.audit import point
+from tools.audit import saved_state
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -16,7 +16,9 @@ FORMAT, LAYOUT = "open-egm verified point 22", "50168e21537753d1"
 
 def list_attributes(thing):
     """Return the attributes of an object of this project, or None for any other object."""
-    if isinstance(thing, GameFiles) or not type(thing).__module__.startswith(point._PROJECT_MODULE_PREFIXES):
+    if isinstance(thing, GameFiles) or not type(thing).__module__.startswith(
+        saved_state._PROJECT_MODULE_PREFIXES
+    ):
         return None
     if dataclasses.is_dataclass(thing):
         return [field.name for field in dataclasses.fields(thing)]
@@ -43,7 +45,7 @@ def collect_layouts(thing, layouts, seen):
 
 
 def test_the_saved_state_has_a_new_format_number_when_its_classes_change(tmp_path):
-    """If this fails, raise the format number in tools/audit/point.py, and write the number and the digest here.
+    """If this fails, raise the format number in tools/audit/saved_state.py, and write the number and the digest here.
 
     Otherwise a state of the old classes would be read into the new ones, and the audit would end with an error.
     """
@@ -55,4 +57,7 @@ def test_the_saved_state_has_a_new_format_number_when_its_classes_change(tmp_pat
     collect_layouts(vars(auditor), layouts, {})
     assert len(layouts) > 20
     listed = "\n".join(f"{name}: {', '.join(names)}" for name, names in sorted(layouts.items()))
-    assert (point._SAVED_STATE_FORMAT, hashlib.sha256(listed.encode()).hexdigest()[:16]) == (FORMAT, LAYOUT)
+    assert (saved_state._SAVED_STATE_FORMAT, hashlib.sha256(listed.encode()).hexdigest()[:16]) == (
+        FORMAT,
+        LAYOUT,
+    )

@@ -39,7 +39,7 @@ class Cabinet:
         async with asyncio.timeout(60):
             await asyncio.wait((running, enough), return_when=asyncio.FIRST_COMPLETED)
             goes_on = not running.done()
-            self.supervisor._stop.set()
+            self.supervisor._stop_event.set()
             self.status = await running
         enough.cancel()
         return goes_on

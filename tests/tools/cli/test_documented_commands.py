@@ -88,8 +88,8 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
     assert works == [[name for name in load_cabinet(cabinet_file).devices if name != "bill-2"], ["bill-2"]]
     assert all("--bench" in command for command in commands)
     assert [c.ready_file for c in screens] == [
-        folder.get_address_path(1),
-        folder.get_address_path(2),
+        folder.get_screen_address_path(1),
+        folder.get_screen_address_path(2),
     ]  # so one after the other
     notes = _list_first_start_notes(folder, "web", load_cabinet(cabinet_file))
     another = f"egm screen address --position N --state {folder.root}"
@@ -112,5 +112,5 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
 def test_a_positions_drawer_shows_only_that_positions_bench_devices():
     """The first bill acceptor belongs to position 1; the drawer of position 2 must not operate it."""
     reply = BenchReply(ok=True, state={"bill": {"inside_cents": 0}, "bill-2": {"inside_cents": 0}})
-    assert list(apply_bench_reply(View(), reply).device_states) == ["bill", "bill-2"]
-    assert list(apply_bench_reply(View(), reply, frozenset({"bill-2"})).device_states) == ["bill-2"]
+    assert list(apply_bench_reply(View(), reply).state_by_device) == ["bill", "bill-2"]
+    assert list(apply_bench_reply(View(), reply, frozenset({"bill-2"})).state_by_device) == ["bill-2"]

@@ -105,11 +105,11 @@ def test_the_slip_states_its_limits_in_both_languages():
                 language
             ] in paper
             boxes = re.findall(r"\[ \] (\d\d)\b", paper)
-            everything = [f"{n:02d}" for n in range(1, definition.field.numbers + 1)]
+            everything = [f"{n:02d}" for n in range(1, definition.field.number_count + 1)]
             assert boxes[: len(everything)] == everything
             two = run("slip", name, "--language", language, "--selections", "2").output
             assert (paper.count("[ ] 01"), two.count("[ ] 01")) == (1, 2)
-            assert all(bonus.name.model_dump()[language] in paper for bonus in definition.bonus)
+            assert all(bonus.name.model_dump()[language] in paper for bonus in definition.bonuses)
     assert (
         "a ticket of this game has at most 20 selections"
         in run("slip", "archipelago-keno", "--selections", "21").output

@@ -169,7 +169,9 @@ def test_seeds_include_a_table_of_every_multi_position_game():
 def test_each_gathering_has_as_many_positions_as_its_game_needs():
     for game, positions in POSITION_COUNTS_BY_SHARED_GAME.items():
         rules = load_game(game).rules
-        assert rules.seats_min <= min(positions) <= max(positions) <= rules.table_layout.table.seats, game
+        assert rules.seats_min <= min(positions) <= max(positions) <= rules.table_layout.table.seat_count, (
+            game
+        )
 
 
 @pytest.mark.slow

@@ -290,7 +290,9 @@ def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
         assert repeated_award == award
         assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), ClaimClosure)
         assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), ClaimClosure)
-    assert [(hit.machine, hit.place, hit.paid_cents) for hit in floor.controller.read_win_register()] == [
+    assert [
+        (hit.machine, hit.hit_number, hit.paid_cents) for hit in floor.controller.read_win_register()
+    ] == [
         ("EGM-2", 1, 1_000_00),
         ("EGM-1", 2, 1_000_00),
     ]
@@ -375,7 +377,7 @@ def test_a_new_name_or_maximum_of_hits_takes_effect_at_once(floor):
         stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=ODDS, hits_per_wager_max=3),
     )
     assert floor.controller.open_levels([several_hits]) == ["grand: new name or maximum number of hits"]
-    assert floor.record().hits_most == 3
+    assert floor.record().hits_per_wager_max == 3
     assert floor.controller.open_levels([several_hits]) == []
 
 
@@ -532,7 +534,12 @@ def test_daily_amounts_and_wins_are_recorded(floor):
     ((day, name, _, cents),) = floor.controller.list_daily_amounts()
     assert (day, name, cents) == ("2026-01-01", "grand", 1_000_02)
     (hit,) = floor.controller.read_win_register()
-    assert (hit.machine, hit.amount_cents, hit.way, hit.paid_cents) == ("EGM-1", 1_000_00, "hand", 1_000_00)
+    assert (hit.machine, hit.amount_cents, hit.payment_method, hit.paid_cents) == (
+        "EGM-1",
+        1_000_00,
+        "hand",
+        1_000_00,
+    )
     assert hit.awarded_at
     assert hit.closed_at
 
@@ -603,7 +610,7 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     assert floor.record() == before
     ((held_claim),) = _list_held_claims(floor.controller)
     (hit,) = floor.controller.read_win_register()
-    assert (held_claim.claim, hit.paid_cents, hit.amount_cents) == (
+    assert (held_claim.claim_id, hit.paid_cents, hit.amount_cents) == (
         "c/payment",
         10**8,
         before.level.paid_cents,
@@ -637,7 +644,7 @@ def test_a_payment_below_award_and_display_returns_nothing_to_the_level(floor):
     before = floor.record()
     floor.commit("EGM-1", "c", 0, way="hand")
     assert floor.record() == before
-    assert [held_claim.claim for held_claim in _list_held_claims(floor.controller)] == ["c/payment"]
+    assert [held_claim.claim_id for held_claim in _list_held_claims(floor.controller)] == ["c/payment"]
     assert floor.record().level.paid_cents == award.amount_cents
 
 

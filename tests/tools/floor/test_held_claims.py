@@ -54,9 +54,9 @@ class Machine:
         self.contribution_count = 0
         self.level = definition.id
         enrolment = LevelEnrolment(level=self.level, stake_cents=STAKE, odds=ODDS)
-        self.say(EnrolmentRequest(machine="EGM-1", nonce="n", levels=(enrolment,)))
+        self.translate(EnrolmentRequest(machine="EGM-1", nonce="n", levels=(enrolment,)))
 
-    def say(self, message):
+    def translate(self, message):
         (answer,) = self.controller.process_messages([ReceivedMessage("EGM-1", message)])
         return answer
 
@@ -64,7 +64,7 @@ class Machine:
         for _ in range(times):
             self.contribution_count += 1
             share = STAKE * INCREMENT
-            self.say(
+            self.translate(
                 Contribution(
                     machine="EGM-1",
                     level=self.level,
@@ -77,7 +77,9 @@ class Machine:
 
     def claim(self, name, after=None):
         after = self.contribution_count if after is None else after
-        return self.say(Claim(machine="EGM-1", level=self.level, claim=name, after=after, shown_cents=50_000))
+        return self.translate(
+            Claim(machine="EGM-1", level=self.level, claim=name, after=after, shown_cents=50_000)
+        )
 
     def events(self, kind):
         with self.controller.open_read_session() as session:
@@ -104,7 +106,7 @@ def test_one_wager_is_awarded_once_however_often_it_is_claimed(machine):
     assert isinstance(machine.claim("a"), Award)
     for name in ("b", "c", "b"):
         assert machine.claim(name).reason is RefusalReason.CLAIM_HELD
-    assert [hit.claim for hit in machine.controller.read_win_register()] == ["a"]
+    assert [hit.claim_id for hit in machine.controller.read_win_register()] == ["a"]
     assert len(machine.events("refused")) == 2  # each claim once, however often it is made
     machine.controller.verify_levels()
 

@@ -76,7 +76,7 @@ class Venue:
 
     def claim(self, ticket, condition=TicketCondition.INTACT, place=PLACE, **says):
         presented = PresentedTicket(condition, ticket.printed_ticket.control_number, says)
-        return self.office.claim(presented, place=place)
+        return self.office.claim(presented, claim_place=place)
 
     def balances(self):
         return tuple(
@@ -112,7 +112,7 @@ def test_only_tickets_recorded_by_the_office_take_part_in_a_draw(venue):
     # a paper that was made with another secret, of the same selections
     forged = compute_control_number(lost.printed_ticket, b"another secret")
     assert (
-        refusal(venue.office.claim, PresentedTicket(TicketCondition.INTACT, forged), place=PLACE)
+        refusal(venue.office.claim, PresentedTicket(TicketCondition.INTACT, forged), claim_place=PLACE)
         is ClaimRefusal.NOT_PROVEN
     )
     with pytest.raises(TicketRefusedError, match="no ticket 3 is recorded here"):
@@ -161,7 +161,7 @@ def test_a_defective_ticket_is_paid_only_if_its_control_number_proves_it(venue, 
     ticket = venue.sell(*WON)
     prize = venue.hold().prizes[1]
     for unproven in (None, "", "1" * 20, ticket.printed_ticket.control_number[::-1]):
-        code = refusal(venue.office.claim, PresentedTicket(condition, unproven), place=PLACE)
+        code = refusal(venue.office.claim, PresentedTicket(condition, unproven), claim_place=PLACE)
         assert code is ClaimRefusal.NOT_PROVEN
     payment = venue.claim(ticket, condition)
     assert (payment.credits, payment.is_paper_void) == (prize, True)
@@ -198,7 +198,7 @@ def test_a_prize_is_paid_once_where_it_is_payable_and_within_its_time(venue):
     assert refusal(venue.claim, ticket, place="cage-2") is ClaimRefusal.WRONG_PLACE
     of_another = replace(ticket.printed_ticket, ticket_number=2)
     presented = PresentedTicket(TicketCondition.INTACT, compute_control_number(of_another, b"another secret"))
-    assert refusal(venue.office.claim, presented, place=PLACE) is ClaimRefusal.NOT_PROVEN
+    assert refusal(venue.office.claim, presented, claim_place=PLACE) is ClaimRefusal.NOT_PROVEN
     late = venue.sell(*WON)
     venue.hold()
     venue.time += timedelta(days=ticket.printed_ticket.claim_days)
@@ -314,7 +314,7 @@ def test_damage_to_one_copy_is_repaired_and_damage_to_both_is_reported(venue, co
 @pytest.mark.requirement("M-04", "M-06")
 def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_numbers(venue):
     """The machine's game replays the recorded draws with the ticket as the wager."""
-    bonuses = [bonus.id for bonus in venue.game.rules.definition.bonus]
+    bonuses = [bonus.id for bonus in venue.game.rules.definition.bonuses]
     requests = [
         {"selections": [{"groups": [[3, 11, 27], [42, 80]], "stakes": {"3": 1, "5": 2}}], "bonuses": bonuses},
         {
@@ -345,8 +345,8 @@ def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_num
 def test_the_maximum_of_a_draw_is_shared_among_all_its_tickets(tmp_path):
     game = load_game(GAME)
     most = game.rules.definition.prize_limit_credits
-    top = max(game.rules.tables.pays[10].values())
-    stake = max(game.rules.definition.marks.stakes)
+    top = max(game.rules.keno_pays.pays_by_spot_count[10].values())
+    stake = max(game.rules.definition.ticket_limits.stake_options)
     venue = Venue(tmp_path / "office")
     count = most // (top * stake) + 2
     for _ in range(count):

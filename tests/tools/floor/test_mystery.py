@@ -144,7 +144,7 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
     assert isinstance(floor.commit(winner, won), ClaimClosure)
     assert floor.join(winner).won == ()
     (hit,) = floor.controller.read_win_register()
-    assert (hit.machine, hit.after, hit.paid_cents, hit.combination) == (
+    assert (hit.machine, hit.contribution_number, hit.paid_cents, hit.combination) == (
         winner, won.sequence, won.amount_cents, "mystery",
     )  # fmt: skip
     floor.controller.verify_levels()

@@ -99,7 +99,7 @@ class House:
     def list_unruled_payments(self):
         """Return the payments that wait for a ruling."""
         with self.controller.open_read_session() as session:
-            return [held_claim.claim for held_claim in session.list_held_claims() if not held_claim.ruling]
+            return [held_claim.claim_id for held_claim in session.list_held_claims() if not held_claim.ruling]
 
     def check_consistency(self):
         """Check that every machine shows the controller's amount and that payments equal the level's.
@@ -262,7 +262,7 @@ def test_a_machines_report_cannot_raise_the_falls_of_a_level_arbitrarily(tmp_pat
             [ReceivedMessage("A", EnrolmentRequest(machine="A", nonce="n", levels=(seen,)))]
         )
     record = house.record
-    assert (record.falls, record.fell_by, record.level.shown_cents) == (8, "correction", 1500)
+    assert (record.falls, record.last_fall_cause, record.level.shown_cents) == (8, "correction", 1500)
     with house.controller.open_read_session() as session:
         assert [kind for _, kind, _ in session.read_events()].count("went_back") == 3
 

@@ -71,7 +71,7 @@ class Book:
 
     def read_stored_signs(self):
         with self.store.transaction() as session:
-            return {sign.id: (sign.status, sign.shown) for sign in read_signs(session)}
+            return {sign.id: (sign.status, sign.shown_cents_by_level) for sign in read_signs(session)}
 
 
 @pytest.fixture

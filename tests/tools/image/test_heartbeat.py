@@ -112,10 +112,10 @@ def test_a_hanging_driver_is_no_progress_and_one_with_a_silent_device_is():
     turning, hanging = Silent(), Silent()
     moves = DriverProgressCheck([turning, hanging, object()])
     assert moves()
-    turning.turns += 1
+    turning.loop_turn_count += 1
     assert not moves()
-    turning.turns += 1
-    hanging.turns += 1
+    turning.loop_turn_count += 1
+    hanging.loop_turn_count += 1
     assert moves()
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from egm.app.features import FEATURES
-from egm.config.documented import read_field_meanings
+from egm.config.documented_fields import read_field_meanings
 from egm.record_codec import FieldCondition, get_stored_key
 from tools.lab.entry_reference import (
     MEANING_BY_FIELD_NAME,

@@ -35,7 +35,7 @@ def column(sheet, name):
 @pytest.mark.requirement("R-04")
 def test_keno_has_a_sheet_of_every_catch_of_every_number_of_spots():
     sheets_by_name, _ = sheets("archipelago-keno")
-    pays = {t.spots: t.pays for t in load_game("archipelago-keno").rules.definition.table}
+    pays = {t.spot_count: t.pay_by_catch for t in load_game("archipelago-keno").rules.definition.pay_tables}
     tables = {n: s for n, s in sheets_by_name.items() if n.startswith("Keno, ")}
     assert len(tables) == len(pays)
     for name, sheet in tables.items():

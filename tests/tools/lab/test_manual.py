@@ -38,7 +38,9 @@ def print_manual(audience, language):
 
 def find_chapter_rows(page, texts, chapter):
     """Return the rows of a chapter as cells, by their last and by their first cell."""
-    chapter_text = page.partition(f"## {texts.say(f'manual.chapter.{chapter}')}\n")[2].partition("\n## ")[0]
+    chapter_text = page.partition(f"## {texts.translate(f'manual.chapter.{chapter}')}\n")[2].partition(
+        "\n## "
+    )[0]
     cells = [
         tuple(c.strip() for c in line.strip("|").split(" | "))
         for line in chapter_text.splitlines()
@@ -51,7 +53,7 @@ def find_chapter_rows(page, texts, chapter):
 def list_permitted_roles(texts, permission):
     """Return the permitted roles as the manual lists them."""
     roles = [role for role in Role if permission is None or permission in find_permissions(role)]
-    return "; ".join(texts.say(f"manual.role.{role.value}") for role in roles)
+    return "; ".join(texts.translate(f"manual.role.{role.value}") for role in roles)
 
 
 @pytest.mark.requirement("R-06")
@@ -62,29 +64,30 @@ def test_every_fault_page_and_form_is_in_the_manual(audience, language):
     page_rows = find_chapter_rows(page, texts, "faults")
     for code in list_fault_codes():
         shown, remedy, _, clears, _ = page_rows[code]
-        assert shown == texts.say(f"tilt.text.{code}")
-        assert remedy == texts.say(f"manual.remedy.{code}")
-        assert clears == texts.say(f"manual.clears.{get_fault_definition(code).cleared_by}")
+        assert shown == texts.translate(f"tilt.text.{code}")
+        assert remedy == texts.translate(f"manual.remedy.{code}")
+        assert clears == texts.translate(f"manual.clears.{get_fault_definition(code).cleared_by}")
     for code, effect in EFFECTS.items():
-        assert page_rows[code][2] == texts.say(f"manual.effect.{effect}")
+        assert page_rows[code][2] == texts.translate(f"manual.effect.{effect}")
     page_rows = find_chapter_rows(page, texts, "menu")
     for entry in SERVICE_MENU.menu_items:
-        row = page_rows[texts.say(f"service.menu.{entry.id}")]
+        row = page_rows[texts.translate(f"service.menu.{entry.id}")]
         assert row[2] == list_permitted_roles(texts, entry.permission)
     page_rows = find_chapter_rows(page, texts, "forms")
     for form in SERVICE_MENU.forms:
-        row = page_rows[texts.say(f"form.{form.id}.title")]
+        row = page_rows[texts.translate(f"form.{form.id}.title")]
         assert row[5] == list_permitted_roles(texts, form.permission)
-        assert all(texts.say(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
+        assert all(texts.translate(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
         assert all(
-            texts.say(f"service.needs.{get_refusal_code(need)}") in row[2] for need in form.submission_guards
+            texts.translate(f"service.needs.{get_refusal_code(need)}") in row[2]
+            for need in form.submission_guards
         )
     page_rows = find_chapter_rows(page, texts, "meters")
     for meter in METERS:
         assert page_rows[meter.name][0] == texts.format_code_text("meter_name", meter.name)
     page_rows = find_chapter_rows(page, texts, "roles")
     for permission in Permission:
-        assert page_rows[texts.say(f"manual.permission.{permission}")][1] == list_permitted_roles(
+        assert page_rows[texts.translate(f"manual.permission.{permission}")][1] == list_permitted_roles(
             texts, permission
         )
 
@@ -114,14 +117,14 @@ def test_the_operator_manual_states_who_may_clear_memory_and_change_denomination
     assert f"| {list_permitted_roles(texts, Permission.CLEAR_MEMORY)} |" in page
     assert "`egm audit clear`" in page
     denomination = next(form for form in SERVICE_MENU.forms if form.id == "options_denomination")
-    chapter = page.partition(texts.say("manual.chapter.denomination"))[2]
+    chapter = page.partition(texts.translate("manual.chapter.denomination"))[2]
     for key in ("service.menu.options", "form.options_denomination.title", "form.restart.title"):
-        assert texts.say(key) in chapter
-    label = texts.say("manual.column.roles")
+        assert texts.translate(key) in chapter
+    label = texts.translate("manual.column.roles")
     permitted = list_permitted_roles(texts, denomination.permission)
     assert find_chapter_rows(page, texts, "denomination")[label] == (label, permitted)
     for need in denomination.submission_guards:
-        assert texts.say(f"service.needs.{get_refusal_code(need)}") in chapter
+        assert texts.translate(f"service.needs.{get_refusal_code(need)}") in chapter
 
 
 @pytest.mark.requirement("R-06")
@@ -136,9 +139,9 @@ def test_the_service_manual_lists_every_significant_event_and_every_line(languag
         assert pattern == subject
     page_rows = find_chapter_rows(page, texts, "lines")
     for protocol, entry in PROTOCOLS.items():
-        wiring = page_rows[texts.say(f"manual.wiring.{protocol}")]
-        assert wiring[:2] == (texts.say(f"device.{entry.device_kind}"), protocol)
-    assert texts.say("door.logic") in find_chapter_rows(page, texts, "inputs")
+        wiring = page_rows[texts.translate(f"manual.wiring.{protocol}")]
+        assert wiring[:2] == (texts.translate(f"device.{entry.device_kind}"), protocol)
+    assert texts.translate("door.logic") in find_chapter_rows(page, texts, "inputs")
     manual_file = tmp_path / "manual.md"
     assert (
         CliRunner()
@@ -171,7 +174,7 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
     joined = "".join(words)
     for code in list_fault_codes():
         for key in (f"tilt.text.{code}", f"manual.remedy.{code}"):
-            assert remove_separators(texts.say(key)) in joined, key
+            assert remove_separators(texts.translate(key)) in joined, key
         assert code in joined
     assert all(subject in joined for subject, _ in FEATURES.entry_declarations.iter_significant())
     document.close()

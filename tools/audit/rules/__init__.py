@@ -13,9 +13,9 @@ value, or depends on earlier entries, add a rule to the module of its subject::
 
     AuditRule(
         entry_declaration=LAMP_CHANGED,
-        state_before={"lamp": "$was:bool"},  # the stored value before the entry; None: nothing stored
-        record={"on": "$on"},
-        state={"lamp": "$on"},  # the same value as in the record
+        state_before={"lamp": "$lamp_before:bool"},  # the stored value before the entry; None: nothing stored
+        record={"on": "$is_on"},
+        state={"lamp": "$is_on"},  # the same value as in the record
     )
 
 A rule for an entry that starts something (reserves or moves money, or creates a storage key) lists in

@@ -63,8 +63,11 @@ def _check_validation_ring(context: CheckContext) -> None:
     ring_state = {key: value for key, value in state.items() if key.startswith("validation")}
     if not ring_state:
         return
-    count: Any = context.ledger.state.get("validations") or 0
-    expected = {"validations": count + 1, f"validation:{count % _HOST_TICKET_RING_SIZE + 1}": context["id"]}
+    printed_count: Any = context.ledger.state.get("validations") or 0
+    expected = {
+        "validations": printed_count + 1,
+        f"validation:{printed_count % _HOST_TICKET_RING_SIZE + 1}": context["id"],
+    }
     if not is_json_equal(ring_state, expected):
         raise PatternMismatch(
             f"state.validations and the ring of tickets: expected {format_value(expected)}, "
@@ -77,11 +80,11 @@ def _check_printed_ticket(context: CheckContext) -> None:
 
     Test tickets and slips are not checked.
     """
-    pay_out = context.record_before(CashOutRecord, "pay_out")
+    cash_out = context.record_before(CashOutRecord, "pay_out")
     if context["id"].startswith(("test-", "slip-")):
         return
-    if pay_out is None or (pay_out.id, pay_out.language) != (context["id"], context["language"]):
-        expected = None if pay_out is None else (pay_out.id, pay_out.language)
+    if cash_out is None or (cash_out.id, cash_out.language) != (context["id"], context["language"]):
+        expected = None if cash_out is None else (cash_out.id, cash_out.language)
         raise PatternMismatch(
             f"state.print: expected the id and language of the open cash-out, {format_value(expected)}; "
             f"found {format_value((context['id'], context['language']))}"
@@ -94,12 +97,18 @@ def _derive_dispensed_coins(context: CheckContext) -> Any:
     All of them leave the hopper. At most the amount owed leaves the player's credit. The list is empty if no
     coin was dispensed.
     """
-    payout = context.record_before(DispensedCoins, "coins_gone")
-    counted_cents = 0 if payout is None else payout.paid_coins * payout.coin_cents
-    if payout is None or not counted_cents:
+    abandoned_payout = context.record_before(DispensedCoins, "coins_gone")
+    counted_cents = (
+        0 if abandoned_payout is None else abandoned_payout.paid_coins * abandoned_payout.coin_cents
+    )
+    if abandoned_payout is None or not counted_cents:
         return []
     return [
-        (context.format_credit_account("cashable"), "out:hopper", min(counted_cents, payout.amount_cents)),
+        (
+            context.format_credit_account("cashable"),
+            "out:hopper",
+            min(counted_cents, abandoned_payout.amount_cents),
+        ),
         ("stock:hopper", "stock:floor", counted_cents),
     ]
 
@@ -110,13 +119,13 @@ def _compute_coin_payout_progress(context: CheckContext, paid_cents: int) -> Coi
     The amount paid includes ``paid_cents``, which the stored cash-out does not contain yet. Raises
     :class:`PatternMismatch` if no cash-out was open before the checked entry.
     """
-    pay_out = context.record_before(CashOutRecord, "pay_out")
-    if pay_out is None:
+    cash_out = context.record_before(CashOutRecord, "pay_out")
+    if cash_out is None:
         raise PatternMismatch("no cash-out was open before this entry")
-    before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
+    paid_before_cents = 0 if cash_out.coin_payout is None else cash_out.coin_payout.paid_cents
     return CoinPayoutProgress(
-        owed_cents=before_cents + pay_out.amount_cents + sum_cashable_credit_cents(context),
-        paid_cents=before_cents + paid_cents,
+        owed_cents=paid_before_cents + cash_out.amount_cents + sum_cashable_credit_cents(context),
+        paid_cents=paid_before_cents + paid_cents,
     )
 
 
@@ -143,15 +152,17 @@ def _derive_remainder_after_coins(context: CheckContext) -> Any:
 
     Return ABSENT_VALUE if nothing remains, or if an entry of an earlier version recorded no such amount.
     """
-    payout = context.record_before(DispensedCoins, "coins_gone")
-    if payout is None or (
-        payout.coin_payout is None
+    abandoned_payout = context.record_before(DispensedCoins, "coins_gone")
+    if abandoned_payout is None or (
+        abandoned_payout.coin_payout is None
         and format_storage_key(_REMAINDER_KEY, context.position) not in context.entry.state
     ):
         return ABSENT_VALUE
-    remainder_cents = sum_cashable_credit_cents(context) - payout.paid_cents
+    remainder_cents = sum_cashable_credit_cents(context) - abandoned_payout.paid_cents
     return (
-        CashOutRemainder(amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=payout.coin_payout)
+        CashOutRemainder(
+            amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=abandoned_payout.coin_payout
+        )
         if remainder_cents
         else ABSENT_VALUE
     )
@@ -162,12 +173,12 @@ def _derive_remainder_after_void(context: CheckContext) -> Any:
 
     Return ABSENT_VALUE if the hopper had paid no part, or if coins of the void payout are still to be booked.
     """
-    pay_out = context.record_before(CashOutRecord, "pay_out")
-    if pay_out is None or pay_out.coin_payout is None or context.value_after("coins_gone") is not None:
+    cash_out = context.record_before(CashOutRecord, "pay_out")
+    if cash_out is None or cash_out.coin_payout is None or context.value_after("coins_gone") is not None:
         return ABSENT_VALUE
     remainder_cents = sum_cashable_credit_cents(context) + context["held_cents"]
     return CashOutRemainder(
-        amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=pay_out.coin_payout
+        amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=cash_out.coin_payout
     )
 
 
@@ -187,10 +198,16 @@ def _check_recorded_coins(context: CheckContext) -> None:
 
     Earlier versions recorded none.
     """
-    payout = context.record_after(DispensedCoins, "coins_gone")
-    expected = None if payout is None else _compute_coin_payout_progress(context, payout.paid_cents)
-    if payout is not None and payout.coin_payout not in {None, expected}:
-        raise PatternMismatch(f"state.coins_gone.in_coins: expected {expected}, found {payout.coin_payout}")
+    abandoned_payout = context.record_after(DispensedCoins, "coins_gone")
+    expected = (
+        None
+        if abandoned_payout is None
+        else _compute_coin_payout_progress(context, abandoned_payout.paid_cents)
+    )
+    if abandoned_payout is not None and abandoned_payout.coin_payout not in {None, expected}:
+        raise PatternMismatch(
+            f"state.coins_gone.in_coins: expected {expected}, found {abandoned_payout.coin_payout}"
+        )
 
 
 #: Pattern of the stored cash-out that pays coins.
@@ -205,7 +222,7 @@ _ABANDONED_COINS_PATTERN: Final = {
     "coins": "$coins",
     "paid_coins": "$paid:count",
     "coin_cents": "$coin_cents:cents",
-    "doubt?": "$doubt:text",
+    "doubt?": "$doubt_text:text",
     "in_coins?": "$:object",
 }
 #: Check that the coins of a payout add up to its amount.
@@ -222,10 +239,10 @@ _CHECK_COIN_SUM: Final = require(
 
 def _check_restricted_expiry(context: CheckContext) -> None:
     """Check that restricted credit expires only after its last day at the venue."""
-    expires = context["terms"]["expires"]
-    if date.fromisoformat(expires) >= context.facts.find_latest_local_date(context.entry.time_utc):
+    last_day = context["terms"]["expires"]
+    if date.fromisoformat(last_day) >= context.facts.find_latest_local_date(context.entry.time_utc):
         raise PatternMismatch(
-            f"the restricted credit expires too early: its last day is {expires}, and this entry was written at "
+            f"the restricted credit expires too early: its last day is {last_day}, and this entry was written at "
             f"{context.entry.time_utc.isoformat()}"
         )
 
@@ -398,8 +415,8 @@ _CASH_OUT_RULES: Final = (
                 lambda context: (
                     context["id"].startswith("test-")
                     or (
-                        (pay_out := context.record_before(CashOutRecord, "pay_out")) is not None
-                        and (pay_out.id, pay_out.ordered_coins) == (context["id"], context["coins"])
+                        (cash_out := context.record_before(CashOutRecord, "pay_out")) is not None
+                        and (cash_out.id, cash_out.ordered_coins) == (context["id"], context["coins"])
                     )
                 ),
             ),
@@ -432,10 +449,14 @@ _CASH_OUT_RULES: Final = (
     AuditRule(
         entry_declaration=entries.COINS_OUT_AFTER_VOID,
         allowed_states=ALL_STATES,
-        id="{gone_id}.paid",
-        state_before={"coins_gone": ObjectWithMembers("gone", id="$gone_id")},
+        id="{cash_out_id}.paid",
+        state_before={"coins_gone": ObjectWithMembers("coins_gone", id="$cash_out_id")},
         record=DerivedValue(
-            lambda context: {k: v for k, v in context["gone"].items() if k != "coin_cents" and v != ""}
+            lambda context: {
+                field_name: field_value
+                for field_name, field_value in context["coins_gone"].items()
+                if field_name != "coin_cents" and field_value != ""
+            }
         ),
         state={"coins_gone": None},
         expected_transfers=DerivedValue(_derive_dispensed_coins),

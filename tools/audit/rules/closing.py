@@ -29,11 +29,11 @@ def check_table_is_open(context: CheckContext) -> None:
     After the announced closing time, each table may start a fixed number of last rounds. A game on a table with
     standing bets may always start, so that they are decided. Raises :class:`PatternMismatch`.
     """
-    announced = context.value_before(_TABLES_CLOSING_KEY)
+    announced_closing = context.value_before(_TABLES_CLOSING_KEY)
     record = context.record
-    if type(announced) is not str or "bets" not in record.get("wager", {}).get("options", {}):
+    if type(announced_closing) is not str or "bets" not in record.get("wager", {}).get("options", {}):
         return
-    last_rounds_time = datetime.fromisoformat(announced)
+    last_rounds_time = datetime.fromisoformat(announced_closing)
     if context.entry.time_utc < last_rounds_time:
         return
     digest = record["game"]["digest"]
@@ -42,13 +42,13 @@ def check_table_is_open(context: CheckContext) -> None:
     table_value = context.value_before(f"table:{digest}")
     if table_value is not None and table_value.get("staked"):
         return
-    table, round_ = context.facts.identify_table_and_round(context.entry)
-    last_round_ids = context.facts.last_rounds.get(table, set())
-    if round_ not in last_round_ids and len(last_round_ids) >= _LAST_ROUNDS_MAX:
+    table_id, round_id = context.facts.identify_table_and_round(context.entry)
+    last_round_ids = context.facts.last_rounds.get(table_id, set())
+    if round_id not in last_round_ids and len(last_round_ids) >= _LAST_ROUNDS_MAX:
         raise PatternMismatch(
             f"the game starts at {context.entry.time_utc.isoformat()}, "
             f"after the last {_LAST_ROUNDS_MAX} rounds of a "
-            f"table that closed at {announced}"
+            f"table that closed at {announced_closing}"
         )
 
 
@@ -69,14 +69,14 @@ def _is_table_game(context: CheckContext, digest: str) -> bool:
 RULES: Final = (
     AuditRule(
         entry_declaration=entries.CLOSING_ANNOUNCED,
-        record={"at": "$at"},
-        state={_TABLES_CLOSING_KEY: "$at"},
+        record={"at": "$closing_time"},
+        state={_TABLES_CLOSING_KEY: "$closing_time"},
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.TABLES_OPENED,
-        state_before={_TABLES_CLOSING_KEY: "$was:text"},
+        state_before={_TABLES_CLOSING_KEY: "$closing_time_before:text"},
         state={_TABLES_CLOSING_KEY: None},
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),

@@ -45,19 +45,21 @@ def read_opened_dispute(context: CheckContext) -> DisputedAmount | None:
     keys = [key for key in context.entry.state if key.startswith(prefix)]
     if not keys:
         return None
-    stored_dispute = parse_record(DisputedAmount, context.entry.state[keys[0]], f"state.{keys[0]}")
-    if len(keys) > 1 or keys[0] != f"{prefix}{stored_dispute.id}":
+    key, *other_keys = keys
+    stored_dispute = parse_record(DisputedAmount, context.entry.state[key], f"state.{key}")
+    if other_keys or key != f"{prefix}{stored_dispute.id}":
         raise PatternMismatch(
             f"state: expected one dispute, stored under {prefix}{stored_dispute.id}; found {format_value(keys)}"
         )
-    bounds = stored_dispute.amount_min_cents, stored_dispute.amount_max_cents, stored_dispute.set_aside_cents
-    if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
+    amount_min_cents, amount_max_cents = stored_dispute.amount_min_cents, stored_dispute.amount_max_cents
+    bounds = amount_min_cents, amount_max_cents, stored_dispute.set_aside_cents
+    if not 0 <= amount_min_cents <= amount_max_cents >= stored_dispute.set_aside_cents >= 0:
         raise PatternMismatch(
-            f"state.{keys[0]}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
+            f"state.{key}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
             "0 <= least_cents <= most_cents and 0 <= held_cents <= most_cents"
         )
-    if context.ledger.state.get(keys[0]) is not None:
-        raise PatternMismatch(f"state.{keys[0]}: this dispute was already open before this entry")
+    if context.ledger.state.get(key) is not None:
+        raise PatternMismatch(f"state.{key}: this dispute was already open before this entry")
     return stored_dispute
 
 
@@ -108,14 +110,14 @@ def check_disputed_bill_or_ticket(context: CheckContext) -> None:
     credit.
     """
     kind = context["held_source"].rpartition(":")[2] if "number" in context.bound_values else ""
-    most_cents = 0 if kind == "restricted" else context["held_cents"]
+    amount_max_cents = 0 if kind == "restricted" else context["held_cents"]
     _check_opened_dispute(
         context,
         id=context["paper"],
         device="bill_acceptor",
-        why=context["why"],
+        why=context["reason"],
         least_cents=0,
-        most_cents=most_cents,
+        most_cents=amount_max_cents,
         held_cents=0,
         ticket=context.bound_values.get("number", ""),
         kind=kind,
@@ -124,13 +126,13 @@ def check_disputed_bill_or_ticket(context: CheckContext) -> None:
 
 def check_disputed_ticket(context: CheckContext) -> None:
     """Check the dispute about a ticket that lies in the cash box although this machine could not redeem it."""
-    restricted = context["held_source"].endswith(":restricted")
+    is_restricted = context["held_source"].endswith(":restricted")
     _check_opened_dispute(
         context,
         id=context["paper"],
         device="bill_acceptor",
         least_cents=0,
-        most_cents=0 if restricted else context["held_cents"],
+        most_cents=0 if is_restricted else context["held_cents"],
         held_cents=0,
         ticket="",
         kind="",
@@ -144,9 +146,13 @@ def check_disputed_coins(context: CheckContext) -> None:
 
 def check_disputed_ticket_print(context: CheckContext) -> None:
     """Check the dispute about the ticket of the open cash-out, which may or may not have been printed."""
-    pay_out = context.record_before(CashOutRecord, "pay_out")
+    cash_out = context.record_before(CashOutRecord, "pay_out")
     dispute = read_opened_dispute(context)
-    if pay_out is None or dispute is None or not is_json_equal(context.record, build_dispute_fields(dispute)):
+    if (
+        cash_out is None
+        or dispute is None
+        or not is_json_equal(context.record, build_dispute_fields(dispute))
+    ):
         raise PatternMismatch(
             f"record does not match the dispute in state over the ticket of the open cash-out: expected "
             f"{format_value(None if dispute is None else build_dispute_fields(dispute))}, "
@@ -154,13 +160,13 @@ def check_disputed_ticket_print(context: CheckContext) -> None:
         )
     expected = replace(
         dispute,
-        id=pay_out.id,
+        id=cash_out.id,
         device="ticket_printer",
         amount_min_cents=0,
-        amount_max_cents=pay_out.amount_cents,
+        amount_max_cents=cash_out.amount_cents,
         set_aside_cents=0,
-        masked_ticket_number=pay_out.masked_number or "",
-        credit_kind=str(pay_out.credit_kind),
+        masked_ticket_number=cash_out.masked_number or "",
+        credit_kind=str(cash_out.credit_kind),
     )
     if dispute != expected:
         raise PatternMismatch(
@@ -197,17 +203,17 @@ def _compute_coin_dispute(context: CheckContext, dispute: DisputedAmount) -> Dis
 
     That amount is reserved, and it is the largest amount that may be owed.
     """
-    payout = context.record_before(DispensedCoins, "coins_gone")
-    if payout is None:
+    abandoned_payout = context.record_before(DispensedCoins, "coins_gone")
+    if abandoned_payout is None:
         raise PatternMismatch(
             "the entry reserves credit, but no abandoned payout with coins in doubt is stored before it"
         )
-    remainder_cents = payout.amount_cents - payout.paid_cents
+    remainder_cents = abandoned_payout.amount_cents - abandoned_payout.paid_cents
     return replace(
         dispute,
-        id=payout.id,
+        id=abandoned_payout.id,
         device="hopper",
-        reason=payout.doubt_reason,
+        reason=abandoned_payout.doubt_reason,
         amount_max_cents=remainder_cents,
         set_aside_cents=remainder_cents,
     )
@@ -222,12 +228,15 @@ def _derive_dispute_transfers(context: CheckContext) -> Any:
     if context.entry.phase is Phase.RESERVE:
         cents = context.record["most_cents"]
         return [(context.format_credit_account("cashable"), "out:handpay_disputed", cents)]
-    flows = [(t.source, t.target, t.amount_cents) for t in context.entry.transfers]
-    if len(flows) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in flows):
+    recorded_flows = [(t.source, t.target, t.amount_cents) for t in context.entry.transfers]
+    if len(recorded_flows) > 1 or any(
+        (source, target) != ("stock:hopper", "stock:floor") for source, target, _ in recorded_flows
+    ):
         raise PatternMismatch(
-            f"the entry may only move stray coins, once, from stock:hopper to stock:floor; found {format_value(flows)}"
+            "the entry may only move stray coins, once, from stock:hopper to stock:floor; found "
+            f"{format_value(recorded_flows)}"
         )
-    return flows
+    return recorded_flows
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
@@ -257,28 +266,28 @@ def _check_ruling(context: CheckContext) -> None:
     The dispute must be open, the amount must be between its bounds, and the checked entry must store the right changes.
     """
     dispute, record = _find_ruled_dispute(context), context.record
-    cents, ruling = record.get("amount_cents"), context.record_before(DisputedAmountRuling, "ruling")
+    awarded_cents, ruling = record.get("amount_cents"), context.record_before(DisputedAmountRuling, "ruling")
     if ruling is None:  # a stored ruling was checked when it was released, and may be paid after a restart
         check_signed_in_to_menu(context)
-    names = ("machine", "place", "reason", "persons")
+    ruling_fields = ("machine", "place", "reason", "persons")
     expected = {
-        **{name: record.get(name) for name in names},
+        **{name: record.get(name) for name in ruling_fields},
         **build_dispute_fields(dispute),
-        "amount_cents": cents,
+        "amount_cents": awarded_cents,
     }
     if _is_ticket_redeemed(context, dispute) and type(record.get("commitment")) is str:
         expected["commitment"] = record["commitment"]
     if not is_json_equal(record, expected):
         raise PatternMismatch(f"record: expected {format_value(expected)}, found {format_value(record)}")
-    if not dispute.amount_min_cents <= cents <= dispute.amount_max_cents:
+    if not dispute.amount_min_cents <= awarded_cents <= dispute.amount_max_cents:
         raise PatternMismatch(
             f"record.amount_cents: expected {dispute.amount_min_cents} to {dispute.amount_max_cents}, the bounds of "
             "the "
-            f"dispute; found {format_value(cents)}"
+            f"dispute; found {format_value(awarded_cents)}"
         )
-    if dispute.masked_ticket_number and cents not in {0, dispute.amount_max_cents}:
+    if dispute.masked_ticket_number and awarded_cents not in {0, dispute.amount_max_cents}:
         raise PatternMismatch(
-            f"record.amount_cents: a ticket pays {dispute.amount_max_cents} or 0, found {format_value(cents)}"
+            f"record.amount_cents: a ticket pays {dispute.amount_max_cents} or 0, found {format_value(awarded_cents)}"
         )
     if bool(dispute.set_aside_cents) != (ruling is not None):
         ruling_text = "no ruling was" if ruling is None else "a ruling was"
@@ -287,7 +296,7 @@ def _check_ruling(context: CheckContext) -> None:
             "a held amount, and only that, is released first"
         )
     if ruling is not None and (
-        ruling.amount_cents != cents or not is_json_equal(to_json(ruling.entry_record), record)
+        ruling.amount_cents != awarded_cents or not is_json_equal(to_json(ruling.entry_record), record)
     ):
         raise PatternMismatch(
             f"record does not match the ruling stored before this entry: expected {ruling.amount_cents} cents and "
@@ -304,12 +313,12 @@ def _check_ruling(context: CheckContext) -> None:
     fault_removal = {} if other_disputes else {f"fault:{dispute.device}.disputed": None}
     ruling_removal = {} if ruling is None else {"ruling": None}
     is_redeemed = _is_ticket_redeemed(context, dispute)
-    anchor = (
+    anchor_state = (
         {"tickets": context.value_after("tickets")} if is_redeemed and context.value_after("tickets") else {}
     )
     check_ticket_ledger_grows(context)
     host_ticket = context.record_before(HostTicketRecord, "host_ticket")
-    status = RedemptionStatus.REDEEMED if cents else RedemptionStatus.NOT_STACKED
+    status = RedemptionStatus.REDEEMED if awarded_cents else RedemptionStatus.NOT_STACKED
     host_state = (
         {"host_ticket": to_json(replace(host_ticket, status=status))}
         if host_ticket is not None and host_ticket.id == dispute.id
@@ -319,9 +328,9 @@ def _check_ruling(context: CheckContext) -> None:
         f"disputed:{dispute.id}": None,
         **fault_removal,
         **ruling_removal,
-        **anchor,
+        **anchor_state,
         **host_state,
-        **_derive_state_after_print_ruling(context, dispute, cents),
+        **_derive_state_after_print_ruling(context, dispute, awarded_cents),
     }
     expected_state = {format_storage_key(key, context.position): value for key, value in state.items()}
     if dict(context.entry.state) != expected_state:
@@ -335,11 +344,15 @@ def _check_ruling(context: CheckContext) -> None:
 
 
 def _derive_state_after_print_ruling(
-    context: CheckContext, dispute: DisputedAmount, cents: int
+    context: CheckContext, dispute: DisputedAmount, awarded_cents: int
 ) -> dict[str, Any]:
     """Return the state changes that a ruling requires if the printer's result for the disputed ticket is unknown."""
-    printing = context.value_before("print")
-    print_state = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
+    print_record = context.value_before("print")
+    print_state = (
+        {"print": {**print_record, "state": "failed" if awarded_cents else "barcode_done"}}
+        if print_record
+        else {}
+    )
     return print_state if dispute.is_about_printed_ticket else {}
 
 
@@ -357,7 +370,7 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
 
     What remains of a reserved amount is booked as coins that the hopper paid. There are none for a printed ticket.
     """
-    dispute, cents = _find_ruled_dispute(context), context.record["amount_cents"]
+    dispute, awarded_cents = _find_ruled_dispute(context), context.record["amount_cents"]
     if (
         dispute.is_about_printed_ticket
     ):  # the reservation is ended by the cash-out, which is paid by the ticket or by hand
@@ -367,8 +380,8 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
         source = context.format_credit_account("cashable")
     elif _is_ticket_redeemed(context, dispute):
         source = f"world:voucher_in:{dispute.credit_kind}"
-    payment = [(source, "out:handpay_disputed", cents)] if cents else []
-    remainder_cents = max(0, dispute.set_aside_cents - cents)
+    payment = [(source, "out:handpay_disputed", awarded_cents)] if awarded_cents else []
+    remainder_cents = max(0, dispute.set_aside_cents - awarded_cents)
     if not remainder_cents:
         return payment
     return [

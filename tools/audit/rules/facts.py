@@ -234,8 +234,8 @@ class Facts:
                 and entry.kind == PLAY_START_KIND
                 and entry.time_utc >= self._closing_time
             ):
-                table, round_ = self.identify_table_and_round(entry)
-                self.last_rounds.setdefault(table, set()).add(round_)
+                table_id, round_id = self.identify_table_and_round(entry)
+                self.last_rounds.setdefault(table_id, set()).add(round_id)
 
     @staticmethod
     def identify_table_and_round(entry: StoredEntry) -> tuple[str, str]:
@@ -249,58 +249,58 @@ class Facts:
     def _update_tables_and_stakes(self, kind: str, record: Any) -> None:
         """Store the game and the stake of a game start, or the game whose bets were returned because it had changed."""
         if kind in {PLAY_START_KIND, TABLE_BETS_RETURNED.kind}:
-            table = str(record["game"]["digest"]), int(record["denomination_cents"])
+            digest, denomination_cents = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START_KIND:
-                self.tables_played.add(table)
-                self.record_stake(int(record["bet_credits"]) * table[1])
+                self.tables_played.add((digest, denomination_cents))
+                self.record_stake(int(record["bet_credits"]) * denomination_cents)
             elif record["why"] == "changed":
-                self.changed_tables.add(table)
+                self.changed_tables.add((digest, denomination_cents))
 
-    def record_stake(self, cents: int) -> None:
+    def record_stake(self, stake_cents: int) -> None:
         """Store the stake of a game if it is the smallest since the offered games last changed."""
-        if cents and (self.smallest_stake_cents is None or cents < self.smallest_stake_cents):
-            self.smallest_stake_cents = cents
+        if stake_cents and (self.smallest_stake_cents is None or stake_cents < self.smallest_stake_cents):
+            self.smallest_stake_cents = stake_cents
 
-    def record_handpay(self, worth_cents: int, *, taxable: bool) -> None:
+    def record_handpay(self, worth_cents: int, *, is_taxable: bool) -> None:
         """Store a hand-pay as evidence of the tax limit.
 
         A hand-pay that is not taxable is below the limit; a taxable one is at or above it.
         """
-        if not taxable:
+        if not is_taxable:
             self.untaxed_max_cents = max(self.untaxed_max_cents, worth_cents)
         elif self.taxable_min_cents is None or worth_cents < self.taxable_min_cents:
             self.taxable_min_cents = worth_cents
 
-    def is_tax_status_consistent(self, worth_cents: int, *, taxable: bool) -> bool:
+    def is_tax_status_consistent(self, worth_cents: int, *, is_taxable: bool) -> bool:
         """Return whether a hand-pay's tax status agrees with the hand-pays since the last power-up."""
-        if taxable:
+        if is_taxable:
             return worth_cents > self.untaxed_max_cents
         return self.taxable_min_cents is None or worth_cents < self.taxable_min_cents
 
-    def _update_staff(self, change: str, record: Any) -> None:
+    def _update_staff(self, staff_change: str, record: Any) -> None:
         """Update the staff and their roles from an entry about staff, or about a sign-in to the service menu.
 
-        ``change`` is the entry's kind without ``staff.``.
+        ``staff_change`` is the entry's kind without ``staff.``.
         """
-        if change == MENU_ENTERED.kind:
+        if staff_change == MENU_ENTERED.kind:
             self.has_first_enrolment_ended |= bool(self.roles_by_staff_number)
             return
-        if change in {"carried", "renewed"}:
-            roles = record.get("people", {})
+        if staff_change in {"carried", "renewed"}:
+            role_by_staff_number = record.get("people", {})
             self.roles_by_staff_number = {
-                str(number): str(role) for number, role in roles.items() if role in set(Role)
+                str(number): str(role) for number, role in role_by_staff_number.items() if role in set(Role)
             }
             self.disabled_staff = {str(number) for number in record.get("disabled", ())}
-            self.has_first_enrolment_ended = change == "carried"
+            self.has_first_enrolment_ended = staff_change == "carried"
             return
         person_id, role = record.get("whom"), record.get("role")
-        if change not in _ROSTER_CHANGES or type(person_id) is not str or role not in set(Role):
+        if staff_change not in _ROSTER_CHANGES or type(person_id) is not str or role not in set(Role):
             return
         self.has_money_moved_since_staff_change = False
         self.has_first_enrolment_ended |= not is_first_enrolment_author(record.get("person"))
-        if change == "disabled":
+        if staff_change == "disabled":
             self.disabled_staff.add(person_id)
         else:
             self.roles_by_staff_number[person_id] = role
-            if change != "pin":
+            if staff_change != "pin":
                 self.disabled_staff.discard(person_id)

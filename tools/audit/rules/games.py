@@ -55,7 +55,7 @@ from tools.audit.rules.reasons import (
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 #: Transfers between the parts of progressive pools; the audit of levels derives them.
 EXPECTED_POOL_TRANSFERS: Final = ExpectedTransfer(
@@ -85,7 +85,7 @@ def _check_claims_of_hits(context: CheckContext) -> None:
             f"the claims in state do not match the hits of linked levels in the record: expected "
             f"{format_value(linked_hits)}, found {format_value(claims)}"
         )
-    wins = [
+    stored_wins = [
         (win.pool_id, win.amount_cents)
         for _, win in _iter_stored_records(context, BroadcastWin, "progressive_win:")
     ]
@@ -95,16 +95,16 @@ def _check_claims_of_hits(context: CheckContext) -> None:
         if hit.claim_id is None
         and context.ledger.state.get(f"{ProgressiveKey.OWN_LEVEL}{hit.pool_id}") is None
     ]
-    if Counter(wins) != Counter(broadcast_hits):
+    if Counter(stored_wins) != Counter(broadcast_hits):
         raise PatternMismatch(
             f"the wins in state for the host do not match the hits of broadcast levels in the record: expected "
-            f"{format_value(broadcast_hits)}, found {format_value(wins)}"
+            f"{format_value(broadcast_hits)}, found {format_value(stored_wins)}"
         )
 
 
 def _iter_stored_records(
-    context: CheckContext, record_class: type[R], key_prefix: str
-) -> Iterator[tuple[str, R]]:
+    context: CheckContext, record_class: type[RecordT], key_prefix: str
+) -> Iterator[tuple[str, RecordT]]:
     """Yield (storage key, record) for each value that the checked entry stores under a key with this prefix.
 
     ``record_class`` is the class of the records.
@@ -120,12 +120,12 @@ def _derive_wager_transfers(context: CheckContext) -> Any:
     Contributions and hits are taken from the checked entry, because the audit of levels recomputes them.
     """
     stake_cents = context["bet"] * context["denomination"]
-    levels = [
+    pool_flows = [
         (t.source, t.target, t.amount_cents)
         for t in context.entry.transfers
         if t.source.startswith("pool:") and t.target.startswith("pool:")
     ]
-    return derive_debit_transfers(context, stake_cents, "house:wager") + levels
+    return derive_debit_transfers(context, stake_cents, "house:wager") + pool_flows
 
 
 def _compute_raise_cents(context: CheckContext) -> int:
@@ -141,12 +141,12 @@ def _derive_raise_transfers(context: CheckContext) -> Any:
 
     The hits are taken from the checked entry, because the audit of levels recomputes them.
     """
-    levels = [
+    pool_flows = [
         (t.source, t.target, t.amount_cents)
         for t in context.entry.transfers
         if t.source.startswith("pool:") and t.target.startswith("pool:")
     ]
-    return derive_debit_transfers(context, _compute_raise_cents(context), "house:wager") + levels
+    return derive_debit_transfers(context, _compute_raise_cents(context), "house:wager") + pool_flows
 
 
 def _check_raise_counted(context: CheckContext) -> None:
@@ -260,13 +260,13 @@ def _derive_double_up_transfers(context: CheckContext) -> Any:
     Each stake is first credited as a win and then wagered. The first one is the win of the game; each further
     one is the win of the previous double-up.
     """
-    credit = context.format_credit_account("cashable")
+    credit_account = context.format_credit_account("cashable")
     return [
-        move
+        flow
         for number, cents in enumerate(context.record["stakes_cents"])
-        for move in (
-            ("house:double_up_win" if number else "house:win", credit, cents),
-            (credit, "house:double_up_bet", cents),
+        for flow in (
+            ("house:double_up_win" if number else "house:win", credit_account, cents),
+            (credit_account, "house:double_up_bet", cents),
         )
     ]
 
@@ -283,8 +283,8 @@ def _derive_result_count(context: CheckContext) -> Any:
 
 def _format_slip_pools(context: CheckContext) -> str:
     """Return the names of the progressive pools that the entry pays, separated by commas, as on the hand-pay slip."""
-    pools = (t.source.partition("house:progressive:")[2] for t in context.entry.transfers)
-    return ", ".join(name for name in pools if name)
+    pool_names = (t.source.partition("house:progressive:")[2] for t in context.entry.transfers)
+    return ", ".join(name for name in pool_names if name)
 
 
 def _derive_handpay(context: CheckContext) -> Any:

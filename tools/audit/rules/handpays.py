@@ -70,10 +70,10 @@ def _derive_slip(context: CheckContext) -> Any:
     It includes the data of the payment form if staff filled one in.
     """
     handpay, record = _read_pending_handpay(context), context.record
-    form = handpay.filled_form
-    form_persons = [] if form is None else list(form.persons)
+    payment_form = handpay.filled_form
+    form_persons = [] if payment_form is None else list(payment_form.persons)
     person, persons = record.get("person"), record.get("persons")
-    other_persons = [each for each in persons if each not in form_persons]
+    other_persons = [person_id for person_id in persons if person_id not in form_persons]
     if person not in persons or list(dict.fromkeys((*form_persons, *persons))) != persons:
         raise PatternMismatch(
             f"record.persons: expected the people of the form, {format_value(form_persons)}, and the paying "
@@ -86,7 +86,7 @@ def _derive_slip(context: CheckContext) -> Any:
         )
     return {
         **to_json(replace(handpay, filled_form=None)),
-        **({"method": "cash"} if form is None else to_json(form)),
+        **({"method": "cash"} if payment_form is None else to_json(payment_form)),
         "slip": int(context.value_before("slip") or 0) + 1,
         # slips written by earlier versions have no journal head
         **({"witness": format_journal_head(context)} if "witness" in record else {}),
@@ -102,9 +102,9 @@ def _check_and_store_tax_status(context: CheckContext) -> bool:
 
     Also store the hand-pay for the check of later ones.
     """
-    worth_cents, taxable = _read_pending_handpay(context).worth_cents, context.record["taxable"]
-    is_consistent = context.facts.is_tax_status_consistent(worth_cents, taxable=taxable)
-    context.facts.record_handpay(worth_cents, taxable=taxable)
+    worth_cents, is_taxable = _read_pending_handpay(context).worth_cents, context.record["taxable"]
+    is_consistent = context.facts.is_tax_status_consistent(worth_cents, is_taxable=is_taxable)
+    context.facts.record_handpay(worth_cents, is_taxable=is_taxable)
     return is_consistent
 
 
@@ -116,7 +116,7 @@ def _derive_exchanged_handpay(context: CheckContext) -> Any:
             handpay,
             id=f"{handpay.id}.cash",
             kind="jackpot" if handpay.kind == "merchandise" else handpay.kind,
-            amount_cents=handpay.amount_cents + sum(prize.value_cents for prize in handpay.prizes),
+            amount_cents=handpay.amount_cents + sum(prize_id.value_cents for prize_id in handpay.prizes),
             prizes=(),
             replaced_reservation_id=handpay.id,
         )
@@ -134,12 +134,12 @@ def _derive_unclaimed_record(context: CheckContext) -> Any:
         raise PatternMismatch("ref: no reservation of the unclaimed hand-pay is open")
     flows = []
     for transfer in reservation.transfers:
-        prize = transfer.source.removeprefix("prizes:").removesuffix(":offered")
-        target = f"prizes:{prize}:unclaimed" if transfer.source.startswith("prizes:") else "house:orphan"
+        prize_id = transfer.source.removeprefix("prizes:").removesuffix(":offered")
+        target = f"prizes:{prize_id}:unclaimed" if transfer.source.startswith("prizes:") else "house:orphan"
         flows.append([transfer.source, target, transfer.amount_cents])
     handpay_fields = _select_fields(handpay, "id", "kind", "amount_cents", "prizes")
-    story = context["story"]
-    ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
+    details = context["details"]
+    ruling = {key: details.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
     if type(persons) is not list or not all(map(context.facts.is_staff, persons)) or not persons:
         raise PatternMismatch(
@@ -268,13 +268,13 @@ _HANDPAY_RULES: Final = (
         allowed_states=single_state(State.HANDPAY),
         id="{id}.paid",
         ref="$id",
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="$which")},
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="$handpay_kind")},
         record=DerivedValue(_derive_slip),
         state={
             "handpay": None,
             "slip": DerivedValue(lambda context: int(context.value_before("slip") or 0) + 1),
         },
-        counts={"handpays.{which}": 1},
+        counts={"handpays.{handpay_kind}": 1},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
             require(
@@ -297,7 +297,9 @@ _HANDPAY_RULES: Final = (
             "handpay": "$id",
             "prizes": "$prizes",
             "amount_cents": DerivedValue(
-                lambda context: sum(prize.value_cents for prize in _read_pending_handpay(context).prizes)
+                lambda context: sum(
+                    prize_id.value_cents for prize_id in _read_pending_handpay(context).prizes
+                )
             ),
         },
         state={"handpay": DerivedValue(_derive_exchanged_handpay)},
@@ -324,10 +326,10 @@ _HANDPAY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=play_entries.HANDPAY_REPLACED,
-        id="{older}.replaced",
-        ref="$older",
-        state_before={"handpay": ObjectWithMembers("handpay", id="$id", instead_of="$older")},
-        record={"handpay": "$older", "by": "$id"},
+        id="{replaced_id}.replaced",
+        ref="$replaced_id",
+        state_before={"handpay": ObjectWithMembers("handpay", id="$id", instead_of="$replaced_id")},
+        record={"handpay": "$replaced_id", "by": "$id"},
         state={"handpay": ObjectWithChanges("handpay", absent_members=("instead_of",))},
     ),
     AuditRule(
@@ -339,12 +341,12 @@ _HANDPAY_RULES: Final = (
         record={"id": "$id"},
         state={
             "handpay": None,
-            "unclaimed": ObjectWithMembers("given_up", story="$story:object"),
+            "unclaimed": ObjectWithMembers("unclaimed_record", story="$details:object"),
         },
         extra_checks=(
             require_equal(
                 "state.unclaimed does not match the hand-pay owed before this entry",
-                lambda context: context["given_up"],
+                lambda context: context["unclaimed_record"],
                 _derive_unclaimed_record,
             ),
         ),
@@ -353,8 +355,8 @@ _HANDPAY_RULES: Final = (
         entry_declaration=entries.ORPHAN_HANDPAY,
         allowed_states=ALL_STATES,
         id="{id}.orphan",
-        state_before={"unclaimed": ObjectWithMembers("unclaimed", id="$id", story="$story")},
-        record="$story",
+        state_before={"unclaimed": ObjectWithMembers("unclaimed", id="$id", story="$details")},
+        record="$details",
         state={"unclaimed": None},
         expected_transfers=DerivedValue(_list_unclaimed_transfers),
         permission=Permission.RULE_ON_MONEY,

@@ -1,7 +1,7 @@
 """The audit rules for interventions (logged work of staff at the machine), and for printed slips.
 
-An intervention is opened and closed. Work during it is the withdrawal of the cabinet stand (the locked lower part
-with the coin drop box), a fill of the hopper, and the count of a cash box. Patterns such as ``"$last:object"`` are
+An intervention is opened and closed. Work during it is the withdrawal of the cabinet stand (the locked lower part with
+the coin drop box), a fill of the hopper, and the count of a cash box. Patterns such as ``"$collection:object"`` are
 explained in :mod:`tools.audit.rules.pattern`.
 """
 
@@ -48,8 +48,8 @@ def _check_collection(context: CheckContext) -> None:
         meters_before = (
             dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
         )
-        values = read_meters(context.ledger).values
-        meters_now = {box: values[meter] for box, meter in METER_BY_BOX.items()}
+        value_by_meter = read_meters(context.ledger).values
+        meters_now = {box: value_by_meter[meter] for box, meter in METER_BY_BOX.items()}
         expected = {"id": intervention["id"], "before": meters_before, "after": meters_now, "counted": []}
     stored_state = context.entry.state.get(format_storage_key("collected", context.position))
     if not is_json_equal(stored_state, expected):
@@ -71,7 +71,7 @@ def _check_box_count(context: CheckContext) -> None:
     The box must not have been counted before for this collection. The metered amount and the difference must be
     right.
     """
-    collection, record = context["last"], context.record
+    collection, record = context["collection"], context.record
     box = record["box"]
     metered_cents = collection["after"][box] - collection["before"][box]
     if box in collection["counted"]:
@@ -155,7 +155,7 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.COLLECTED_BOX_COUNTED,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
-        state_before={"collected": "$last:object"},
+        state_before={"collected": "$collection:object"},
         permission=Permission.COLLECT_CASH,
         extra_checks=(_check_box_count, check_signed_in_to_menu),
     ),
@@ -202,12 +202,12 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.CABINET_BASE_WITHDRAWN,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
-        state_before={"base": None, "intervention": ObjectWithMembers("intervention", id="$at")},
+        state_before={"base": None, "intervention": ObjectWithMembers("intervention", id="$intervention_id")},
         record={
             "base": "$base",
             "lock": "$lock",
             "cashier": "$cashier",
-            "intervention": "$at",
+            "intervention": "$intervention_id",
             "reason": "$reason",
         },
         state={
@@ -226,8 +226,11 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.CABINET_BASE_RETURNED,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
-        state_before={"base": "$:object", "intervention": ObjectWithMembers("intervention", id="$at")},
-        record={"intervention": "$at"},
+        state_before={
+            "base": "$:object",
+            "intervention": ObjectWithMembers("intervention", id="$intervention_id"),
+        },
+        record={"intervention": "$intervention_id"},
         state={"base": None, "disabled:base": None},
         permission=Permission.COLLECT_CASH,
         extra_checks=(check_signed_in_to_menu,),

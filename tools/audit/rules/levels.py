@@ -48,7 +48,7 @@ _CLAIM_PATTERN: Final = {
     "game": "$:text",
     "at_utc": "$:time",
     "amount_cents": "$cents:count|none",
-    "way": "$way:text|none",
+    "way": "$payment_method:text|none",
     "unanswered": "$unanswered:bool",
 }
 #: Pattern of a mystery prize that was won.
@@ -71,7 +71,9 @@ def _require_ruling(ruling: str) -> Check:
         """Check the entry against the held prize of its claim and the stored ruling on that prize."""
         key = f"held:{context['claim']}"
         held_prize = (
-            None if (data := context.ledger.state.get(key)) is None else parse_record(HeldPrize, data, key)
+            None
+            if (stored_value := context.ledger.state.get(key)) is None
+            else parse_record(HeldPrize, stored_value, key)
         )
         if (held_prize is not None) != (key in context.entry.state):
             held_text = "is held" if held_prize is not None else "is not held"
@@ -124,26 +126,26 @@ def _check_ruling(context: CheckContext) -> None:
     """
     record, memory = context.record, context.ledger.state
     claim = record["claim"]
-    prizes = {
+    unruled_prize_by_key = {
         key: prize
-        for key, held in memory.items()
+        for key, stored_prize in memory.items()
         if key.startswith("held:")
-        and held is not None
-        and (prize := parse_record(HeldPrize, held, key)).ruling is None
+        and stored_prize is not None
+        and (prize := parse_record(HeldPrize, stored_prize, key)).ruling is None
     }
-    held_prize, data = prizes.get(f"held:{claim}"), memory.get(f"claim:{claim}")
-    own_claim = None if data is None else parse_record(ClaimRecord, data, f"claim:{claim}")
-    names = ("pool", "play_id", "amount_cents", "why")
-    doubted = (
+    held_prize, stored_value = unruled_prize_by_key.get(f"held:{claim}"), memory.get(f"claim:{claim}")
+    own_claim = None if stored_value is None else parse_record(ClaimRecord, stored_value, f"claim:{claim}")
+    doubted_names = ("pool", "play_id", "amount_cents", "why")
+    doubted_fields = (
         {}
         if held_prize is None
-        else {name: value for name, value in to_json(held_prize).items() if name in names}
+        else {name: value for name, value in to_json(held_prize).items() if name in doubted_names}
     )
     state: dict[str, Any] = {}
     is_amount_open = (
         own_claim is not None and own_claim.payment_method is None and own_claim.amount_cents is None
     )
-    is_awaiting_ruling = held_prize is not None if prizes else is_amount_open
+    is_awaiting_ruling = held_prize is not None if unruled_prize_by_key else is_amount_open
     if held_prize is not None:
         is_ruled = is_amount_open or held_prize.won is None
         state[f"held:{claim}"] = None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
@@ -154,15 +156,15 @@ def _check_ruling(context: CheckContext) -> None:
             else own_claim.shown_cents
         )
         state[f"claim:{claim}"] = to_json(replace(own_claim, amount_cents=cents, is_unanswered=True))
-        doubted |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
-    if len(prizes) <= 1:
+        doubted_fields |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
+    if len(unruled_prize_by_key) <= 1:
         state["fault:progressive_unproved"] = None
     if not is_awaiting_ruling:
         raise PatternMismatch(f"record.claim: no prize of claim {claim} awaits a ruling")
-    ruling = ("machine", "place", "reason", "persons", "claim", "decision")
-    if not is_json_equal(record, {**{name: record.get(name) for name in ruling}, **doubted}):
+    ruling_fields = ("machine", "place", "reason", "persons", "claim", "decision")
+    if not is_json_equal(record, {**{name: record.get(name) for name in ruling_fields}, **doubted_fields}):
         raise PatternMismatch(
-            f"record does not match the prize in doubt: expected {format_value(doubted)}, "
+            f"record does not match the prize in doubt: expected {format_value(doubted_fields)}, "
             f"found {format_value(record)}"
         )
     if not is_json_equal(dict(context.entry.state), state):
@@ -228,7 +230,7 @@ _LEVEL_RULES: Final = (
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),
     ),
-    AuditRule(entry_declaration=entries.LEVEL_HIT, id="{made}"),
+    AuditRule(entry_declaration=entries.LEVEL_HIT, id="{hit_id}"),
     AuditRule(
         entry_declaration=entries.BROADCAST_LEVEL_HIT, id="{play}.hit-{n:n}", record={"play_id": "$play"}
     ),
@@ -300,8 +302,8 @@ _CLAIM_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.CLAIM_CLOSED,
-        state_before={"claim:{claim}": ObjectWithMembers("claim_before", way="$way:text")},
-        record={"claim": "$claim", "way": "$way"},
+        state_before={"claim:{claim}": ObjectWithMembers("claim_before", way="$payment_method:text")},
+        record={"claim": "$claim", "way": "$payment_method"},
         state={"claim:{claim}": None},
         extra_checks=(
             require_equal(

@@ -25,8 +25,8 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.HOST_TIME_RECORDED,
-        record={"host": "$host", "ahead_seconds": "$ahead"},
-        state={"host_time:{host}": "$ahead"},
+        record={"host": "$host", "ahead_seconds": "$ahead_seconds"},
+        state={"host_time:{host}": "$ahead_seconds"},
     ),
     AuditRule(
         entry_declaration=entries.PROGRESSIVE_WINS_READ,

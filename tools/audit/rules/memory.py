@@ -40,9 +40,9 @@ RULES: Final = (
     AuditRule(entry_declaration=journal_entries.CHECKPOINT_SIGNED, id="checkpoint:{sequence}"),
     AuditRule(
         entry_declaration=journal_entries.SEGMENT_ARCHIVED,
-        id="journal.archived:{last}",
-        record={"last": "$last"},
-        state={"journal.archive": ObjectWithMembers("archive", through="$last")},
+        id="journal.archived:{last_archived_sequence}",
+        record={"last": "$last_archived_sequence"},
+        state={"journal.archive": ObjectWithMembers("archive", through="$last_archived_sequence")},
     ),
     AuditRule(
         entry_declaration=journal_entries.MEMORY_EVENT_RECORDED,
@@ -65,8 +65,8 @@ RULES: Final = (
     AuditRule(entry_declaration=entries.CLOCK_CHANGED),
     AuditRule(
         entry_declaration=entries.CLOCK_DOUBTED,
-        record={"why": "$why", "good": "$good"},
-        state={"clock": {"why": "$why", "good": "$good"}},
+        record={"why": "$reason", "good": "$is_good"},
+        state={"clock": {"why": "$reason", "good": "$is_good"}},
     ),
     AuditRule(
         entry_declaration=entries.CLOCK_TRUSTED, state_before={"clock": "$:object"}, state={"clock": None}

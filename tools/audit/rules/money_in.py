@@ -171,8 +171,8 @@ def _check_host_value(context: CheckContext) -> None:
 
 def is_denomination(cents: int) -> bool:
     """Return whether a bill or coin of this value is possible: 1, 2, 2.5 or 5 times a power of ten."""
-    significant = str(cents).rstrip("0")
-    return significant in {"1", "2", "25", "5"}
+    significant_digits = str(cents).rstrip("0")
+    return significant_digits in {"1", "2", "25", "5"}
 
 
 def _build_stack_order_pattern(ticket_pattern: str) -> dict[str, Any]:
@@ -226,7 +226,7 @@ _BILL_AND_TICKET_RULES: Final = (
         id="{paper}.void",
         ref="$paper",
         state_before={"paper": _build_stacking_pattern("ordered", "")},
-        record={"amount_cents": "$held_cents", "why": "$why", "disputed?": "$dispute"},
+        record={"amount_cents": "$held_cents", "why": "$reason", "disputed?": "$dispute"},
         state={"paper": None},
         extra_checks=(check_disputed_bill_or_ticket,),
     ),
@@ -273,7 +273,12 @@ _BILL_AND_TICKET_RULES: Final = (
         id="{paper}.void",
         ref="$paper",
         state_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
-        record={"amount_cents": "$held_cents", "number": "$number", "why": "$why", "disputed?": "$dispute"},
+        record={
+            "amount_cents": "$held_cents",
+            "number": "$number",
+            "why": "$reason",
+            "disputed?": "$dispute",
+        },
         state={"paper": None},
         extra_checks=(_check_result_of_unstacked_ticket, check_disputed_bill_or_ticket),
     ),
@@ -311,22 +316,22 @@ _BILL_AND_TICKET_RULES: Final = (
 
 def _check_coin_transfers(context: CheckContext) -> None:
     """Check that the credited coins have possible values, equal the coins that entered the machine, and are counted."""
-    moves = context.entry.transfers
-    half = len(moves) // 2
-    coins_cents = [t.amount_cents for t in moves[:half]]
-    stocked_cents = [t.amount_cents for t in moves[half:]]
-    dims_cents = [t.dims.get("coin_cents") for t in moves[:half]]
+    transfers = context.entry.transfers
+    coin_count = len(transfers) // 2
+    coins_cents = [t.amount_cents for t in transfers[:coin_count]]
+    stocked_cents = [t.amount_cents for t in transfers[coin_count:]]
+    coin_cents_in_dims = [t.dims.get("coin_cents") for t in transfers[:coin_count]]
     if not all(map(is_denomination, coins_cents)):
         raise PatternMismatch(
             f"the transfers credit {coins_cents} cents; every coin must be 1, 2, 2.5 or 5 times a power of ten"
         )
-    if coins_cents != stocked_cents or coins_cents != dims_cents:
+    if coins_cents != stocked_cents or coins_cents != coin_cents_in_dims:
         raise PatternMismatch(
             f"the transfers credit {coins_cents} cents, expected the same values in dims.coin_cents, "
-            f"found {dims_cents}, "
+            f"found {coin_cents_in_dims}, "
             f"and from stock:floor, found {stocked_cents}"
         )
-    expected_counts = {"coins_accepted": half} if half else {}
+    expected_counts = {"coins_accepted": coin_count} if coin_count else {}
     if dict(context.entry.counts) != expected_counts:
         raise PatternMismatch(f"counts: expected {expected_counts}, found {dict(context.entry.counts)}")
 

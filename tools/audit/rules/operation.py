@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from egm.app import entries as app
+from egm.app import entries as app_entries
 from egm.gaming_day import GamingDay
-from egm.integrity import entries as integrity
+from egm.integrity import entries as integrity_entries
 from egm.integrity.keys import IntegrityKey
-from egm.kernel import own_entries as kernel
+from egm.kernel import own_entries as kernel_entries
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.states import (
@@ -18,7 +18,7 @@ from egm.kernel.states import (
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.play.keys import PlayKey
-from egm.staff import entries as staff
+from egm.staff import entries as staff_entries
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
     check_position_is_one,
@@ -79,7 +79,7 @@ RESIDUAL_TERMS_PATTERN: Final = {
 #: The rules of start, self-tests and the machine's service.
 _START_AND_SERVICE_RULES: Final = (
     AuditRule(
-        entry_declaration=integrity.POWER_UP,
+        entry_declaration=integrity_entries.POWER_UP,
         id="power-up-{boots}",
         state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS_PATTERN, "currency?": "$:words"},
         extra_checks=(
@@ -106,7 +106,7 @@ _START_AND_SERVICE_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=integrity.RESIDUAL_CREDIT_TERMS,
+        entry_declaration=integrity_entries.RESIDUAL_CREDIT_TERMS,
         state={"residual_terms": RESIDUAL_TERMS_PATTERN},
         extra_checks=(
             require(
@@ -116,26 +116,26 @@ _START_AND_SERVICE_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=integrity.SELF_TEST_PASSED,
+        entry_declaration=integrity_entries.SELF_TEST_PASSED,
         extra_checks=(
             check_position_is_one,
             require_stored_value("out_of_service", _derive_state_after_test),
         ),
     ),
     AuditRule(
-        entry_declaration=integrity.SELF_TEST_FAILED,
+        entry_declaration=integrity_entries.SELF_TEST_FAILED,
         allowed_states=ALL_STATES,
         record={"cause": "self_test", "detail": "$detail"},
         state={"out_of_service": {"cause": "self_test", "detail": "$detail"}},
     ),
     AuditRule(
-        entry_declaration=integrity.GENERATOR_FAILED,
+        entry_declaration=integrity_entries.GENERATOR_FAILED,
         allowed_states=ALL_STATES,
         record={"cause": "chance", "detail": "$detail"},
         state={"out_of_service": {"cause": "chance", "detail": "$detail"}},
     ),
     AuditRule(
-        entry_declaration=integrity.GENERATOR_RESTARTED,
+        entry_declaration=integrity_entries.GENERATOR_RESTARTED,
         allowed_states=STATES_FOR_ANSWERING_SERVICE_CALLS | single_state(State.PLAYING),
         state={"out_of_service": None},
         permission=Permission.RESTART,
@@ -148,28 +148,28 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     *(
         AuditRule(entry_declaration=entry, extra_checks=(check_position_is_one,))
-        for entry in app.ENTRY_BY_GENERATOR_EVENT.values()
+        for entry in app_entries.ENTRY_BY_GENERATOR_EVENT.values()
     ),
     AuditRule(
-        entry_declaration=integrity.SERVICE_DISABLED,
+        entry_declaration=integrity_entries.SERVICE_DISABLED,
         allowed_states=ALL_STATES,
         state_before={"disabled:{source}": None},
         record={"source": "$source", "reason": "$reason", "since": "$since"},
         state={"disabled:{source}": {"reason": "$reason", "since": "$since"}},
     ),
     AuditRule(
-        entry_declaration=integrity.SERVICE_ENABLED,
+        entry_declaration=integrity_entries.SERVICE_ENABLED,
         state_before={"disabled:{source}": "$:object"},
         record={"source": "$source"},
         state={"disabled:{source}": None},
     ),
     AuditRule(
-        entry_declaration=staff.MACHINE_RESTART,
+        entry_declaration=staff_entries.MACHINE_RESTART,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         permission=Permission.RESTART,
         extra_checks=(check_signed_in_to_menu,),
     ),
-    AuditRule(entry_declaration=app.GAME_REFUSED, extra_checks=(check_position_is_one,)),
+    AuditRule(entry_declaration=app_entries.GAME_REFUSED, extra_checks=(check_position_is_one,)),
     AuditRule(
         entry_declaration=play_entries.GAME_VERSION_CONFLICT,
         state_before={"definition:{digest}": None, "definition:{before}": "$:text"},
@@ -181,7 +181,7 @@ _START_AND_SERVICE_RULES: Final = (
         state={"examined:{digest}": {"code": "$code", "prizes": "$prizes"}},
     ),
     AuditRule(
-        entry_declaration=staff.INVENTORY_CHANGED,
+        entry_declaration=staff_entries.INVENTORY_CHANGED,
         state_before={"inventory": "$before:object|none"},
         record={"before": "$before", "after": "$after"},
         state={"inventory": "$after"},
@@ -224,30 +224,33 @@ def _require_clearable_faults(authority: str) -> Check:
 def _check_declared_fault(context: CheckContext) -> None:
     """Check that a raised fault locks the machine, and can be cleared, as the declaration of the fault states."""
     code, fault = context["code"], context["fault"]
-    declared = get_fault_definition(code)
-    if fault["locks"] is not declared.stops_play:
+    fault_definition = get_fault_definition(code)
+    if fault["locks"] is not fault_definition.stops_play:
         raise PatternMismatch(
-            f"state.fault:{code}.locks: the declaration of this fault states {declared.stops_play}, "
+            f"state.fault:{code}.locks: the declaration of this fault states {fault_definition.stops_play}, "
             f"found {format_value(fault['locks'])}"
         )
-    if fault["cleared_by"] not in {declared.cleared_by, _FAULT_AUTHORITY_IN_EARLIER_VERSIONS.get(code)}:
+    if fault["cleared_by"] not in {
+        fault_definition.cleared_by,
+        _FAULT_AUTHORITY_IN_EARLIER_VERSIONS.get(code),
+    }:
         raise PatternMismatch(
             f"state.fault:{code}.cleared_by: the declaration of this fault states "
-            f"{format_value(declared.cleared_by)}, found {format_value(fault['cleared_by'])}"
+            f"{format_value(fault_definition.cleared_by)}, found {format_value(fault['cleared_by'])}"
         )
 
 
 def _check_attendant_call(context: CheckContext) -> None:
     """Check that the checked entry starts an attendant call while none is active, or ends the active call."""
-    is_on = context["on"]
+    is_on = context["is_on"]
     if is_on is not (context.value_before("service_call") is None):
         call_text = (
             "no attendant call was" if context.value_before("service_call") is None else "a call was already"
         )
         raise PatternMismatch(f"record.on is {format_value(is_on)}, but {call_text} active before this entry")
-    if context["calling"] is not (True if is_on else None):
+    if context["service_call"] is not (True if is_on else None):
         raise PatternMismatch(
-            f"state.service_call: expected {True if is_on else None}, found {format_value(context['calling'])}"
+            f"state.service_call: expected {True if is_on else None}, found {format_value(context['service_call'])}"
         )
 
 
@@ -262,16 +265,16 @@ _FAULT_RULES: Final = (
             state={"door:{door}": "$:object"},
             counts={"door.{door}.opens": 1},
         )
-        for entry in (integrity.DOOR_OPENED, integrity.DOOR_OPENED_WHILE_OFF)
+        for entry in (integrity_entries.DOOR_OPENED, integrity_entries.DOOR_OPENED_WHILE_OFF)
     ),
     AuditRule(
-        entry_declaration=integrity.DOOR_CLOSED,
+        entry_declaration=integrity_entries.DOOR_CLOSED,
         state_before={"door:{door}": "$:object"},
         record={"door": "$door"},
         state={"door:{door}": None},
     ),
     AuditRule(
-        entry_declaration=kernel.FAULT_RAISED,
+        entry_declaration=kernel_entries.FAULT_RAISED,
         allowed_states=ALL_STATES,
         state_before={"fault:{code}": None},
         record={"code": "$code"},
@@ -280,33 +283,33 @@ _FAULT_RULES: Final = (
         extra_checks=(_check_declared_fault,),
     ),
     AuditRule(
-        entry_declaration=kernel.FAULT_CLEARED,
+        entry_declaration=kernel_entries.FAULT_CLEARED,
         state_before={"fault:{code}": ObjectWithMembers("fault", cleared_by="self")},
         record={"code": "$code"},
         state={"fault:{code}": None},
     ),
     AuditRule(
-        entry_declaration=integrity.FAULTS_CLEARED_BY_TECHNICIAN,
+        entry_declaration=integrity_entries.FAULTS_CLEARED_BY_TECHNICIAN,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         permission=Permission.RESTART,
         extra_checks=(_require_clearable_faults("technician"), check_signed_in_to_menu),
     ),
     AuditRule(
-        entry_declaration=integrity.TILT_CLEARED,
+        entry_declaration=integrity_entries.TILT_CLEARED,
         allowed_states=single_state(State.TILT),
         permission=Permission.CLEAR_TILTS,
         extra_checks=(_require_clearable_faults("attendant"),),
     ),
-    AuditRule(entry_declaration=staff.KEY_TURNED, record={"on": True}),
-    AuditRule(entry_declaration=staff.KEY_RETURNED, record={"on": False}),
+    AuditRule(entry_declaration=staff_entries.KEY_TURNED, record={"on": True}),
+    AuditRule(entry_declaration=staff_entries.KEY_RETURNED, record={"on": False}),
     AuditRule(
-        entry_declaration=staff.SERVICE_CALL,
-        record={"on": "$on"},
-        state={"service_call": "$calling"},
+        entry_declaration=staff_entries.SERVICE_CALL,
+        record={"on": "$is_on"},
+        state={"service_call": "$service_call"},
         extra_checks=(_check_attendant_call,),
     ),
     AuditRule(
-        entry_declaration=staff.SERVICE_ANSWERED,
+        entry_declaration=staff_entries.SERVICE_ANSWERED,
         allowed_states=STATES_FOR_ANSWERING_SERVICE_CALLS | {State.HANDPAY, State.TILT},
         state_before={"service_call": True},
         state={"service_call": None},

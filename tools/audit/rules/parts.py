@@ -32,8 +32,8 @@ CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 _ID_SUFFIX_PATTERN: Final = re.compile(rf"([0-9]+)(?:-({JOURNAL_TAG_PATTERN}))?")
 
 
-def require_new_id(id_prefix: str, name: str = "id", *, is_entry_id: bool = False) -> Check:
-    """Return the check that the pattern name ``name`` is bound to a valid new id with this prefix.
+def require_new_id(id_prefix: str, bound_name: str = "id", *, is_entry_id: bool = False) -> Check:
+    """Return the check that the pattern name ``bound_name`` is bound to a valid new id with this prefix.
 
     The id has the form prefix-N-tag: N is the number of this entry or an earlier one, the tag identifies the
     journal. With ``is_entry_id``, N must be the number of this entry. Ids of earlier versions without a tag are
@@ -42,7 +42,7 @@ def require_new_id(id_prefix: str, name: str = "id", *, is_entry_id: bool = Fals
 
     def check(context: CheckContext) -> None:
         """Check that the id has the form prefix-N-tag of this journal."""
-        value = context[name]
+        value = context[bound_name]
         match = (
             _ID_SUFFIX_PATTERN.fullmatch(value.removeprefix(f"{id_prefix}-"))
             if value.startswith(f"{id_prefix}-")
@@ -54,12 +54,12 @@ def require_new_id(id_prefix: str, name: str = "id", *, is_entry_id: bool = Fals
             or (is_entry_id and int(match[1]) != context.entry.sequence)
             or match[2] not in {None, context.facts.journal_tag}
         ):
-            due_text = (
+            number_text = (
                 f"at this entry ({context.entry.sequence})" if is_entry_id else "at this entry or before it"
             )
             raise PatternMismatch(
                 f"id {format_value(value)} is not one that this journal gives: expected {id_prefix}-N-"
-                f"{context.facts.journal_tag}, where N is the number of an entry {due_text}"
+                f"{context.facts.journal_tag}, where N is the number of an entry {number_text}"
             )
 
     return check
@@ -124,25 +124,28 @@ def require_paid_coins(key: str, record_class: type[CashOutRecord | HandpayRecor
 
 
 def derive_debit_transfers(
-    context: CheckContext, amount_cents: int, target: str, kinds: Iterable[CreditKind] = tuple(CreditKind)
+    context: CheckContext,
+    amount_cents: int,
+    target: str,
+    credit_kinds: Iterable[CreditKind] = tuple(CreditKind),
 ) -> list[tuple[str, str, int]]:
     """Return the transfers that take an amount from the player's credit, as (source, target, minor units).
 
-    The kinds of credit are used in the order of ``kinds``. Raises :class:`PatternMismatch` if the credit is
+    The kinds of credit are used in the order of ``credit_kinds``. Raises :class:`PatternMismatch` if the credit is
     less than the amount.
     """
     position = Position(context.position)
     available_cents = sum(
-        context.ledger.available_cents(position.name_credit_account(kind)) for kind in kinds
+        context.ledger.available_cents(position.name_credit_account(kind)) for kind in credit_kinds
     )
     if type(amount_cents) is not int or not 0 <= amount_cents <= available_cents:
         raise PatternMismatch(
             f"the entry takes {format_value(amount_cents)} cents from the credits, which hold {available_cents} cents"
         )
     transfers: tuple[Transfer, ...] = build_credit_transfers(
-        amount_cents, target, context.ledger.available_cents, kinds, position
+        amount_cents, target, context.ledger.available_cents, credit_kinds, position
     )
-    return [(part.source, part.target, part.amount_cents) for part in transfers]
+    return [(transfer.source, transfer.target, transfer.amount_cents) for transfer in transfers]
 
 
 def format_journal_head(context: CheckContext) -> str:
@@ -168,21 +171,25 @@ def require_stored_value(key: str, derive_value: Callable[[CheckContext], Any]) 
             or stored_value is ABSENT_VALUE
             or not is_json_equal(stored_value, expected)
         ):
-            texts = [
+            stored_text, expected_text = (
                 "nothing" if each is ABSENT_VALUE else format_value(each) for each in (stored_value, expected)
-            ]
-            raise PatternMismatch(f"state.{key}: expected {texts[1]}, found {texts[0]}")
+            )
+            raise PatternMismatch(f"state.{key}: expected {expected_text}, found {stored_text}")
 
     return check
 
 
-def read_nonzero_meters(context: CheckContext, *, since: bool = False) -> dict[str, int]:
+def read_nonzero_meters(context: CheckContext, *, with_period_meters: bool = False) -> dict[str, int]:
     """Return the meters before the entry that are not zero, by name.
 
-    Meters that count since an event (``.since_`` in their name) are only included if ``since`` is True.
+    Meters that count since an event (``.since_`` in their name) are only included if ``with_period_meters`` is True.
     """
-    values = read_meters(context.ledger).values
-    return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
+    value_by_meter = read_meters(context.ledger).values
+    return {
+        name: value
+        for name, value in value_by_meter.items()
+        if value and (with_period_meters or ".since_" not in name)
+    }
 
 
 def require(finding: str | Callable[[CheckContext], str], condition: Callable[[CheckContext], bool]) -> Check:

@@ -38,7 +38,7 @@ from tools.audit.rules.facts import Facts
 Pattern: TypeAlias = Any
 #: Checks a value against a pattern in the context of an entry. Raises :class:`PatternMismatch`.
 Matcher: TypeAlias = Callable[[Any, "CheckContext"], None]
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 #: Longest part of a value that a finding shows, in characters.
 _VALUE_TEXT_MAX: Final = 160
@@ -47,13 +47,13 @@ _VALUE_TEXT_MAX: Final = 160
 class PatternMismatch(Exception):
     """An entry does not match a pattern or check of its rule; ``path`` names the field."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
         self.path: list[str] = []
 
     def __str__(self) -> str:
-        where = ".".join(self.path)
-        return f"{where}: {self.args[0]}" if where else str(self.args[0])
+        location = ".".join(self.path)
+        return f"{location}: {self.args[0]}" if location else str(self.args[0])
 
 
 class CheckContext:
@@ -90,19 +90,19 @@ class CheckContext:
         """Return the value that the memory had under a key before the checked entry, or None if it had none."""
         return self.ledger.state.get(format_storage_key(key, self.position))
 
-    def typed_record(self, record_class: type[R]) -> R:
+    def typed_record(self, record_class: type[RecordT]) -> RecordT:
         """Return the record of the checked entry, decoded as the class ``record_class``.
 
         Raises :class:`PatternMismatch` if it is invalid.
         """
         return parse_record(record_class, self.record, "record")
 
-    def record_before(self, record_class: type[R], key: str) -> R | None:
+    def record_before(self, record_class: type[RecordT], key: str) -> RecordT | None:
         """Return the value stored under a key before the entry, decoded as ``record_class``, or None."""
         data = self.value_before(key)
         return None if data is None else parse_record(record_class, data, key)
 
-    def record_after(self, record_class: type[R], key: str) -> R | None:
+    def record_after(self, record_class: type[RecordT], key: str) -> RecordT | None:
         """Return the value that the entry stores under a key, decoded as ``record_class``, or None."""
         data = self.value_after(key)
         return None if data is None else parse_record(record_class, data, f"state.{key}")
@@ -112,7 +112,7 @@ class CheckContext:
         return f"credit:{self.position}:{credit_kind}"
 
 
-def parse_record(record_class: type[R], value: object, location: str) -> R:
+def parse_record(record_class: type[RecordT], value: object, location: str) -> RecordT:
     """Return the JSON value ``value`` decoded as the class ``record_class``.
 
     Raises :class:`PatternMismatch`, whose text names the value (``location``), the field and the reason.
@@ -284,7 +284,7 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one br
     """Return a function that matches a value against ``pattern`` and raises :class:`PatternMismatch`."""
     match pattern:
         case str() if pattern.startswith("$"):
-            return _compile_name(pattern[1:])
+            return _compile_binding(pattern[1:])
         case str() if "{" in pattern:
             return Template(pattern).match
         case Mapping():
@@ -330,7 +330,7 @@ def _match_entry_id(value: Any, context: CheckContext) -> None:
         )
 
 
-def _compile_name(name_and_type: str) -> Matcher:
+def _compile_binding(name_and_type: str) -> Matcher:
     """Return the function that matches a pattern ``$name:type``; ``name_and_type`` is the part after ``$``.
 
     It binds the value to the name. If the name is already bound, it compares the value with the bound one.
@@ -365,8 +365,8 @@ class Template:
         if any(name not in bound_values for name in self.names):
             return None
         return "".join(
-            part if n % 2 == 0 else str(bound_values[part.partition(":")[0]])
-            for n, part in enumerate(self.parts)
+            part if index % 2 == 0 else str(bound_values[part.partition(":")[0]])
+            for index, part in enumerate(self.parts)
         )
 
     def find_bindings(self, value: object, context: CheckContext) -> dict[str, Any] | None:
@@ -374,19 +374,21 @@ class Template:
         if type(value) is not str:
             return None
         regex = ""
-        for n, part in enumerate(self.parts):
+        for index, part in enumerate(self.parts):
             name, _, number = part.partition(":")
-            if n % 2 == 0:
+            if index % 2 == 0:
                 regex += re.escape(part)
             elif name in context.bound_values:
                 regex += re.escape(str(context.bound_values[name]))
             else:
                 regex += f"(?P<{name}>{r'[0-9]+' if number else r'[^/]+'})"
-        matched = re.fullmatch(regex, value)
-        if matched is None:
+        found = re.fullmatch(regex, value)
+        if found is None:
             return None
-        numbers = {part.partition(":")[0] for part in self.parts[1::2] if part.endswith(":n")}
-        return {name: int(text) if name in numbers else text for name, text in matched.groupdict().items()}
+        numeric_names = {part.partition(":")[0] for part in self.parts[1::2] if part.endswith(":n")}
+        return {
+            name: int(text) if name in numeric_names else text for name, text in found.groupdict().items()
+        }
 
     def match(self, value: Any, context: CheckContext) -> None:
         """Check that a text matches the template, and bind the template's names."""
@@ -412,8 +414,8 @@ def compile_partial_object(pattern: Mapping[str, Pattern]) -> Matcher:
 
 def _find_prefix(key: str) -> str:
     """Return the prefix of a storage key in a pattern, such as ``fault:`` of ``fault:{code}``; "" for none."""
-    head, colon, _ = key.partition(":")
-    return key[: key.index("{")] if "{" in key else f"{head}:" if colon else ""
+    key_start, separator, _ = key.partition(":")
+    return key[: key.index("{")] if "{" in key else f"{key_start}:" if separator else ""
 
 
 def _compile_object(  # noqa: C901 (one loop over one object)
@@ -423,20 +425,20 @@ def _compile_object(  # noqa: C901 (one loop over one object)
 
     If ``is_partial``, it checks only the members that the pattern lists; otherwise other members are errors.
     """
-    prefixes = tuple(_find_prefix(key) for key in pattern if _find_prefix(key))
-    plain: dict[str, tuple[bool, Matcher]] = {}
-    templates: list[tuple[Template, bool, Matcher]] = []
-    for key, part in pattern.items():
+    key_prefixes = tuple(_find_prefix(key) for key in pattern if _find_prefix(key))
+    plain_members: dict[str, tuple[bool, Matcher]] = {}
+    template_members: list[tuple[Template, bool, Matcher]] = []
+    for key, member_pattern in pattern.items():
         name, is_optional = key.removesuffix("?"), key.endswith("?")
         if "{" in name:
-            templates.append((Template(name), is_optional, compile_pattern(part)))
+            template_members.append((Template(name), is_optional, compile_pattern(member_pattern)))
         else:
-            plain[name] = is_optional, compile_pattern(part)
+            plain_members[name] = is_optional, compile_pattern(member_pattern)
 
     def match_templates(value: Mapping[str, Any], context: CheckContext) -> None:
         """Match the members whose names are texts with names not bound yet, such as ``fault:{code}``."""
-        remaining_keys = [key for key in value if key not in plain]
-        for template, is_optional, matcher in templates:
+        remaining_keys = [key for key in value if key not in plain_members]
+        for template, is_optional, matcher in template_members:
             expected = template.replace_bound_names(context)
             candidate_keys = (
                 remaining_keys if expected is None else [key for key in remaining_keys if key == expected]
@@ -448,10 +450,10 @@ def _compile_object(  # noqa: C901 (one loop over one object)
                     continue
                 # any number of such members: names bound by one are not visible to the others
                 if is_optional and bindings:
-                    outer_names = context.bound_values
-                    context.bound_values = {**outer_names, **bindings}
+                    outer_values = context.bound_values
+                    context.bound_values = {**outer_values, **bindings}
                     _match_at_key(key, matcher, value[key], context)
-                    context.bound_values = outer_names
+                    context.bound_values = outer_values
                 else:
                     context.bound_values.update(bindings)
                     _match_at_key(key, matcher, value[key], context)
@@ -460,7 +462,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
                 raise PatternMismatch(f"{expected or template.text} is missing")
             remaining_keys = [key for key in remaining_keys if key not in matched_keys]
         if is_partial:
-            remaining_keys = [key for key in remaining_keys if key.startswith(prefixes)]
+            remaining_keys = [key for key in remaining_keys if key.startswith(key_prefixes)]
         if remaining_keys:
             raise PatternMismatch(f"{', '.join(map(format_value, remaining_keys))}: not expected here")
 
@@ -469,13 +471,13 @@ def _compile_object(  # noqa: C901 (one loop over one object)
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
         matched_count = 0
-        for key, (is_optional, matcher) in plain.items():
+        for key, (is_optional, matcher) in plain_members.items():
             if key in value:
                 matched_count += 1
                 _match_at_key(key, matcher, value[key], context)
             elif not is_optional:
                 raise PatternMismatch(f"{key} is missing")
-        if templates or (matched_count != len(value) and (prefixes or not is_partial)):
+        if template_members or (matched_count != len(value) and (key_prefixes or not is_partial)):
             match_templates(value, context)
 
     return match
@@ -497,25 +499,25 @@ def _compile_array(item_matchers: Sequence[Matcher]) -> Matcher:
         """Check that the value is a list of the right length, and match each element with its own pattern."""
         if type(value) is not list or len(value) != len(item_matchers):
             raise PatternMismatch(f"{format_value(value)}: expected {len(item_matchers)} values")
-        for n, (part, item) in enumerate(zip(item_matchers, value, strict=True)):
-            _match_at_key(str(n), part, item, context)
+        for index, (item_matcher, item) in enumerate(zip(item_matchers, value, strict=True)):
+            _match_at_key(str(index), item_matcher, item, context)
 
     return match
 
 
 def _compile_each_item(pattern: EachItem) -> Matcher:
     """Return a function that matches an array whose elements all match one pattern."""
-    part = compile_pattern(pattern.pattern)
+    item_matcher = compile_pattern(pattern.pattern)
 
     def match(value: Any, context: CheckContext) -> None:
         """Check that the value is a list of at least the required length, and match every element with one pattern."""
         if type(value) is not list or len(value) < pattern.count_min:
             raise PatternMismatch(f"{format_value(value)}: expected at least {pattern.count_min} values")
-        outer_names = context.bound_values
-        for n, item in enumerate(value):
-            context.bound_values = dict(outer_names)
-            _match_at_key(str(n), part, item, context)
-        context.bound_values = outer_names
+        outer_values = context.bound_values
+        for index, item in enumerate(value):
+            context.bound_values = dict(outer_values)
+            _match_at_key(str(index), item_matcher, item, context)
+        context.bound_values = outer_values
 
     return match
 
@@ -528,16 +530,16 @@ def _compile_alternatives(matchers: Sequence[Matcher]) -> Matcher:
 
     def match(value: Any, context: CheckContext) -> None:
         """Match the first alternative that fits; only its names stay bound."""
-        outer_names, reason = context.bound_values, ""
-        for part in matchers:
-            context.bound_values = dict(outer_names)
+        outer_values, reason = context.bound_values, ""
+        for alternative_matcher in matchers:
+            context.bound_values = dict(outer_values)
             try:
-                part(value, context)
+                alternative_matcher(value, context)
             except PatternMismatch as mismatch:
                 reason = str(mismatch)
                 continue
             return
-        context.bound_values = outer_names
+        context.bound_values = outer_values
         raise PatternMismatch(reason)
 
     return match
@@ -564,7 +566,7 @@ def _compile_object_with_members(pattern: ObjectWithMembers) -> Matcher:
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
         context.bound_values[pattern.name] = value
-        match_members({key: part for key, part in value.items() if key in pattern.members}, context)
+        match_members({key: member for key, member in value.items() if key in pattern.members}, context)
 
     return match
 
@@ -572,7 +574,7 @@ def _compile_object_with_members(pattern: ObjectWithMembers) -> Matcher:
 def _compile_object_with_changes(pattern: ObjectWithChanges) -> Matcher:
     """Return a function for an :class:`ObjectWithChanges`: the object bound to its name, except for the changes."""
     match_changes = _compile_object(pattern.changes)
-    names = frozenset(name.removesuffix("?") for name in pattern.changes)
+    changed_names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
     def match(value: Any, context: CheckContext) -> None:
         """Check that the value equals the object bound to ``pattern.name``, except for the members in its changes."""
@@ -580,15 +582,17 @@ def _compile_object_with_changes(pattern: ObjectWithChanges) -> Matcher:
             raise PatternMismatch(f"{format_value(value)} is not an object")
         bound_object = context.bound_values[pattern.name]
         expected = {
-            key: part
-            for key, part in bound_object.items()
-            if key not in names and key not in pattern.absent_members
+            key: member
+            for key, member in bound_object.items()
+            if key not in changed_names and key not in pattern.absent_members
         }
-        if not is_json_equal({key: part for key, part in value.items() if key not in names}, expected):
+        if not is_json_equal(
+            {key: member for key, member in value.items() if key not in changed_names}, expected
+        ):
             raise PatternMismatch(
-                f"expected {format_value(expected)} besides {', '.join(sorted(names)) or 'nothing'}, "
+                f"expected {format_value(expected)} besides {', '.join(sorted(changed_names)) or 'nothing'}, "
                 f"found {format_value(value)}"
             )
-        match_changes({key: part for key, part in value.items() if key in names}, context)
+        match_changes({key: member for key, member in value.items() if key in changed_names}, context)
 
     return match

@@ -39,33 +39,34 @@ RULES: Final = (
         entry_declaration=entries.REMINDER_SHOWN,
         allowed_states=single_state(State.IDLE),
         state_before={"reminder": None, "session": ObjectWithMembers("session", wagered_cents="$:count")},
-        record={"kind": "$which", "spent_cents": DerivedValue(_compute_spent_cents)},
+        record={"kind": "$reminder_kind", "spent_cents": DerivedValue(_compute_spent_cents)},
         state={
             "reminder": DerivedValue(lambda context: context.record),
             "session": ObjectWithChanges("session", time_reminders="$:count", spend_reminders="$:count"),
         },
-        counts={"reminders.{which}": 1},
+        counts={"reminders.{reminder_kind}": 1},
     ),
     AuditRule(
         entry_declaration=entries.REMINDER_ACKNOWLEDGED,
         allowed_states=single_state(State.IDLE),
-        state_before={"reminder": ObjectWithMembers("reminder", kind="$which")},
-        record={"kind": "$which"},
+        state_before={"reminder": ObjectWithMembers("reminder", kind="$reminder_kind")},
+        record={"kind": "$reminder_kind"},
         state={"reminder": None},
         extra_checks=(
             require(
                 lambda context: (
-                    f"record.kind is {format_value(context['which'])}: acknowledgement does not end a pause at a limit"
+                    f"record.kind is {format_value(context['reminder_kind'])}: "
+                    "acknowledgement does not end a pause at a limit"
                 ),
-                lambda context: context["which"] not in PAUSING_REMINDER_KINDS,
+                lambda context: context["reminder_kind"] not in PAUSING_REMINDER_KINDS,
             ),
         ),
     ),
     AuditRule(
         entry_declaration=entries.PAUSE_OVER,
         allowed_states=STATES_FOR_CASH_OUT,
-        state_before={"reminder": ObjectWithMembers("reminder", kind="$which")},
-        record={"kind": "$which"},
+        state_before={"reminder": ObjectWithMembers("reminder", kind="$reminder_kind")},
+        record={"kind": "$reminder_kind"},
         state={
             "reminder": None,
             "session": {

@@ -107,9 +107,9 @@ def _is_selected_game_disabled_by_host(context: CheckContext) -> bool:
     return is_game_disabled_by_host(context["game"], context.ledger.state)
 
 
-def is_game_disabled_by_host(game: str, memory: Mapping[str, object]) -> bool:
+def is_game_disabled_by_host(game_id: str, memory: Mapping[str, object]) -> bool:
     """Return whether a host has disabled the game, according to the machine's stored values in ``memory``."""
-    prefix = f"{HostKey.FUNCTION_RESTRICTION}game.{game}:"
+    prefix = f"{HostKey.FUNCTION_RESTRICTION}game.{game_id}:"
     return False in [value for key, value in memory.items() if key.startswith(prefix)]
 
 

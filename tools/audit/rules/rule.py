@@ -146,7 +146,7 @@ class AuditRule:
         self._check_machine_state(context)
         if self.entry_declaration.settled_reservations:
             self._check_reservation(context)
-        late_matchers = self._match_memory(context)
+        matchers_of_template_keys = self._match_memory(context)
         for name, matcher, value in (
             ("record", self._record_matcher, transaction.record),
             ("state", self._state_matcher, self._strip_position(transaction.state, context.position)),
@@ -155,7 +155,7 @@ class AuditRule:
             ("counts", self._counts_matcher, transaction.counts),
         ):
             _match_at_name(name, matcher, value, context)
-        for key, matcher in late_matchers:
+        for key, matcher in matchers_of_template_keys:
             _match_at_name(
                 f"memory.{key}", matcher, context.value_before(key.format(**context.bound_values)), context
             )
@@ -200,8 +200,8 @@ class AuditRule:
         # Earlier versions wrote the order in any state after idle; their journals have no terms of residual credit.
         is_from_earlier_version = PlayKey.RESIDUAL_CREDIT_TERMS not in context.ledger.state
         may_be_late = is_from_earlier_version or state in self.late_order_states
-        seconds = self.late_order_seconds if may_be_late else 0
-        if not (seconds and was_idle(context.entry, context.facts, seconds)):
+        late_seconds = self.late_order_seconds if may_be_late else 0
+        if not (late_seconds and was_idle(context.entry, context.facts, late_seconds)):
             raise PatternMismatch(
                 f"the entry is not allowed while the machine is {state}, according to its memory"
             )
@@ -218,15 +218,17 @@ class AuditRule:
                 f"ref: no reservation {format_value(context.entry.transaction.ref)} is open"
             )
         kind = context.facts.original_reservation_kinds.get(reservation.id, reservation.kind)
-        kinds = self.entry_declaration.settled_kinds
-        if kind not in kinds:
+        permitted_kinds = self.entry_declaration.settled_kinds
+        if kind not in permitted_kinds:
             raise PatternMismatch(
-                f"ref: the entry ends a reservation of {kind}; expected {' or '.join(kinds)}"
+                f"ref: the entry ends a reservation of {kind}; expected {' or '.join(permitted_kinds)}"
             )
         context.reservation = reservation
-        first = reservation.transfers[0]
+        first_transfer = reservation.transfers[0]
         context.bound_values.update(
-            held_source=first.source, held_target=first.target, held_cents=first.amount_cents
+            held_source=first_transfer.source,
+            held_target=first_transfer.target,
+            held_cents=first_transfer.amount_cents,
         )
 
     def _match_memory(self, context: CheckContext) -> list[tuple[str, Matcher]]:
@@ -235,13 +237,13 @@ class AuditRule:
         A storage key may contain a pattern name that is bound only by a later field. Return (key, matcher) for
         each such key.
         """
-        late_matchers = []
+        matchers_of_template_keys = []
         for key, matcher in self._state_before_patterns:
             if "{" in key:
-                late_matchers.append((key, matcher))
+                matchers_of_template_keys.append((key, matcher))
             else:
                 _match_at_name(f"memory.{key}", matcher, context.value_before(key), context)
-        return late_matchers
+        return matchers_of_template_keys
 
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Return the values that an entry stores, by storage key without the prefix of its player position.
@@ -250,14 +252,14 @@ class AuditRule:
         """
         if position == 1:
             for key in state:
-                number, slash, _ = key.partition("/")
-                if slash and number.isdigit():
+                number, separator, _ = key.partition("/")
+                if separator and number.isdigit():
                     raise PatternMismatch(f"state.{key}: the key does not belong to position 1")
             return state
-        mark = f"{position}/"
+        position_prefix = f"{position}/"
         stripped_state = {}
         for key, value in state.items():
-            name = key.removeprefix(mark)
+            name = key.removeprefix(position_prefix)
             if format_storage_key(name, position) != key:
                 raise PatternMismatch(f"state.{key}: the key does not belong to position {position}")
             stripped_state[name] = value
@@ -266,31 +268,31 @@ class AuditRule:
     def _check_transfers(self, transfers: tuple[Transfer, ...], context: CheckContext) -> None:
         """Check that the entry makes exactly the rule's transfers, in order. Raises :class:`PatternMismatch`."""
         if isinstance(self.expected_transfers, DerivedValue):
-            expected = [tuple(each) for each in self.expected_transfers.derive_value(context)]
+            expected = [tuple(flow) for flow in self.expected_transfers.derive_value(context)]
             recorded = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
             if expected != recorded or len(recorded) != len(transfers):
-                recorded_moves = [(t.source, t.target, t.amount_cents) for t in transfers]
+                recorded_flows = [(t.source, t.target, t.amount_cents) for t in transfers]
                 raise PatternMismatch(
-                    f"transfers: expected {format_value(expected)}, found {format_value(recorded_moves)}"
+                    f"transfers: expected {format_value(expected)}, found {format_value(recorded_flows)}"
                 )
             return
         unmatched_transfers = list(transfers)
-        for move, matchers in self._transfer_patterns:
+        for expected_transfer, matchers in self._transfer_patterns:
             while unmatched_transfers and _is_matching_transfer(
                 unmatched_transfers[0],
                 matchers,
                 context,
-                keeps_bound_names=not (move.may_repeat or move.is_optional),
+                keeps_bound_names=not (expected_transfer.may_repeat or expected_transfer.is_optional),
             ):
                 unmatched_transfers.pop(0)
-                if not move.may_repeat:
+                if not expected_transfer.may_repeat:
                     break
             else:
-                if not (move.may_repeat or move.is_optional):
-                    missing_move = f"{move.source} to {move.target}"
-                    recorded_moves = [(t.source, t.target, t.amount_cents) for t in unmatched_transfers]
+                if not (expected_transfer.may_repeat or expected_transfer.is_optional):
+                    missing_accounts = f"{expected_transfer.source} to {expected_transfer.target}"
+                    recorded_flows = [(t.source, t.target, t.amount_cents) for t in unmatched_transfers]
                     raise PatternMismatch(
-                        f"transfers: expected one from {missing_move}, found {format_value(recorded_moves)}"
+                        f"transfers: expected one from {missing_accounts}, found {format_value(recorded_flows)}"
                     )
         if unmatched_transfers:
             raise PatternMismatch(
@@ -377,8 +379,26 @@ class AuditRule:
     @cached_property
     def _transfer_patterns(self) -> list[tuple[ExpectedTransfer, tuple[Matcher, ...]]]:
         """Return each required transfer with the compiled patterns of its parts."""
-        moves = () if isinstance(self.expected_transfers, DerivedValue) else self.expected_transfers
-        return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
+        expected_transfers = (
+            () if isinstance(self.expected_transfers, DerivedValue) else self.expected_transfers
+        )
+        return [
+            (
+                expected_transfer,
+                tuple(
+                    map(
+                        compile_pattern,
+                        (
+                            expected_transfer.source,
+                            expected_transfer.target,
+                            expected_transfer.cents,
+                            expected_transfer.dims,
+                        ),
+                    )
+                ),
+            )
+            for expected_transfer in expected_transfers
+        ]
 
 
 def _compile_members(pattern: Pattern) -> Matcher:
@@ -411,15 +431,15 @@ def _is_matching_transfer(
 
     With ``keeps_bound_names``, names bound by the match stay bound.
     """
-    names_before = context.bound_values
-    context.bound_values = dict(names_before)
-    parts = (transfer.source, transfer.target, transfer.amount_cents, dict(transfer.dims))
+    values_before = context.bound_values
+    context.bound_values = dict(values_before)
+    values = (transfer.source, transfer.target, transfer.amount_cents, dict(transfer.dims))
     try:
-        for matcher, part in zip(matchers, parts, strict=True):
-            matcher(part, context)
+        for matcher, value in zip(matchers, values, strict=True):
+            matcher(value, context)
     except PatternMismatch:
-        context.bound_values = names_before
+        context.bound_values = values_before
         return False
     if not keeps_bound_names:
-        context.bound_values = names_before
+        context.bound_values = values_before
     return True

@@ -20,7 +20,7 @@ def _check_next_change(context: CheckContext) -> None:
     Its change number must follow the previous one, and the change must fit the list before it.
     """
     facts, staff_before, number = context.facts, context.value_before("staff"), context["number"]
-    digest, person_id, role = context.bound_values.get("digest"), context["whom"], context["role"]
+    digest, person_id, role = context.bound_values.get("digest"), context["person_id"], context["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
     expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
     for name, found, expected in (
@@ -57,7 +57,7 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
     first start have no author. The machine records all of them at its first power-up, one after the other, or the rest
     of them at the next power-up if it loses power meanwhile.
     """
-    facts, author = context.facts, context["by"]
+    facts, author = context.facts, context["author"]
     if is_added and is_first_enrolment_author(author):
         if facts.has_first_enrolment_ended:
             raise PatternMismatch(
@@ -70,7 +70,7 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
                 "or at a power-up"
             )
     elif facts.roles_by_staff_number:
-        is_own_pin = context.entry.kind == STAFF_PIN_CHANGED.kind and author == context["whom"]
+        is_own_pin = context.entry.kind == STAFF_PIN_CHANGED.kind and author == context["person_id"]
         if not facts.is_staff(author):
             raise PatternMismatch(f"record.person: {format_value(author)} is not an enrolled member of staff")
         if not is_own_pin and not facts.has_permission(author, Permission.ENROL_STAFF):
@@ -85,8 +85,8 @@ RULES: Final = (
             entry_declaration=entry,
             id="$:text",
             record={
-                "person": "$by",
-                "whom": "$whom",
+                "person": "$author",
+                "whom": "$person_id",
                 "role": "$role",
                 "number": "$number",
                 "digest?": "$digest:digest",
@@ -171,16 +171,18 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_REFUSED,
-        record={"tries": "$tries", "locked_seconds": 0},
-        state={"tries:{bucket}": {"wrong": "$tries", "locked_seconds": 0}},
+        record={"tries": "$attempt_count", "locked_seconds": 0},
+        state={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": 0}},
     ),
     AuditRule(
-        entry_declaration=entries.SIGN_IN_REFUSED_AT_TERMINAL, id="wrong-pin-{typed}", record={"at": "$:time"}
+        entry_declaration=entries.SIGN_IN_REFUSED_AT_TERMINAL,
+        id="wrong-pin-{typed_number}",
+        record={"at": "$:time"},
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_LOCKED,
-        record={"tries": "$tries", "locked_seconds": "$locked:positive"},
-        state={"tries:{bucket}": {"wrong": "$tries", "locked_seconds": "$locked"}},
+        record={"tries": "$attempt_count", "locked_seconds": "$locked_seconds:positive"},
+        state={"tries:{bucket}": {"wrong": "$attempt_count", "locked_seconds": "$locked_seconds"}},
     ),
     AuditRule(entry_declaration=entries.WRONG_PINS_CLEARED, state={"tries:{bucket}": None}),
     AuditRule(

@@ -16,7 +16,7 @@ from meters.ledger import Ledger
 from meters.transaction import JSON
 from tools.audit.rules.facts import Facts, read_position
 
-T = TypeVar("T")
+ComponentT = TypeVar("ComponentT")
 
 #: States that only the running process has and the memory does not store: derived as idle.
 _STATES_NOT_STORED: Final = frozenset({State.BOOT, State.SELF_TEST, State.BETTING, State.LOCKED})
@@ -66,11 +66,11 @@ class _MachineFromMemory:
         self.journal: Final = cast("Journal", _StoredValues(ledger))
         self.memory: Final = PositionMemory(self.journal, self.position, FEATURES.storage_keys)
 
-    def component(self, component_class: type[T]) -> T:
+    def component(self, component_class: type[ComponentT]) -> ComponentT:
         """Return a new component of this class, in its state after a restart."""
         return component_class()
 
-    def find_installed(self, _: type[T]) -> T | None:
+    def find_installed(self, _: type[ComponentT]) -> ComponentT | None:
         """Return None, because the audit has no optional components of a machine."""
         return None
 

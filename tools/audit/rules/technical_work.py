@@ -3,11 +3,11 @@
 import hashlib
 from typing import Any, Final
 
-from egm.integrity import entries as integrity
+from egm.integrity import entries as integrity_entries
 from egm.integrity.software import compare_digests
 from egm.kernel.states import STATES_WITH_STAFF_AT_WORK
 from egm.people import Permission
-from egm.staff import entries as staff
+from egm.staff import entries as staff_entries
 from tools.audit.rules.parts import (
     check_position_is_one,
     check_signed_in_to_menu,
@@ -44,7 +44,7 @@ def _check_software_change(context: CheckContext) -> None:
 
     Version, signer and component digests are compared.
     """
-    software_before = context["was"] or _NO_SOFTWARE_RECORD
+    software_before = context["software_before"] or _NO_SOFTWARE_RECORD
     software_after = context.value_after("software") or _NO_SOFTWARE_RECORD
     recorded = {name: context.record[name] for name in ("version", "signer", "components")}
     expected: dict[str, Any] = {
@@ -96,7 +96,7 @@ def _is_only_recorded_option_change(context: CheckContext) -> bool:
 
 RULES: Final = (
     AuditRule(
-        entry_declaration=staff.OPTIONS_CHANGED,
+        entry_declaration=staff_entries.OPTIONS_CHANGED,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         record={"before": "$before", "after": "$after"},
         state={"options": "$after"},
@@ -119,15 +119,15 @@ RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=integrity.CABINET_FILE_SIGNED,
+        entry_declaration=integrity_entries.CABINET_FILE_SIGNED,
         record={
             "digest": "$digest",
             "persons": "$persons",
-            "at": "$at",
+            "at": "$signed_at",
             "before": "$before",
             "text": "$text",
         },
-        state={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$at"}},
+        state={"cabinet_file": {"digest": "$digest", "persons": "$persons", "at": "$signed_at"}},
         permission=Permission.CONFIGURE,
         extra_checks=(
             require_equal(
@@ -149,33 +149,35 @@ RULES: Final = (
             ),
         ),
     ),
-    AuditRule(entry_declaration=integrity.HARD_METERS_FITTED, state={"hard_meters": "$:list"}),
+    AuditRule(entry_declaration=integrity_entries.HARD_METERS_FITTED, state={"hard_meters": "$:list"}),
     AuditRule(
-        entry_declaration=integrity.HARD_METERS_EXCHANGED,
+        entry_declaration=integrity_entries.HARD_METERS_EXCHANGED,
         state_before={"hard_meters": "$before:list"},
         record={"before": "$before"},
         state={"hard_meters": None},
         permission=Permission.CONFIGURE,
         extra_checks=(check_signed_in_to_menu,),
     ),
-    AuditRule(entry_declaration=integrity.SOFTWARE_CHECK_REQUESTED, extra_checks=(check_signed_in_to_menu,)),
-    AuditRule(entry_declaration=integrity.SOFTWARE_VERIFIED, extra_checks=(check_position_is_one,)),
-    AuditRule(entry_declaration=integrity.SOFTWARE_DIFFERS, extra_checks=(check_position_is_one,)),
     AuditRule(
-        entry_declaration=integrity.SOFTWARE_CHANGED,
-        state_before={"software": "$was:object|none"},
+        entry_declaration=integrity_entries.SOFTWARE_CHECK_REQUESTED, extra_checks=(check_signed_in_to_menu,)
+    ),
+    AuditRule(entry_declaration=integrity_entries.SOFTWARE_VERIFIED, extra_checks=(check_position_is_one,)),
+    AuditRule(entry_declaration=integrity_entries.SOFTWARE_DIFFERS, extra_checks=(check_position_is_one,)),
+    AuditRule(
+        entry_declaration=integrity_entries.SOFTWARE_CHANGED,
+        state_before={"software": "$software_before:object|none"},
         record={"version": ["$:text", "$version"], "signer": ["$:text", "$signer"]},
         state={"software": AlternativePatterns(None, _SOFTWARE_PATTERN)},
         extra_checks=(check_position_is_one, _check_software_change),
     ),
     AuditRule(
-        entry_declaration=staff.TEST_STARTED,
+        entry_declaration=staff_entries.TEST_STARTED,
         id="$id:text",
         permission=Permission.TEST_DEVICES,
         extra_checks=(require_new_id("test", is_entry_id=True), check_signed_in_to_menu),
     ),
     AuditRule(
-        entry_declaration=staff.TOUCH_CALIBRATED,
+        entry_declaration=staff_entries.TOUCH_CALIBRATED,
         record={"before": "$before", "after": "$after"},
         state={"touch": "$after"},
         permission=Permission.TEST_DEVICES,
@@ -189,21 +191,21 @@ RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=staff.TEST_TICKET_FAILED,
+        entry_declaration=staff_entries.TEST_TICKET_FAILED,
         state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": None},
         extra_checks=(_CHECK_TEST_TICKET,),
     ),
     AuditRule(
-        entry_declaration=staff.TEST_TICKET_PRINTED,
+        entry_declaration=staff_entries.TEST_TICKET_PRINTED,
         state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": ObjectWithChanges("print", state="barcode_done")},
         extra_checks=(_CHECK_TEST_TICKET,),
     ),
     AuditRule(
-        entry_declaration=staff.TEST_COINS_PAID,
+        entry_declaration=staff_entries.TEST_COINS_PAID,
         state_before={"hopper": ObjectWithMembers("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "ordered_coins": "$coins"},
         state={"hopper": None},

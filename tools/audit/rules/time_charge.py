@@ -23,10 +23,15 @@ def _check_charge(context: CheckContext) -> None:
     Raises :class:`PatternMismatch`.
     """
     record = context.record
-    charge, denomination_cents = _read_time_charge_and_denomination(context, record["digest"])
-    amount_cents = 0 if charge is None else charge.credits * denomination_cents
-    if charge is None or (record["amount_cents"], record["minutes"]) != (amount_cents, charge.minutes):
-        charge_text = "no charge" if charge is None else f"{amount_cents} cents for {charge.minutes} minutes"
+    time_charge, denomination_cents = _read_time_charge_and_denomination(context, record["digest"])
+    amount_cents = 0 if time_charge is None else time_charge.credits * denomination_cents
+    if time_charge is None or (record["amount_cents"], record["minutes"]) != (
+        amount_cents,
+        time_charge.minutes,
+    ):
+        charge_text = (
+            "no charge" if time_charge is None else f"{amount_cents} cents for {time_charge.minutes} minutes"
+        )
         raise PatternMismatch(
             f"record: a charge of {record['amount_cents']} cents for {record['minutes']} minutes; the definition "
             f"states {charge_text}"
@@ -36,9 +41,9 @@ def _check_charge(context: CheckContext) -> None:
     is_same_table = paid_time is not None and paid_time["digest"] == record["digest"]
     if is_same_table and context.entry.time_utc < datetime.fromisoformat(paid_time["until"]):
         raise PatternMismatch(f"record: the time until {paid_time['until']} was already paid")
-    if datetime.fromisoformat(record["until"]) - game_start != timedelta(minutes=charge.minutes):
+    if datetime.fromisoformat(record["until"]) - game_start != timedelta(minutes=time_charge.minutes):
         raise PatternMismatch(
-            f"record.until: {record['until']} is not {charge.minutes} minutes after the game's start"
+            f"record.until: {record['until']} is not {time_charge.minutes} minutes after the game's start"
         )
 
 

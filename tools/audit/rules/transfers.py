@@ -50,7 +50,7 @@ def _check_ledger_state(context: CheckContext) -> None:
     is_new_ledger = anchor_before is None or anchor_before.restoration != anchor_after.restoration
     if not is_new_ledger:
         check_ticket_ledger_grows(context)
-    if ("begun" in context.bound_values) != (is_new_ledger and bool(anchor_after.restoration)):
+    if ("beginning" in context.bound_values) != (is_new_ledger and bool(anchor_after.restoration)):
         raise PatternMismatch(
             "record.begun: the ticket ledger was replaced; the entry must name the people who replaced it"
             if is_new_ledger and anchor_after.restoration
@@ -69,8 +69,8 @@ def _check_ledger_correction(context: CheckContext) -> None:
     if anchor_before is None or anchor_after is None:
         raise PatternMismatch("state.tickets: a ticket ledger must be stored before this entry and by it")
     cents_before_and_after = (
-        (anchor_before.starting_cents_by_account.get(name, 0), cents)
-        for name, cents in anchor_after.starting_cents_by_account.items()
+        (anchor_before.starting_cents_by_account.get(name, 0), starting_cents)
+        for name, starting_cents in anchor_after.starting_cents_by_account.items()
     )
     decreases_cents = [before - after for before, after in cents_before_and_after if before != after]
     if (
@@ -146,7 +146,7 @@ _TICKET_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=money_entries.TICKET_LEDGER_CHECKED,
-        record={"begun?": "$begun"},
+        record={"begun?": "$beginning"},
         extra_checks=(_check_ledger_state,),
     ),
     AuditRule(
@@ -160,9 +160,9 @@ _TICKET_RULES: Final = (
 #: Pattern of the recorded result of a host's transfer.
 _TRANSFER_RESULT_PATTERN: Final = {
     "identifier": "$identifier:words",
-    "kind": "$way",
+    "kind": "$transfer_kind",
     "status": "$status",
-    "asked_cents": "$asked",
+    "asked_cents": "$requested_cents",
     "expires": "$expires",
     "pool": "$pool",
     "told": False,
@@ -187,7 +187,7 @@ def _derive_transfers(context: CheckContext) -> Any:
 
     There is one for each kind of credit with an amount.
     """
-    transfer_type, cents = context["way"], _read_result(context).cents_by_credit_kind
+    transfer_type, cents_by_credit_kind = context["transfer_kind"], _read_result(context).cents_by_credit_kind
     if transfer_type not in _ACCOUNTS_BY_TRANSFER_KIND:
         raise PatternMismatch(
             f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_ACCOUNTS_BY_TRANSFER_KIND)}"
@@ -199,7 +199,7 @@ def _derive_transfers(context: CheckContext) -> Any:
             target.format(kind=kind, position=context.position),
             amount_cents,
         )
-        for kind, amount_cents in cents.items()
+        for kind, amount_cents in cents_by_credit_kind.items()
         if amount_cents
     )
 
@@ -214,7 +214,7 @@ def _check_transfers_match_result(context: CheckContext) -> None:
             f"the transfers do not match record.cents: expected {format_value(expected)}, "
             f"found {format_value(recorded)}"
         )
-    total_cents, requested_cents = sum(cents for _, _, cents in recorded), context["asked"]
+    total_cents, requested_cents = sum(cents for _, _, cents in recorded), context["requested_cents"]
     status = "full" if total_cents == requested_cents else "partial"
     if context["status"] != status or total_cents > requested_cents:
         raise PatternMismatch(
@@ -233,7 +233,9 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
 
     Return ABSENT_VALUE if it brings in none.
     """
-    if context["way"] == "in" and _read_result(context).cents_by_credit_kind.get(CreditKind.RESTRICTED):
+    if context["transfer_kind"] == "in" and _read_result(context).cents_by_credit_kind.get(
+        CreditKind.RESTRICTED
+    ):
         return {"expires": context["expires"], "pool": context["pool"]}
     return ABSENT_VALUE
 
@@ -292,7 +294,7 @@ _TRANSFER_RULES: Final = (
             _CHECK_STORED_TRANSFER,
             require(
                 "record.kind is bonus_jackpot: a bonus paid by hand is reserved, and not posted by this entry",
-                lambda context: context["way"] != "bonus_jackpot",
+                lambda context: context["transfer_kind"] != "bonus_jackpot",
             ),
             _check_transfers_match_result,
             _CHECK_NEXT_HISTORY_INDEX,
@@ -304,11 +306,11 @@ _TRANSFER_RULES: Final = (
         allowed_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
         state_before={"handpay": None},
-        record={**_TRANSFER_RESULT_PATTERN, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
+        record={**_TRANSFER_RESULT_PATTERN, "kind": "bonus_jackpot", "asked_cents": "$requested_cents:cents"},
         state={
             "transfers": _NEXT_TRANSFER_COUNT,
             "transfer": "$stored_result",
-            "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
+            "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$requested_cents"},
         },
         expected_transfers=(_ANY_TRANSFERS,),
         extra_checks=(
@@ -338,14 +340,14 @@ _TRANSFER_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.AFT_CASH_OUT_TERMS_SET,
-        record={"enabled": "$on", "hard": "$hard"},
-        state={"host_cash_out": {"enabled": "$on", "hard": "$hard"}},
+        record={"enabled": "$is_enabled", "hard": "$is_hard"},
+        state={"host_cash_out": {"enabled": "$is_enabled", "hard": "$is_hard"}},
     ),
     AuditRule(
         entry_declaration=entries.AFT_REGISTERED,
-        record={"pos_id": "$pos"},
+        record={"pos_id": "$pos_id"},
         state={
-            "registration": {"pos_id": "$pos", "key_digest": "$:digest"},
+            "registration": {"pos_id": "$pos_id", "key_digest": "$:digest"},
             "transfers_unproved?": None,
         },
     ),

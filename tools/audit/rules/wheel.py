@@ -12,7 +12,7 @@ from tools.audit.rules.rule import AuditRule
 #: Pattern of the round and the spin that a record names.
 _SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
 #: Pattern of the stored state: it must contain a spin.
-_STORED_SPIN_PATTERN: Final = {"wheel_spin": "$was:object"}
+_STORED_SPIN_PATTERN: Final = {"wheel_spin": "$spin_before:object"}
 
 
 def _are_earlier_results_recorded(context: CheckContext) -> bool:
@@ -65,7 +65,7 @@ RULES: Final = (
         id="{round}.number",
         state_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "number": "$number"},
-        state={"wheel_spin": ObjectWithChanges("was", number="$number")},
+        state={"wheel_spin": ObjectWithChanges("spin_before", number="$number")},
         extra_checks=(
             _CHECK_AWAITED_SPIN,
             require(
@@ -80,8 +80,8 @@ RULES: Final = (
         entry_declaration=entries.WHEEL_NUMBER_MISSED,
         id="{round}.unheard",
         state_before=_STORED_SPIN_PATTERN,
-        record={**_SPIN_PATTERN, "unheard": "$why"},
-        state={"wheel_spin": ObjectWithChanges("was", unheard="$why")},
+        record={**_SPIN_PATTERN, "unheard": "$reason"},
+        state={"wheel_spin": ObjectWithChanges("spin_before", unheard="$reason")},
         extra_checks=(_CHECK_AWAITED_SPIN,),
     ),
 )

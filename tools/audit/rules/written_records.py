@@ -59,7 +59,7 @@ RULES: Final = (
         allowed_states=STATES_FOR_RULINGS,
         record={
             "handpay": DerivedValue(lambda context: (context.value_before("handpay") or {}).get("id")),
-            "meters": DerivedValue(lambda context: read_nonzero_meters(context, since=True)),
+            "meters": DerivedValue(lambda context: read_nonzero_meters(context, with_period_meters=True)),
             "head": DerivedValue(lambda context: context.ledger.head_hex),
         },
         permission=Permission.RULE_ON_MONEY,

@@ -28,7 +28,7 @@ from meters.keys import MachineKey, format_fingerprint
 from meters.storage import DiskStorage
 from paytables.source import open_regular_file, read_contents
 from paytables.wording import format_count
-from tools.audit import point as verified
+from tools.audit import saved_state
 from tools.audit.games import GameFiles
 from tools.audit.jobs import JobError
 from tools.audit.log_text import format_log_lines
@@ -71,15 +71,19 @@ def command() -> None:
 @STATE_OPTION
 @SECOND_FOLDER_OPTION
 @click.option(
-    "--since", "after", default=0, type=WholeNumber(min=0), help="Only entries after this sequence number."
+    "--since",
+    "after_sequence",
+    default=0,
+    type=WholeNumber(min=0),
+    help="Only entries after this sequence number.",
 )
-def export_(file: Path, state: Path | None, second_folder: Path | None, after: int) -> None:
+def export_(file: Path, state_folder: Path | None, second_folder: Path | None, after_sequence: int) -> None:
     """Write the complete journal to FILE with its archive, signed; the machine may be running.
 
     Before it signs, the export checks that this machine wrote every entry (CRC and signature), and that none
     is missing at the end.
     """
-    folder = find_memory_folder(state)
+    folder = find_memory_folder(state_folder)
     try:
         key = MachineKey.load(DiskStorage(), folder)
         if key is None:
@@ -91,7 +95,7 @@ def export_(file: Path, state: Path | None, second_folder: Path | None, after: i
             open_view(folder, key=key, second_folder=second_folder) as view,
             open_result_file(file) as output,
         ):
-            count = export.write_export(view, key, output, datetime.now(UTC), after_sequence=after)
+            count = export.write_export(view, key, output, datetime.now(UTC), after_sequence=after_sequence)
     except (JournalError, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{file}: {format_count(count, 'entry', 'entries')}, machine key {key.fingerprint}")
@@ -110,6 +114,7 @@ def export_(file: Path, state: Path | None, second_folder: Path | None, after: i
 @click.option("--fingerprint", help="The machine's key as shown on its screen; a different key is an error.")
 @click.option(
     "--after",
+    "earlier_export",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="An earlier export, which must be the beginning of this journal.",
 )
@@ -122,6 +127,7 @@ def export_(file: Path, state: Path | None, second_folder: Path | None, after: i
 )
 @click.option(
     "--point",
+    "point_file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Continue from the entry recorded in this file, and record the last verified entry in it.",
 )
@@ -136,13 +142,13 @@ def export_(file: Path, state: Path | None, second_folder: Path | None, after: i
 def verify(
     *,
     file: Path | None,
-    state: Path | None,
+    state_folder: Path | None,
     second_folder: Path | None,
     games: tuple[Path, ...],
     fingerprint: str | None,
-    after: Path | None,
+    earlier_export: Path | None,
     witnesses: tuple[str, ...],
-    point: Path | None,
+    point_file: Path | None,
     jobs: int,
     as_json: bool,
 ) -> None:
@@ -153,27 +159,27 @@ def verify(
     a moved clock is a notice, not a fault. The disk also holds the signing key: use --fingerprint, --after
     and --witness to detect a journal that was rewritten with it.
     """
-    if point is not None and (after is not None or witnesses):
+    if point_file is not None and (earlier_export is not None or witnesses):
         raise click.UsageError(
             "--after and --witness need the whole journal and cannot be combined with --point"
         )
-    if point is not None:
-        point = resolve_links(point)
+    if point_file is not None:
+        point_file = resolve_links(point_file)
     game_files = GameFiles(games)
     try:
-        heads = dict([_read_export_head(after)]) if after else {}
-        vouched = list(_parse_witnesses(witnesses))
+        earlier_heads = dict([_read_export_head(earlier_export)]) if earlier_export else {}
+        witnessed_heads = list(_parse_witnesses(witnesses))
 
-        def create_auditor(point: Path | None) -> Auditor:
-            """Return a new auditor, or one that continues from the state saved at ``point``."""
+        def create_auditor(point_file: Path | None) -> Auditor:
+            """Return a new auditor, or one that continues from the state saved at ``point_file``."""
             return (
-                Auditor(game_files, heads, vouched)
-                if point is None
-                else verified.load_auditor(point, game_files)
+                Auditor(game_files, earlier_heads, witnessed_heads)
+                if point_file is None
+                else saved_state.load_auditor(point_file, game_files)
             )
 
         with show_progress("deriving everything again"):
-            reports = _audit_copies(file, state, second_folder, create_auditor, point, jobs)
+            reports = _audit_copies(file, state_folder, second_folder, create_auditor, point_file, jobs)
     except (JournalError, JobError) as error:
         raise click.ClickException(str(error)) from error
     for report in reports.values():
@@ -192,21 +198,21 @@ def verify(
 
 def _audit_copies(
     file: Path | None,
-    state: Path | None,
+    state_folder: Path | None,
     second_folder: Path | None,
     create_auditor: Callable[[Path | None], Auditor],
-    point: Path | None,
+    point_file: Path | None,
     jobs: int,
 ) -> dict[str, AuditReport]:
     """Return the audit report of the exported file, or of both copies in a state folder, by the copy's name."""
     if file is not None:
-        return {str(file): _verify_export(file, create_auditor(point), point, jobs)}
-    folder = state or find_default_state_folder()
+        return {str(file): _verify_export(file, create_auditor(point_file), point_file, jobs)}
+    folder = state_folder or find_default_state_folder()
     second_folder = second_folder or folder / SECOND_FOLDER
-    reports = _verify_copies(folder, second_folder, create_auditor, point, jobs)
-    differs = find_ticket_ledger_error(folder, second_folder)
-    if differs:
-        next(iter(reports.values())).add_finding(AuditFinding(1, "", differs))
+    reports = _verify_copies(folder, second_folder, create_auditor, point_file, jobs)
+    error_text = find_ticket_ledger_error(folder, second_folder)
+    if error_text:
+        next(iter(reports.values())).add_finding(AuditFinding(1, "", error_text))
     return reports
 
 
@@ -247,22 +253,26 @@ def _convert_metric_to_witness(line: str) -> str:
     NUMBER is the metric ``egm_journal_head``: the first twelve hexadecimal digits of the hash as a number, perhaps
     written as a float. Any other line is returned unchanged.
     """
-    sequence, sign, number = line.partition("=")
+    sequence, equals_sign, number = line.partition("=")
     try:
-        value = Decimal(number) if sign else Decimal(0)
-        return f"{sequence}:{int(value):012x}" if sign and value.adjusted() < _SEQUENCE_DIGITS_MAX else line
+        decimal_value = Decimal(number) if equals_sign else Decimal(0)
+        return (
+            f"{sequence}:{int(decimal_value):012x}"
+            if equals_sign and decimal_value.adjusted() < _SEQUENCE_DIGITS_MAX
+            else line
+        )
     except (ArithmeticError, ValueError):
         return line
 
 
-def _conclude_audit(report: AuditReport, auditor: Auditor, point: Path | None) -> AuditReport:
-    """Return the audit report; if nothing was wrong, save the auditor's state to ``point`` for the next run."""
-    if point is not None and not report.finding_count:
-        verified.save_auditor(auditor, point)
+def _conclude_audit(report: AuditReport, auditor: Auditor, point_file: Path | None) -> AuditReport:
+    """Return the audit report; if nothing was wrong, save the auditor's state to ``point_file`` for the next run."""
+    if point_file is not None and not report.finding_count:
+        saved_state.save_auditor(auditor, point_file)
     return report
 
 
-def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) -> AuditReport:
+def _verify_export(file: Path, auditor: Auditor, point_file: Path | None, jobs: int) -> AuditReport:
     """Verify an exported journal and return the report; a saved audit continues after its last entry."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
@@ -281,14 +291,14 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
         report.add_finding(
             AuditFinding(1, "", "the key that signed the file is not the one the journal begins with")
         )
-    return _conclude_audit(report, auditor, point)
+    return _conclude_audit(report, auditor, point_file)
 
 
 def _verify_copies(
     folder: Path,
     second_folder: Path,
     create_auditor: Callable[[Path | None], Auditor],
-    point: Path | None,
+    point_file: Path | None,
     jobs: int,
 ) -> dict[str, AuditReport]:
     """Return the audit report of each copy of the journal in a state folder, by the copy's name.
@@ -296,31 +306,33 @@ def _verify_copies(
     Each copy is verified with the archive on its own medium, and continues from its own saved audit state.
     """
     key = _load_machine_key(folder, second_folder)
-    points = (point, None if point is None else point.with_name(point.name + ".second"))
+    second_point_file = None if point_file is None else point_file.with_name(point_file.name + ".second")
     # Read only the first medium: damage that the second could repair is a finding.
     with open_view(folder, key=key, second_folder=folder) as view:
         head = (view.sequence, view.head_hash)
-        auditor = create_auditor(points[0])
-        first = _conclude_audit(
-            auditor.audit_entries(
-                view.iter_bodies(auditor.last_entry_checked[0]), expected_head=head, jobs=jobs
-            ),
+        auditor = create_auditor(point_file)
+        last_checked_sequence, _ = auditor.last_entry_checked
+        first_report = _conclude_audit(
+            auditor.audit_entries(view.iter_bodies(last_checked_sequence), expected_head=head, jobs=jobs),
             auditor,
-            points[0],
+            point_file,
         )
         location = JournalLocation(DiskStorage(), folder, second_folder)
-        second_auditor = create_auditor(points[1])
-        bodies = view.iter_second_medium_bodies(location, second_auditor.last_entry_checked[0])
+        second_auditor = create_auditor(second_point_file)
+        last_checked_sequence, _ = second_auditor.last_entry_checked
+        bodies = view.iter_second_medium_bodies(location, last_checked_sequence)
         reports = {
-            "first copy": first,
+            "first copy": first_report,
             "second copy": _conclude_audit(
-                second_auditor.audit_entries(bodies, expected_head=head, jobs=jobs), second_auditor, points[1]
+                second_auditor.audit_entries(bodies, expected_head=head, jobs=jobs),
+                second_auditor,
+                second_point_file,
             ),
         }
     try:
         open_view(folder, key=key, second_folder=folder, check_pages=True).close()
-    except JournalError as damage:  # damage to a column or an index, which no entry body shows
-        first.add_finding(AuditFinding(0, "", str(damage)))
+    except JournalError as error:  # damage to a column or an index, which no entry body shows
+        first_report.add_finding(AuditFinding(0, "", str(error)))
     return reports
 
 
@@ -334,17 +346,17 @@ def _load_machine_key(*folders: Path) -> MachineKey | None:
 
 def _format_finding_entry(finding: AuditFinding) -> str:
     """Return as text the number and kind of the entry that a finding is about; 0 means the file as a whole."""
-    where = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
-    return f"{where} {escape_markup(finding.id)}".rstrip()
+    location_text = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
+    return f"{location_text} {escape_markup(finding.id)}".rstrip()
 
 
-def _print_report(name: str, report: AuditReport) -> None:
+def _print_report(copy_name: str, report: AuditReport) -> None:
     """Print the result of verifying one copy: what was checked, the findings and the notices."""
     console = Terminal()
-    key = "" if report.is_key_compared else ", key not compared (--fingerprint)"
+    key_text = "" if report.is_key_compared else ", key not compared (--fingerprint)"
     console.print(
-        f"[bold]{escape_markup(name)}[/bold]  machine {escape_markup(report.machine_id) or '-'},"
-        f" key {escape_markup(report.fingerprint)}{key}",
+        f"[bold]{escape_markup(copy_name)}[/bold]  machine {escape_markup(report.machine_id) or '-'},"
+        f" key {escape_markup(report.fingerprint)}{key_text}",
         highlight=False,
     )
     rate = report.game_count / report.duration_seconds if report.duration_seconds else 0
@@ -365,9 +377,9 @@ def _print_report(name: str, report: AuditReport) -> None:
         console.print(
             f"  [yellow]{format_count(report.notice_count - len(report.notices), 'earlier notice')}, and:[/yellow]"
         )
-    for note in report.notices:
+    for notice in report.notices:
         console.print(
-            f"  [yellow]notice[/yellow] {_format_finding_entry(note)}: {escape_markup(note.why)}",
+            f"  [yellow]notice[/yellow] {_format_finding_entry(notice)}: {escape_markup(notice.why)}",
             highlight=False,
         )
     if report.finding_count > len(report.findings):
@@ -384,33 +396,43 @@ def _print_report(name: str, report: AuditReport) -> None:
 def readout(file: Path) -> None:
     """Check the signature of FILE, a meter readout written by `egm meters --json --sign`."""
     try:
-        signed = json.loads(read_contents(file))
-        key = export.verify_readout(signed, str(file))
+        signed_readout = json.loads(read_contents(file))
+        key = export.verify_readout(signed_readout, str(file))
     except (ValueError, RecursionError) as error:
         raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {error}") from error
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    sequence = signed["readout"]["sequence"]
+    sequence = signed_readout["readout"]["sequence"]
     echo(f"{file}: entry {sequence}, machine key {format_fingerprint(key)}, valid signature")
 
 
 # ---------------------------------------------------------------------- recall and logs
 @command.command()
 @click.argument("name", metavar="LOG", type=click.Choice(["plays", *(log.value for log in Log)]))
-@click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
+@click.option(
+    "--last",
+    "line_count_max",
+    type=WholeNumber(min=1),
+    help="The number of lines (default: the size of the log).",
+)
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
 def log(
-    *, name: str, last: int | None, state: Path | None, file: Path | None, output_format: OutputFormat
+    *,
+    name: str,
+    line_count_max: int | None,
+    state_folder: Path | None,
+    export_file: Path | None,
+    output_format: OutputFormat,
 ) -> None:
     """Print a log, newest first: plays, events, bills, vouchers (tickets), transfers, handpays ...
 
     It shows the journal entries as recorded; without --last, as many as the machine's own log shows. The
     registers that regulations require, complete and with their columns, are in `egm register`.
     """
-    with open_journal(state, file) as view:
-        rows = _read_log(view, name, last)
+    with open_journal(state_folder, export_file) as view:
+        rows = _read_log(view, name, line_count_max)
     if output_format == "text":
         for line in format_log_lines(rows, find_terminal_width()) if rows else ["the log has no entries"]:
             echo(line)
@@ -437,17 +459,17 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
     details = dict(recall.read_details(entry))
     if "validation_number" in details:
         details["validation_number"] = recall.mask_validation_number(str(details["validation_number"]))
-    event = FEATURES.entry_declarations.find_significance(entry)
+    significance = FEATURES.entry_declarations.find_significance(entry)
     return {
         "entry": entry.sequence,
         "time": entry.time_utc.isoformat(timespec="seconds"),
         "kind": entry.kind,
-        "effect": str(event.effect) if event else "",
-        "clear": str(event.cleared_by) if event else "",
-        "sas": event.sas_exception_code if event else None,
+        "effect": str(significance.effect) if significance else "",
+        "clear": str(significance.cleared_by) if significance else "",
+        "sas": significance.sas_exception_code if significance else None,
         "person": ", ".join(FEATURES.entry_declarations.list_authors(entry)),
         "position": entry.transaction.dims.get("position"),
-        "cents": sum(t.amount_cents for t in entry.transfers) or None,
+        "cents": sum(transfer.amount_cents for transfer in entry.transfers) or None,
         "story": details,
     }
 
@@ -461,12 +483,12 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
         "kind": start.get("game", {}).get("id", ""),
         "position": play.start_entry.transaction.dims.get("position"),
         "bet_cents": play.bet_cents,
-        "win_cents": play.win_cents,
+        "win_cents": play.payout_cents,
         "prizes": [dict(prize) for prize in play.prizes_won],
         "credit_before_cents": play.credit_before_cents,
         "credit_after_cents": play.credit_after_cents,
         "added_cents": dict(play.added_cents_by_source),
-        "steps": [dict(recall.read_details(e)) for e in play.shown_steps],
+        "steps": [dict(recall.read_details(step)) for step in play.shown_steps],
         "outcome": play.outcome,
     }
 
@@ -475,13 +497,13 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
 @click.argument("number", type=WholeNumber(min=1))
 @STATE_OPTION
 @EXPORT_OPTION
-def entry(*, number: int, state: Path | None, file: Path | None) -> None:
+def entry(*, number: int, state_folder: Path | None, export_file: Path | None) -> None:
     """Print the complete journal entry NUMBER as JSON."""
-    with open_journal_entries(state, file, after_sequence=number - 1) as entries:
+    with open_journal_entries(state_folder, export_file, after_sequence=number - 1) as entries:
         stored_entry = next(entries, None)
     if stored_entry is None or stored_entry.sequence != number:
         raise click.ClickException(
-            f"{file}: there is no entry {number}" if file else f"there is no entry {number}"
+            f"{export_file}: there is no entry {number}" if export_file else f"there is no entry {number}"
         )
     echo(make_printable(stored_entry.body.decode()))
 

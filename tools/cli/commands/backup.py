@@ -18,7 +18,7 @@ from meters.keys import format_fingerprint
 from meters.lock import FolderLock
 from meters.recall import read_details
 from meters.storage import DiskStorage
-from tools.cli.backup import CABINET, LINK_FILE_KEYS, STAFF, Backup, load_machine_key
+from tools.cli.backup import CABINET_FILE_NAME, LINK_FILE_KEYS, STAFF_FILE_NAME, Backup, load_machine_key
 from tools.cli.printed_text import REASON_TYPE
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, show
@@ -26,7 +26,7 @@ from tools.cli.terminal import echo
 
 #: The option that names the state folder.
 _STATE_OPTION = click.option(
-    "--state", type=click.Path(path_type=Path, file_okay=False), help="The state folder."
+    "--state", "state_folder", type=click.Path(path_type=Path, file_okay=False), help="The state folder."
 )
 #: The option that names the cabinet file.
 _CABINET_OPTION = click.option(
@@ -40,21 +40,23 @@ def command() -> None:
 
 
 @command.command("create")
-@click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("output_file", metavar="OUT", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--person", required=True, help="Your staff number; your role must allow enrolling others.")
 @_CABINET_OPTION
 @_STATE_OPTION
-def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
+def create(output_file: Path, cabinet: Path, person: str, state_folder: Path | None) -> None:
     """Write a signed backup to OUT, readable by its owner only: it contains PIN digests and the link's key."""
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     try:
-        second = load_cabinet(cabinet).memory.second_copy
-        authenticate_for(load_roster(folder, second), person, Permission.ENROL_STAFF)
+        second_folder = load_cabinet(cabinet).memory.second_copy
+        authenticate_for(load_roster(folder, second_folder), person, Permission.ENROL_STAFF)
         backup = Backup.create(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
-        replace_private_file(out, backup.format_signed_text(load_machine_key(folder)))
+        replace_private_file(output_file, backup.format_signed_text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{out}: {', '.join(backup.files)} of machine {backup.machine_serial}, at entry {backup.sequence}")
+    echo(
+        f"{output_file}: {', '.join(backup.files)} of machine {backup.machine_serial}, at entry {backup.sequence}"
+    )
 
 
 @command.command("show")
@@ -89,7 +91,7 @@ def show_(file: Path, *, output_format: OutputFormat) -> None:
 @_CABINET_OPTION
 @_STATE_OPTION
 def restore(
-    file: Path, cabinet: Path, person: str, second_person: str, reason: str, state: Path | None
+    file: Path, cabinet: Path, person: str, second_person: str, reason: str, state_folder: Path | None
 ) -> None:
     """Restore FILE on a stopped machine; two people confirm their identity and sign the cabinet file.
 
@@ -98,7 +100,7 @@ def restore(
     journal records. It uses the restored cabinet file from its next start, provided that no player has money
     on it then.
     """
-    folder = StateFolder(state or find_default_state_folder())
+    folder = StateFolder(state_folder or find_default_state_folder())
     if person == second_person:
         raise click.ClickException("a restoration needs two different people")
     try:
@@ -121,65 +123,67 @@ def _restore(
 
     Every check is made, and OperatorError raised, before anything is written.
     """
-    text = backup.files[CABINET].decode()
-    file, faults = read_toml(text, CabinetFile)
-    if file is None:
+    cabinet_text = backup.files[CABINET_FILE_NAME].decode()
+    cabinet, faults = read_toml(cabinet_text, CabinetFile)
+    if cabinet is None:
         raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
-    file = file.with_resolved_paths(cabinet_file.absolute().parent)
-    second = file.memory.second_copy or folder.root / SECOND_FOLDER
-    has_journal = JournalLocation(DiskStorage(), folder.root, second).has_journal
+    cabinet = cabinet.with_resolved_paths(cabinet_file.absolute().parent)
+    second_folder = cabinet.memory.second_copy or folder.root / SECOND_FOLDER
+    has_journal = JournalLocation(DiskStorage(), folder.root, second_folder).has_journal
     if has_journal:
-        _require_journal_with_backup_entry(folder, backup, second)
+        _require_journal_with_backup_entry(folder, backup, second_folder)
     roster_of_backup = _read_roster(folder, backup)
-    roster = load_roster(folder.root, second) if has_journal else roster_of_backup
-    people = [authenticate_for(roster, number, Permission.CONFIGURE) for number in staff_numbers]
-    lines_done = [_restore_staff(folder, second, roster_of_backup, has_journal=has_journal)]
+    roster = load_roster(folder.root, second_folder) if has_journal else roster_of_backup
+    signers = [authenticate_for(roster, number, Permission.CONFIGURE) for number in staff_numbers]
+    lines_done = [_restore_staff(folder, second_folder, roster_of_backup, has_journal=has_journal)]
     for name in LINK_FILE_KEYS:
-        if name in backup.files and file.progressive_link is not None:
-            path: Path = getattr(file.progressive_link, name)
+        if name in backup.files and cabinet.progressive_link is not None:
+            path: Path = getattr(cabinet.progressive_link, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_private_file(path, backup.files[name])
             lines_done.append(f"{name} of the progressive link: {path}")
     signed_time = SystemClock().now().isoformat(timespec="seconds")
-    persons = tuple(person.id for person in people)
-    CabinetFileSignature(compute_cabinet_file_digest(text), persons, reason, signed_time).write(
-        folder.root / SIGNATURE_FILE_NAME
-    )
-    replace_private_file(cabinet_file, text)
-    return [*lines_done, f"{cabinet_file}: restored, signed by {' and '.join(persons)}"]
+    signer_numbers = tuple(person.id for person in signers)
+    CabinetFileSignature(
+        compute_cabinet_file_digest(cabinet_text), signer_numbers, reason, signed_time
+    ).write(folder.root / SIGNATURE_FILE_NAME)
+    replace_private_file(cabinet_file, cabinet_text)
+    return [*lines_done, f"{cabinet_file}: restored, signed by {' and '.join(signer_numbers)}"]
 
 
 def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
     """Return the backup's staff. Raises OperatorError if the roster was altered."""
-    staged = folder.staff.with_name("people.given-back.json")
+    temporary_file = folder.staff.with_name("people.given-back.json")
     try:
-        replace_private_file(staged, backup.files.get(STAFF, b""))
-        return replace(Roster.load(staged), path=folder.staff)
+        replace_private_file(temporary_file, backup.files.get(STAFF_FILE_NAME, b""))
+        return replace(Roster.load(temporary_file), path=folder.staff)
     finally:
-        staged.unlink(missing_ok=True)
+        temporary_file.unlink(missing_ok=True)
 
 
 def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, second_folder: Path) -> None:
     """Raise OperatorError unless the journal is this machine's and contains the entry that was last at the backup."""
     with open_view(folder.root, second_folder=second_folder) as view:
-        machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
+        machine_serial = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
-        same_entry = next(view.entries(since=backup.sequence - 1, limit=1), None)
-    if backup.machine_serial != machine:
+        entry_at_backup = next(view.entries(since=backup.sequence - 1, limit=1), None)
+    if backup.machine_serial != machine_serial:
         raise OperatorError(
-            f"the backup belongs to machine {backup.machine_serial}, this memory to {machine}"
+            f"the backup belongs to machine {backup.machine_serial}, this memory to {machine_serial}"
         )
     if backup.public_key != load_machine_key(folder.root).public_key.hex():
-        raise OperatorError(f"the backup was made with another key of machine {machine} than the present one")
+        raise OperatorError(
+            f"the backup was made with another key of machine {machine_serial} than the present one"
+        )
     if backup.sequence > sequence:
         raise OperatorError(
             f"the backup was made at entry {backup.sequence}, but this memory ends at {sequence}: an older memory "
             "has replaced the one that went on playing"
         )
     if (
-        same_entry is not None
-        and same_entry.sequence == backup.sequence
-        and same_entry.hash_hex != backup.head_hash
+        entry_at_backup is not None
+        and entry_at_backup.sequence == backup.sequence
+        and entry_at_backup.hash_hex != backup.head_hash
     ):
         raise OperatorError(f"entry {backup.sequence} of this memory is not the one in the backup")
 

@@ -16,7 +16,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, GameTable, find_default_state_folder, load_cabinet
 from egm.config.computer_checks import find_shared_folders, find_stable_port_name
 from egm.config.faults import ConfigFault, TomlLineNumbers, parse_key_path, read_toml
-from egm.config.schema import build_schema as cabinet_schema
+from egm.config.schema import build_schema as build_cabinet_schema
 from egm.config.schema import find_unchanged_example_values
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.line import LineSettings
@@ -61,9 +61,14 @@ _INLINE_LIST_MAX: Final = 60
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--quick", is_flag=True, help="Check only the file; do not analyse games or look for ports.")
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
+@click.option(
+    "--state",
+    "state_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The machine's state folder.",
+)
 @add_format_options
-def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputFormat) -> None:
+def check(file: Path, state_folder: Path | None, *, quick: bool, output_format: OutputFormat) -> None:
     """Print every error in FILE: line, key, error, likely intention and allowed values.
 
     It first checks the format. Then it checks, as the machine does at its start, whether the profile, games,
@@ -78,20 +83,20 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
     data = _parse_toml(text)
     cabinet, faults = read_toml(text, CabinetFile)
     if cabinet is not None and not quick:
-        with show_progress("analysing its games", len(cabinet.games)) as show_done:
-            games: list[str] = []
+        with show_progress("analysing its games", len(cabinet.games)) as report_progress:
+            checked_games: list[str] = []
 
-            def check_files(game: str) -> None:
+            def record_checked_game(game: str) -> None:
                 """Show progress, and add the game to those whose files were checked."""
-                show_done(len(games))
-                games.append(game)
+                report_progress(len(checked_games))
+                checked_games.append(game)
 
             cabinet = cabinet.with_resolved_paths(file.absolute().parent)
-            folder = state or find_default_state_folder()
-            remarks = _RemarkFinder.collect(cabinet, folder)
+            folder = state_folder or find_default_state_folder()
+            remark_finder = _RemarkFinder.collect(cabinet, folder)
             with pause_garbage_collector():
                 faults = [
-                    *iter_preflight_faults(cabinet, check_files, remarks.iter_game_remarks),
+                    *iter_preflight_faults(cabinet, record_checked_game, remark_finder.iter_game_remarks),
                     *find_shared_folders(cabinet, folder),
                 ]
     elif not quick:
@@ -130,10 +135,10 @@ class _RemarkFinder:
     """The jurisdiction's bet limit; None if its profile has none or does not exist."""
 
     @classmethod
-    def collect(cls, cabinet: CabinetFile, state: Path) -> Self:
-        """Return a finder for a cabinet file and for the machine whose memory is in the folder ``state``."""
+    def collect(cls, cabinet: CabinetFile, state_folder: Path) -> Self:
+        """Return a finder for a cabinet file and for the machine whose memory is in the folder ``state_folder``."""
         definitions: Mapping[str, Any] = {}
-        with suppress(JournalError), open_view(state) as view:
+        with suppress(JournalError), open_view(state_folder) as view:
             definitions = view.states(PlayKey.GAME_DEFINITION)
         limit_cents = None
         with suppress(OperatorError):
@@ -168,11 +173,12 @@ class _RemarkFinder:
         if self.limit_cents is None:
             return
         for cents in game_table.denominations_cents or game.denominations_cents:
-            most_on = game.rules.find_highest_bet(self.limit_cents // cents)
+            bet_max_by_spot = game.rules.find_highest_bet(self.limit_cents // cents)
             reductions = [
-                f"{format_count(most_on[spot.id], 'credit')} on {spot.id} (the game's definition: {spot.bet_max:,})"
+                f"{format_count(bet_max_by_spot[spot.id], 'credit')} on {spot.id} "
+                f"(the game's definition: {spot.bet_max:,})"
                 for spot in game.rules.list_spots()
-                if most_on.get(spot.id, spot.bet_max) < spot.bet_max
+                if bet_max_by_spot.get(spot.id, spot.bet_max) < spot.bet_max
             ]
             if reductions:
                 remark = (
@@ -205,8 +211,8 @@ def _build_row(fault: ConfigFault, lines: TomlLineNumbers) -> tuple[Any, ...]:
     The row has line, key, whether the error prevents the start, problem, suggestion and allowed values.
     """
     line = fault.line or lines.find_line(parse_key_path(fault.key))
-    stops = None if fault.is_warning_only else fault.is_fatal
-    return line, fault.key, stops, fault.problem, fault.suggestion, fault.allowed_values
+    stops_machine = None if fault.is_warning_only else fault.is_fatal
+    return line, fault.key, stops_machine, fault.problem, fault.suggestion, fault.allowed_values
 
 
 # ---------------------------------------------------------------------- new
@@ -284,11 +290,11 @@ def new(
         profile, f"The jurisdiction's profile ({', '.join(list_profile_ids())})", "generic"
     )
     try:
-        rules = load_profile(profile_id)
+        loaded_profile = load_profile(profile_id)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    requested = CabinetRequest(
-        profile=rules,
+    request = CabinetRequest(
+        profile=loaded_profile,
         serial=ask_for_value(serial, "The manufacturer's serial number"),
         operator_number=ask_for_value(number, "The operator's number of the machine"),
         site=ask_for_value(site, "The venue's name, as printed on tickets"),
@@ -299,7 +305,7 @@ def new(
     )
     try:
         with show_progress("checking which games the jurisdiction allows"):
-            text = format_cabinet_file(requested, file.parent)
+            text = format_cabinet_file(request, file.parent)
     except DefinitionError as error:
         raise click.ClickException(format_definition_error(error)) from None
     cabinet, faults = read_toml(text, CabinetFile)
@@ -315,10 +321,17 @@ def new(
 # ---------------------------------------------------------------------- sign, signed
 @command.command("sign")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
-@click.option("--person", "numbers", multiple=True, required=True, help="A staff number; repeat for more.")
+@click.option(
+    "--state",
+    "state_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The machine's state folder.",
+)
+@click.option(
+    "--person", "staff_numbers", multiple=True, required=True, help="A staff number; repeat for more."
+)
 @click.option("--reason", type=REASON_TYPE, required=True, help="What was changed, and why.")
-def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) -> None:
+def sign(file: Path, state_folder: Path | None, staff_numbers: tuple[str, ...], reason: str) -> None:
     """Sign FILE for a machine: each person approves it with a PIN, and the journal records it.
 
     The machine uses the signed file from its next start, provided that no player has money on it then. After
@@ -334,46 +347,57 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 
     try:
         load_cabinet(file)
-        folder = state or find_default_state_folder()
+        folder = state_folder or find_default_state_folder()
         roster = staff.load_roster(folder)
-        people = [
-            staff.authenticate_for(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)
+        signers = [
+            staff.authenticate_for(roster, number, Permission.CONFIGURE)
+            for number in dict.fromkeys(staff_numbers)
         ]
         signed_time = SystemClock().now().isoformat(timespec="seconds")
-        persons = tuple(person.id for person in people)
+        signer_numbers = tuple(person.id for person in signers)
         CabinetFileSignature(
-            compute_cabinet_file_digest(read_contents(file).decode()), persons, reason, signed_time
+            compute_cabinet_file_digest(read_contents(file).decode()), signer_numbers, reason, signed_time
         ).write(folder / SIGNATURE_FILE_NAME)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{file} is signed by {', '.join(persons)}; it takes effect at the machine's next start")
+    echo(f"{file} is signed by {', '.join(signer_numbers)}; it takes effect at the machine's next start")
 
 
 @command.command("signed")
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
+@click.option(
+    "--state",
+    "state_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The machine's state folder.",
+)
 @click.option("--file", "print_file", is_flag=True, help="Print the file signed last, unchanged.")
 @add_format_options
-def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat) -> None:
+def signed(state_folder: Path | None, *, print_file: bool, output_format: OutputFormat) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the text of the last one."""
     from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_cabinet_file  # noqa: PLC0415 (as in `sign`)
 
     try:
-        with open_view(state or find_default_state_folder(), check_pages=True) as view:
+        with open_view(state_folder or find_default_state_folder(), check_pages=True) as view:
             entries = [
                 (entry.time_utc.isoformat(), read_details(entry))
                 for entry in view.entries(CABINET_SIGNED_KIND)
             ]
-            last = find_last_signed_cabinet_file(view)
+            last_signed_file = find_last_signed_cabinet_file(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     if print_file:
-        if last is None:
+        if last_signed_file is None:
             raise click.ClickException("no cabinet file has been signed for this machine")
-        echo(last.text, nl=False)
+        echo(last_signed_file.text, nl=False)
         return
     rows = [
-        (signed_time, signature["digest"][:16], signature["persons"], signature["reason"])
-        for signed_time, signature in entries
+        (
+            signed_time,
+            signature_record["digest"][:16],
+            signature_record["persons"],
+            signature_record["reason"],
+        )
+        for signed_time, signature_record in entries
     ]
     show(
         output_format,
@@ -385,7 +409,7 @@ def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat)
 @command.command("schema")
 def schema() -> None:
     """Print the JSON Schema of a cabinet file, for editors."""
-    echo(format_json(cabinet_schema(), indent=2))
+    echo(format_json(build_cabinet_schema(), indent=2))
 
 
 @command.command("devices")
@@ -422,9 +446,11 @@ def devices_(*, output_format: OutputFormat) -> None:
     )
 
 
-def _format_line_settings(line: LineSettings) -> str:
+def _format_line_settings(line_settings: LineSettings) -> str:
     """Return a serial line's speed, data bits, parity and stop bits as text."""
-    return f"{line.baud_rate} {line.data_bits}{line.parity}{line.stop_bits}"
+    return (
+        f"{line_settings.baud_rate} {line_settings.data_bits}{line_settings.parity}{line_settings.stop_bits}"
+    )
 
 
 def _replace_unknown_by_empty(text: str | None) -> str:

@@ -31,8 +31,7 @@ from tools.cli.tables import (
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.lab.argument_names import parse_path_or_id
-from tools.lab.certification import bundle, reproduction
-from tools.lab.certification import submission as submissions
+from tools.lab.certification import bundle, reproduction, submission
 from tools.lab.certification.changes import classify_changes
 from tools.lab.certification.finding import CertificationCase, Finding, FindingStatus
 from tools.lab.certification.rules import check_every_rule
@@ -57,6 +56,7 @@ _STYLE_BY_STATUS = {
 @click.option("--jurisdiction", help="A jurisdiction profile's id.")
 @click.option(
     "--out",
+    "output_folder",
     type=click.Path(file_okay=False, path_type=Path),
     help="The folder for the bundles, with one sub-folder per game.",
 )
@@ -75,11 +75,13 @@ _STYLE_BY_STATUS = {
 )
 @click.option(
     "--submission",
+    "with_submission",
     is_flag=True,
     help="Also OUT/submission: source, build, signed software manifest, definitions, sheets, manuals, tables.",
 )
 @click.option(
     "--battery",
+    "battery_file",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
     help="with --submission: the generator's test results, written by `egm rng battery --json FILE`;"
     " without it the submission lists what is missing",
@@ -88,7 +90,10 @@ _STYLE_BY_STATUS = {
     "--reproduce", is_flag=True, help="With --verify: build and write the bundle again, and compare."
 )
 @click.option(
-    "--against", metavar="OLD", help="The approved game: print which approval the change needs, and why."
+    "--against",
+    "approved_game",
+    metavar="OLD",
+    help="The approved game: print which approval the change needs, and why.",
 )
 @add_format_options
 @click.option(
@@ -104,15 +109,15 @@ _STYLE_BY_STATUS = {
 def command(
     games: tuple[str, ...],
     jurisdiction: str | None,
-    out: Path | None,
+    output_folder: Path | None,
     key: Path | None,
     games_played: int,
     folders: tuple[Path, ...],
     signer: str | None,
-    against: str | None,
+    approved_game: str | None,
     *,
-    battery: Path | None,
-    submission: bool,
+    battery_file: Path | None,
+    with_submission: bool,
     reproduce: bool,
     output_format: OutputFormat,
 ) -> None:
@@ -127,44 +132,44 @@ def command(
 
     The exit status is 1 if any rule fails, or if a bundle differs from what was signed.
     """
-    if folders or against is not None:
+    if folders or approved_game is not None:
         if folders:
             _verify_bundles(folders, signer, output_format, reproduce=reproduce)
-        _print_changes_from_approved(against, games, output_format)
+        _print_changes_from_approved(approved_game, games, output_format)
         return
     if jurisdiction is None or not games:
         raise click.UsageError("name GAMES and --jurisdiction, or --verify a bundle")
-    if submission and out is None:
+    if with_submission and output_folder is None:
         raise click.UsageError("--submission needs --out, the folder the bundle goes to")
     profile = load_named_profile(jurisdiction)
-    _require_laboratory_packages(out)
-    signing = None if out is None else _load_signing_key(key, out)
-    if submission and out is not None and signing is not None:
-        _require_submittable_source(out, signing)
+    _require_laboratory_packages(output_folder)
+    signing_key = None if output_folder is None else _load_signing_key(key, output_folder)
+    if with_submission and output_folder is not None and signing_key is not None:
+        _require_submittable_source(output_folder, signing_key)
     checked_games = [_check_game(name, profile, games_played) for name in games]
-    if out is not None and signing is not None:
+    if output_folder is not None and signing_key is not None:
         for case, findings in checked_games:
-            _write_game_bundle(case, findings, out, signing)
-        if submission:
-            _write_submission(checked_games, out, signing, battery)
-        echo(f"signed in {out}; `egm certify --verify {out}` checks it", err=True)
+            _write_game_bundle(case, findings, output_folder, signing_key)
+        if with_submission:
+            _write_submission(checked_games, output_folder, signing_key, battery_file)
+        echo(f"signed in {output_folder}; `egm certify --verify {output_folder}` checks it", err=True)
     conclusions = "\n".join(
-        _format_conclusion(*game_results) for game_results in checked_games if _is_certified(game_results[1])
+        _format_conclusion(case, findings) for case, findings in checked_games if _is_certified(findings)
     )
     show(
         output_format,
-        *(_build_table(*game_results) for game_results in checked_games),
-        document=[_build_verdict_data(*game_results) for game_results in checked_games],
+        *(_build_table(case, findings) for case, findings in checked_games),
+        document=[_build_verdict_data(case, findings) for case, findings in checked_games],
         text_after=conclusions,
     )
     if failed_games := [case.game.id for case, findings in checked_games if not _is_certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed_games)}")
 
 
-def _require_submittable_source(folder: Path, signing: Ed25519PrivateKey) -> None:
+def _require_submittable_source(folder: Path, signing_key: Ed25519PrivateKey) -> None:
     """Raise ClickException, before any game is tested, if the source cannot become a submission to a laboratory."""
     try:
-        check_source(_SOURCE_FOLDER, folder, signing)
+        check_source(_SOURCE_FOLDER, folder, signing_key)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 
@@ -201,8 +206,8 @@ def _is_certified(findings: list[Finding]) -> bool:
 
 def _format_conclusion(case: CertificationCase, findings: list[Finding]) -> str:
     """Return the conclusion of the certification for a game that fails no rule."""
-    noted = sum(finding.status is FindingStatus.NOTED for finding in findings)
-    noted_text = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
+    noted_count = sum(finding.status is FindingStatus.NOTED for finding in findings)
+    noted_text = f", with {format_count(noted_count, 'finding')} to be read (noted)" if noted_count else ""
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{noted_text}"
 
 
@@ -222,22 +227,22 @@ def _require_laboratory_packages(folder: Path | None) -> None:
 
 
 def _print_changes_from_approved(
-    against: str | None, games: tuple[str, ...], output_format: OutputFormat
+    approved_game: str | None, games: tuple[str, ...], output_format: OutputFormat
 ) -> None:
     """Print, for each game, every change from the approved version and which approval the changes need."""
-    if against is None:
+    if approved_game is None:
         return
-    old_game = load_game_or_fail(against)
+    old_game = load_game_or_fail(approved_game)
     changes_json: list[dict[str, Any]] = []
     tables = []
     for name in games:
         new_game = load_game_or_fail(name)
-        asks, changes = classify_changes(old_game, new_game)
+        needed_approval, changes = classify_changes(old_game, new_game)
         changes_json.append(
             {
                 "old": {"game": old_game.id, "version": old_game.version, "digest_sha256": old_game.digest},
                 "new": {"game": new_game.id, "version": new_game.version, "digest_sha256": new_game.digest},
-                "class": str(asks),
+                "class": str(needed_approval),
                 "changes": [
                     {
                         "path": change.path,
@@ -253,7 +258,7 @@ def _print_changes_from_approved(
             (new_game.id, change.needed_approval, change.path, change.value_before, change.value_after)
             for change in changes
         )
-        title = f"{new_game.id} {new_game.version} after {old_game.id} {old_game.version}: {asks}"
+        title = f"{new_game.id} {new_game.version} after {old_game.id} {old_game.version}: {needed_approval}"
         tables.append(
             Table(("game", "asks", "change", "before", "after"), rows, title=title, empty_text="no change")
         )
@@ -263,17 +268,17 @@ def _print_changes_from_approved(
 def _write_submission(
     checked_games: list[tuple[CertificationCase, list[Finding]]],
     folder: Path,
-    signing: Ed25519PrivateKey,
-    battery: Path | None,
+    signing_key: Ed25519PrivateKey,
+    battery_file: Path | None,
 ) -> None:
     """Write the submission bundle, signed with the same key as the games' bundles; print what is missing."""
-    battery_result = None if battery is None else battery.read_bytes()
+    battery_result = None if battery_file is None else battery_file.read_bytes()
     try:
         with show_progress("building and writing the submission"):
-            files, facts = submissions.build_submission(
-                checked_games, _SOURCE_FOLDER, folder, signing, format_command_reference(), battery_result
+            files, facts = submission.build_submission(
+                checked_games, _SOURCE_FOLDER, folder, signing_key, format_command_reference(), battery_result
             )
-        bundle.write_bundle(folder / submissions.SUBMISSION_FOLDER, files, facts, signing)
+        bundle.write_bundle(folder / submission.SUBMISSION_FOLDER, files, facts, signing_key)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
     for missing_item in facts["missing"]:
@@ -316,10 +321,16 @@ def _verify_bundles(
             {
                 **facts,
                 "signed": verified_by,
-                "reproduced": [{"what": item.name, "differs": item.difference} for item in reproduced_items],
+                "reproduced": [
+                    {"what": reproduced_item.name, "differs": reproduced_item.difference}
+                    for reproduced_item in reproduced_items
+                ],
             }
         )
-        rows = [(item.name, item.difference or "the same") for item in reproduced_items]
+        rows = [
+            (reproduced_item.name, reproduced_item.difference or "the same")
+            for reproduced_item in reproduced_items
+        ]
         if output_format == "text":
             echo(text)
         if reproduce:
@@ -352,23 +363,23 @@ def _build_table(case: CertificationCase, findings: list[Finding]) -> Table:
         Column("status", "status", choose_style=_STYLE_BY_STATUS.get),
         "evidence",
     )
-    rows = ((f.rule, f.requirements, f.status, f.evidence) for f in findings)
+    rows = ((finding.rule, finding.requirements, finding.status, finding.evidence) for finding in findings)
     return Table(columns, rows, title=f"{case.game.id} {case.game.version}: {case.profile.title['en']}")
 
 
 def _write_game_bundle(
-    case: CertificationCase, findings: list[Finding], folder: Path, signing: Ed25519PrivateKey
+    case: CertificationCase, findings: list[Finding], folder: Path, signing_key: Ed25519PrivateKey
 ) -> None:
     """Write the files of one game's certification to ``folder``, with a signed manifest."""
     limits = case.profile.awards.odds_limits
-    data = build_sheet(case.game, case.analysis, limits)
-    report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)
+    sheet = build_sheet(case.game, case.analysis, limits)
+    report = json.dumps([finding.to_json() for finding in findings], indent=2, ensure_ascii=False)
     if case.game.source is None:
         raise click.ClickException(f"{case.game.id}: was not read from a file and cannot be certified")
     files = {
         f"{case.game.id}.toml": case.game.source.data,
         **{name: source.data for name, source in case.game.assets.items()},
-        "par.json": json.dumps(data, indent=2, ensure_ascii=False).encode(),
+        "par.json": json.dumps(sheet, indent=2, ensure_ascii=False).encode(),
         "par.csv": to_csv(case.game, case.analysis, limits).encode(),
         "par.html": to_html(case.game, case.analysis, limits).encode(),
         "findings.json": report.encode(),
@@ -390,4 +401,4 @@ def _write_game_bundle(
         "made_by": f"open-egm {version('open-egm')}",
     }
     folder.mkdir(parents=True, exist_ok=True)
-    bundle.write_bundle(folder / case.game.id, files, facts, signing)
+    bundle.write_bundle(folder / case.game.id, files, facts, signing_key)

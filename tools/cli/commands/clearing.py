@@ -77,9 +77,9 @@ class _AmountFormatter:
         if not isinstance(amount, int | Fraction):
             return "-" if amount is None else str(amount)
         cents = int(amount)
-        part = amount - cents
+        fraction = amount - cents
         return self._texts.format_money(cents, self._currency) + (
-            f" and {part} of a minor unit" if part else ""
+            f" and {fraction} of a minor unit" if fraction else ""
         )
 
 
@@ -87,54 +87,57 @@ class _AmountFormatter:
 @STATE_OPTION
 @_SECOND_FOLDER_OPTION
 @add_format_options
-def inspect_(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
+def inspect_(*, state_folder: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """Show what can be read of a damaged memory: the meters in both copies, and every claim (an amount owed).
 
     A meter or claim is suspect if the copies differ on it. `egm audit clear` must state for each claim whether
     it is carried over, was paid, or is ended. Exit status 1 if the memory is damaged.
     """
-    folder = find_memory_folder(state, second_folder)
-    result = inspect_claims(folder, FEATURES, second_folder=second_folder)
-    inspection = result.inspection
-    money = _AmountFormatter(find_currency(inspection.both_copies.visitor.profile_name))
+    folder = find_memory_folder(state_folder, second_folder)
+    claim_inspection = inspect_claims(folder, FEATURES, second_folder=second_folder)
+    inspection = claim_inspection.inspection
+    amount_formatter = _AmountFormatter(find_currency(inspection.both_copies.visitor.profile_name))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
     copies = (("first copy", inspection.first_copy), ("second copy", inspection.second_copy))
     introduction = (
         *([unfinished_clear] if is_clear_unfinished(folder) else []),
-        *(f"{name}: intact up to entry {c.sequence}; {c.damage or 'nothing wrong'}" for name, c in copies),
-        _describe_agreement(result),
+        *(
+            f"{name}: intact up to entry {copy_inspection.sequence}; {copy_inspection.damage or 'nothing wrong'}"
+            for name, copy_inspection in copies
+        ),
+        _describe_agreement(claim_inspection),
         *([] if inspection.both_copies.sequence else ["nothing of the journal can be read"]),
         "",
     )
     show(
         output_format,
         *(
-            [_build_main_meter_table(result, money)]
+            [_build_main_meter_table(claim_inspection, amount_formatter)]
             if output_format == "text"
-            else [_build_meter_table(result)]
+            else [_build_meter_table(claim_inspection)]
         ),
-        _build_claim_table(result.proposals, money),
+        _build_claim_table(claim_inspection.proposals, amount_formatter),
         _build_ticket_table(folder, second_folder),
-        document=_build_document(result),
+        document=_build_document(claim_inspection),
         text_before="\n".join(introduction),
-        text_after=_describe_next_step(result, folder, second_folder),
+        text_after=_describe_next_step(claim_inspection, folder, second_folder),
     )
-    if _is_damaged(result):
+    if _is_damaged(claim_inspection):
         raise SystemExit(1)
 
 
-def _is_damaged(result: ClaimInspection) -> bool:
+def _is_damaged(claim_inspection: ClaimInspection) -> bool:
     """Return whether the memory has any fault: a damaged copy, differing copies, or missing entries."""
-    inspection = result.inspection
+    inspection = claim_inspection.inspection
     reason = inspection.first_copy.damage or inspection.second_copy.damage
     return bool(reason) or not (inspection.copies_agree and inspection.is_complete)
 
 
-def _describe_next_step(result: ClaimInspection, folder: Path, second_folder: Path | None) -> str:
+def _describe_next_step(claim_inspection: ClaimInspection, folder: Path, second_folder: Path | None) -> str:
     """Return as text what staff must do next; the text has the challenge that `egm audit clear` requires."""
-    inspection = result.inspection
+    inspection = claim_inspection.inspection
     challenge = f"challenge {inspection.challenge}"
-    if not _is_damaged(result):
+    if not _is_damaged(claim_inspection):
         return f"nothing to do\n{challenge}"
     if inspection.is_complete and not (inspection.first_copy.damage and inspection.second_copy.damage):
         damaged, intact = ("first", "second") if inspection.first_copy.damage else ("second", "first")
@@ -158,12 +161,13 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second_folder: Pa
     )
 
 
-def _build_document(result: ClaimInspection) -> dict[str, object]:
+def _build_document(claim_inspection: ClaimInspection) -> dict[str, object]:
     """Return an inspected memory and the proposed decision on each claim as JSON data."""
     claims = [
-        {**proposal.to_json(), "acts": list(proposal.possible_decisions)} for proposal in result.proposals
+        {**proposal.to_json(), "acts": list(proposal.possible_decisions)}
+        for proposal in claim_inspection.proposals
     ]
-    inspection = result.inspection
+    inspection = claim_inspection.inspection
     return {
         **inspection.to_json(),
         "complete": inspection.is_complete,
@@ -172,9 +176,9 @@ def _build_document(result: ClaimInspection) -> dict[str, object]:
     }
 
 
-def _describe_agreement(result: ClaimInspection) -> str:
+def _describe_agreement(claim_inspection: ClaimInspection) -> str:
     """Return a sentence on whether the journal's copies agree and whether entries may be missing."""
-    inspection = result.inspection
+    inspection = claim_inspection.inspection
     if not inspection.copies_agree:
         return "the copies contradict each other: for each claim on which they differ, name the copy that is right"
     history_text = f"together: one history up to entry {inspection.both_copies.sequence}"
@@ -191,12 +195,17 @@ def _describe_agreement(result: ClaimInspection) -> str:
     )
 
 
-def _build_meter_table(result: ClaimInspection) -> Table:
+def _build_meter_table(claim_inspection: ClaimInspection) -> Table:
     """Return a table of every meter in both copies of a memory; meters on which the copies differ are marked."""
     agreed_rows = (
-        (name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value
+        (name, value, value, "good")
+        for name, value in claim_inspection.inspection.agreed_meters.items()
+        if value
     )
-    suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.differing_meters.items())
+    differing_rows = (
+        (name, first_value, second_value, "suspect")
+        for name, (first_value, second_value) in claim_inspection.inspection.differing_meters.items()
+    )
     state_column = Column(
         "state", "standing", choose_style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE
     )
@@ -206,26 +215,32 @@ def _build_meter_table(result: ClaimInspection) -> Table:
         build_number_column("second copy"),
         state_column,
     )
-    return Table(columns, (*agreed_rows, *suspect), empty_text="no meter has counted anything")
+    return Table(columns, (*agreed_rows, *differing_rows), empty_text="no meter has counted anything")
 
 
-def _build_main_meter_table(result: ClaimInspection, money: _AmountFormatter) -> Table:
+def _build_main_meter_table(claim_inspection: ClaimInspection, amount_formatter: _AmountFormatter) -> Table:
     """Return a table of the main meters in both copies, and of any other meter on which the copies differ."""
-    inspection = result.inspection
-    first, second = inspection.first_copy.meter_values, inspection.second_copy.meter_values
-    differing = [
+    inspection = claim_inspection.inspection
+    first_values, second_values = inspection.first_copy.meter_values, inspection.second_copy.meter_values
+    differing_names = [
         name
         for name, values in inspection.differing_meters.items()
         if None not in values and name not in _MAIN_METERS
     ]
-    names = [name for name in (*_MAIN_METERS, *differing) if first.get(name) or second.get(name)]
+    names = [
+        name
+        for name in (*_MAIN_METERS, *differing_names)
+        if first_values.get(name) or second_values.get(name)
+    ]
     rows = []
     for name in names:
         meter = METER_BY_NAME.get(name)
-        text = money if meter is not None and meter.unit is MeterUnit.CENTS else format_figure
+        format_value = (
+            amount_formatter if meter is not None and meter.unit is MeterUnit.CENTS else format_figure
+        )
         label = name.replace("_", " ") if meter is None else meter.meaning
-        values = first.get(name), second.get(name)
-        rows.append((label, *map(text, values), _describe_copy_agreement(*values)))
+        values = first_values.get(name), second_values.get(name)
+        rows.append((label, *map(format_value, values), _describe_copy_agreement(*values)))
     state_column = Column(
         "state", "standing", choose_style=lambda label: GOOD_STYLE if label == "good" else BAD_STYLE
     )
@@ -238,19 +253,21 @@ def _build_main_meter_table(result: ClaimInspection, money: _AmountFormatter) ->
     return Table(columns, rows, title="Meters (all of them: --csv)", empty_text="no money has moved")
 
 
-def _describe_copy_agreement(first: int | None, second: int | None) -> str:
+def _describe_copy_agreement(first_value: int | None, second_value: int | None) -> str:
     """Return as text whether a meter is equal in both copies of the journal."""
-    if first is None or second is None:
-        return f"only the {'second' if first is None else 'first'} copy"
-    return "good" if first == second else "they differ"
+    if first_value is None or second_value is None:
+        return f"only the {'second' if first_value is None else 'first'} copy"
+    return "good" if first_value == second_value else "they differ"
 
 
-def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _AmountFormatter) -> Table:
+def _build_claim_table(proposals: tuple[ProposedClaim, ...], amount_formatter: _AmountFormatter) -> Table:
     """Return a table of the claims (amounts owed) in a memory: the amount in both copies, the possible decisions."""
     rows = []
     for proposal in proposals:
         details = {
-            name.removesuffix("_cents").replace("_", " "): money(value) if name.endswith("_cents") else value
+            name.removesuffix("_cents").replace("_", " "): amount_formatter(value)
+            if name.endswith("_cents")
+            else value
             for name, value in proposal.claim.details.items()
             if value not in ("", None, [], {})
         }
@@ -258,11 +275,13 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _AmountForma
             proposal.claim,
             *(proposal.claim_by_copy.get(name) for name in ("first", "second")),
         )
-        cents = (claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown)
+        amounts = (
+            claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown
+        )
         rows.append(
             (
                 proposal.id,
-                *cents,
+                *amounts,
                 proposal.copy_agreement_text,
                 details,
                 list(proposal.possible_decisions),
@@ -270,9 +289,9 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _AmountForma
         )
     columns: Columns = (
         "claim",
-        Column("amount", "cents", is_right_aligned=True, format_value=money),
-        Column("first copy", is_right_aligned=True, format_value=money),
-        Column("second copy", is_right_aligned=True, format_value=money),
+        Column("amount", "cents", is_right_aligned=True, format_value=amount_formatter),
+        Column("first copy", is_right_aligned=True, format_value=amount_formatter),
+        Column("second copy", is_right_aligned=True, format_value=amount_formatter),
         Column("state", "standing"),
         "what",
         Column("possible decisions", "may_be"),
@@ -321,19 +340,22 @@ def _parse_decisions(
     """Return the decisions given with ``--claim``, by claim id. Raises click.BadParameter for an invalid one."""
     decisions: dict[str, ClaimDecision] = {}
     for value in values:
-        claim, equals, decision_text = value.rpartition("=")
-        decision_text, _at, copy = decision_text.partition("@")
-        act, *payment = decision_text.split(":", 2)
-        if not equals or act not in _RECORDED_DECISION_BY_WORD or claim in decisions:
+        claim, equals_sign, decision_text = value.rpartition("=")
+        decision_text, _at, copy_name = decision_text.partition("@")
+        decision_word, *payment = decision_text.split(":", 2)
+        if not equals_sign or decision_word not in _RECORDED_DECISION_BY_WORD or claim in decisions:
             raise click.BadParameter(
                 f"{value!r}: expected once for each claim: CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended"
             )
         cents = parse_whole_number(payment[0]) if len(payment) == 2 else None
-        if (act == "paid") != (cents is not None) or (payment and cents is None):
+        if (decision_word == "paid") != (cents is not None) or (payment and cents is None):
             raise click.BadParameter(f"{value[:80]!r}: a payment is written as CLAIM=paid:CENTS:WHO")
-        paid_by = payment[1] if payment else ""
+        payer = payment[1] if payment else ""
         decisions[claim] = ClaimDecision(
-            decision=_RECORDED_DECISION_BY_WORD[act], amount_cents=cents, payer=paid_by, followed_copy=copy
+            decision=_RECORDED_DECISION_BY_WORD[decision_word],
+            amount_cents=cents,
+            payer=payer,
+            followed_copy=copy_name,
         )
     return decisions
 
@@ -362,7 +384,7 @@ def _parse_decisions(
 @click.option("--without-roster", is_flag=True, help="Clear without an intact roster; this is recorded.")
 def clear_(
     *,
-    state: Path | None,
+    state_folder: Path | None,
     second_folder: Path | None,
     person: str,
     second_person: str,
@@ -379,42 +401,42 @@ def clear_(
     the claims that are not named. If staff are enrolled on the machine, both people give their staff numbers
     and are asked for their PINs. An interrupted clear is completed as it was authorised.
     """
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     try:
         if is_clear_unfinished(folder):
-            evidence = finish_memory_clear(folder, now=_read_clock, second_folder=second_folder)
-            echo(f"the clear that was started is completed; the evidence is in {evidence}")
+            evidence_folder = finish_memory_clear(folder, now=_read_clock, second_folder=second_folder)
+            echo(f"the clear that was started is completed; the evidence is in {evidence_folder}")
             return
-        result = inspect_claims(folder, FEATURES, second_folder=second_folder)
+        claim_inspection = inspect_claims(folder, FEATURES, second_folder=second_folder)
         if carry_others:
             other_ids = (
                 proposal.id
-                for proposal in result.proposals
+                for proposal in claim_inspection.proposals
                 if DECISION_CARRIED in proposal.possible_decisions
             )
             decisions = {
                 **{name: ClaimDecision(decision=DECISION_CARRIED) for name in other_ids},
                 **decisions,
             }
-        roster, proof = _prove_identities(
-            folder, second_folder, result, (person, second_person), without_roster=without_roster
+        roster, authentication_method = _prove_identities(
+            folder, second_folder, claim_inspection, (person, second_person), without_roster=without_roster
         )
-        decided = prepare_clearance(
-            result,
+        clearance = prepare_clearance(
+            claim_inspection,
             decisions,
             person=person,
             second_person=second_person,
             reason=reason,
             challenge=challenge,
-            authentication_method=proof,
+            authentication_method=authentication_method,
         )
-        evidence = clear_memory(
-            folder, decided, now=_read_clock, second_folder=second_folder, machine_id=machine_id
+        evidence_folder = clear_memory(
+            folder, clearance, now=_read_clock, second_folder=second_folder, machine_id=machine_id
         )
         carry_over_roster(roster, folder, second_folder, machine_id, now=_read_clock)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    echo(f"cleared; the evidence is in {evidence}")
+    echo(f"cleared; the evidence is in {evidence_folder}")
 
 
 def _read_clock() -> datetime:
@@ -425,7 +447,7 @@ def _read_clock() -> datetime:
 def _prove_identities(
     folder: Path,
     second_folder: Path | None,
-    result: ClaimInspection,
+    claim_inspection: ClaimInspection,
     staff_numbers: tuple[str, str],
     *,
     without_roster: bool,
@@ -434,7 +456,7 @@ def _prove_identities(
 
     Raises ClickException if a check fails, or if the roster is not the one recorded in the memory.
     """
-    roster, roster_error = _load_roster(folder, second_folder, result)
+    roster, roster_error = _load_roster(folder, second_folder, claim_inspection)
     if roster_error and not without_roster:
         raise click.ClickException(
             f"{roster_error}: nobody can prove their identity. Restore the roster, or clear --without-roster,"
@@ -447,14 +469,16 @@ def _prove_identities(
     return roster, "proved by PIN" if roster.person_by_staff_number else "nobody was ever enrolled"
 
 
-def _load_roster(folder: Path, second_folder: Path | None, result: ClaimInspection) -> tuple[Roster, str]:
+def _load_roster(
+    folder: Path, second_folder: Path | None, claim_inspection: ClaimInspection
+) -> tuple[Roster, str]:
     """Return the staff roster, and the reason why it cannot be trusted ("" if it can)."""
     path = StateFolder(folder).staff
-    spare = (second_folder or folder / SECOND_FOLDER) / path.name
+    second_copy = (second_folder or folder / SECOND_FOLDER) / path.name
     try:
-        roster, _ = load_recorded_roster(path, spare, result.newest_recorded_roster)
+        roster, _ = load_recorded_roster(path, second_copy, claim_inspection.newest_recorded_roster)
     except OperatorError as error:
         return Roster(), str(error)
-    if not roster.person_by_staff_number and not result.is_readable:
+    if not roster.person_by_staff_number and not claim_inspection.is_readable:
         return roster, "there is no roster, and no readable journal that shows whether anybody was enrolled"
     return roster, ""

@@ -30,8 +30,8 @@ def _parse_values(arguments: tuple[str, ...]) -> dict[str, int | str | bool]:
     """Return the values in arguments of the form ``key=value``, by key; a bar code remains text."""
     values: dict[str, int | str | bool] = {}
     for argument in arguments:
-        key, sign, value = argument.partition("=")
-        if not sign or not key:
+        key, equals_sign, value = argument.partition("=")
+        if not equals_sign or not key:
             raise click.ClickException(f"{argument!r}: write a value as key=value")
         # the leading zeros of a bar code belong to it
         values[key] = value if key == "barcode" else _parse_value(value)
@@ -47,9 +47,17 @@ def _parse_values(arguments: tuple[str, ...]) -> dict[str, int | str | bool]:
 @click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="Monitor a real device.")
 @click.option("--port", type=click.Path(path_type=Path), help="The real device's serial port.")
 @click.option(
-    "--accept", default="", help="With --protocol: denominations to accept, in cents, separated by commas."
+    "--accept",
+    "accepted_text",
+    default="",
+    help="With --protocol: denominations to accept, in cents, separated by commas.",
 )
-@click.option("--keep", is_flag=True, help="With --accept: stack what is inserted instead of returning it.")
+@click.option(
+    "--keep",
+    "keeps_paper",
+    is_flag=True,
+    help="With --accept: stack what is inserted instead of returning it.",
+)
 @click.option("--bytes", "as_bytes", is_flag=True, help="With --protocol: print the line's bytes too.")
 @click.option("--seconds", type=float, help="With --protocol: monitor for this time (default: until Ctrl-C).")
 def command(
@@ -60,8 +68,8 @@ def command(
     output_format: OutputFormat,
     protocol: str | None,
     port: Path | None,
-    accept: str,
-    keep: bool,  # noqa: FBT001 (click passes flags)
+    accepted_text: str,
+    keeps_paper: bool,  # noqa: FBT001 (click passes flags)
     as_bytes: bool,  # noqa: FBT001
     seconds: float | None,
 ) -> None:
@@ -76,14 +84,14 @@ def command(
     egm device --protocol id003 --port /dev/ttyUSB0 --accept 500,1000
     """  # noqa: D301 (click's mark for unwrapped text)
     if protocol is not None:
-        _listen(protocol, port, accept, keep=keep, as_bytes=as_bytes, seconds=seconds)
+        _listen(protocol, port, accepted_text, keeps_paper=keeps_paper, as_bytes=as_bytes, seconds=seconds)
         return
     if port is not None:
         raise click.ClickException("--port needs --protocol, the protocol of the real device on it")
     folder = StateFolder(state_folder or find_default_state_folder())
     try:
-        with BenchClient(folder.run) as hand:
-            reply = hand.execute_action(name or "bench", action, **_parse_values(values))
+        with BenchClient(folder.run) as bench_client:
+            reply = bench_client.execute_action(name or "bench", action, **_parse_values(values))
     except BenchUnreachableError as error:
         raise click.ClickException(str(error)) from error
     if not reply.ok:
@@ -107,14 +115,23 @@ def iter_device_facts(state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in state.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             for number, item in enumerate(value, start=1):
-                is_list = {name: isinstance(part, list) for name, part in item.items()}
-                yield f"{key} {number}", {name: item[name] for name in sorted(item, key=is_list.__getitem__)}
+                is_list_by_name = {name: isinstance(field_value, list) for name, field_value in item.items()}
+                yield (
+                    f"{key} {number}",
+                    {name: item[name] for name in sorted(item, key=is_list_by_name.__getitem__)},
+                )
         else:
             yield key, value
 
 
 def _listen(
-    protocol: str, port: Path | None, accept: str, *, keep: bool, as_bytes: bool, seconds: float | None
+    protocol: str,
+    port: Path | None,
+    accepted_text: str,
+    *,
+    keeps_paper: bool,
+    as_bytes: bool,
+    seconds: float | None,
 ) -> None:
     """Connect to a real device without a machine, and print its events until stopped."""
     if port is None:
@@ -124,9 +141,9 @@ def _listen(
             f"{port} does not exist; `egm cabinet devices` lists the serial ports here"
         )
     try:
-        cents = frozenset(int(word) for word in accept.split(",") if word)
+        accepted_cents = frozenset(int(word) for word in accepted_text.split(",") if word)
     except ValueError:
-        raise click.ClickException(f"--accept {accept!r}: whole cents, separated by commas") from None
+        raise click.ClickException(f"--accept {accepted_text!r}: whole cents, separated by commas") from None
 
     def print_event(event: DeviceEvent) -> None:
         """Print an event of the device."""
@@ -140,7 +157,12 @@ def _listen(
         echo(f"{'>' if is_sent else '<'} {data.hex(' ')}")
 
     listener = DeviceListener(
-        protocol, port, print_event, accept=cents, keep=keep, tap=print_bytes if as_bytes else None
+        protocol,
+        port,
+        print_event,
+        accepted_cents=accepted_cents,
+        keeps_paper=keeps_paper,
+        on_bytes=print_bytes if as_bytes else None,
     )
     try:
         asyncio.run(listener.run(seconds))

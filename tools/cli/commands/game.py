@@ -72,20 +72,23 @@ def command() -> None:
 @command.command("list")
 @click.option(
     "--returns",
+    "with_returns",
     is_flag=True,
     help="Also print each game's lowest return, rounded down as on the screen (takes seconds).",
 )
 @add_format_options
-def list_(*, returns: bool, output_format: OutputFormat) -> None:
+def list_(*, with_returns: bool, output_format: OutputFormat) -> None:
     """List the games of the library."""
     columns: tuple[Column | str, ...] = ("game", "family", "title", Column("title in French", "title_fr"))
     rows = [_read_header(name) for name in list_shipped_games()]
-    if returns:
+    if with_returns:
         columns = (*columns, Column("lowest return", "return", is_right_aligned=True))
-        with show_progress("analysing", len(rows)) as show_done, ProcessPoolExecutor() as processors:
-            for n, lowest in enumerate(processors.map(_format_lowest_return, list_shipped_games())):
-                rows[n] = (*rows[n], lowest)
-                show_done(n)
+        with show_progress("analysing", len(rows)) as report_progress, ProcessPoolExecutor() as executor:
+            for index, lowest_return_text in enumerate(
+                executor.map(_format_lowest_return, list_shipped_games())
+            ):
+                rows[index] = (*rows[index], lowest_return_text)
+                report_progress(index)
     show(output_format, Table(columns, rows))
 
 
@@ -137,23 +140,23 @@ def check(file: str, jurisdiction: str | None) -> None:
         echo(f"warning: {warning.key}: {warning.text}")
     for name, source in sorted(game.assets.items()):
         echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
-    notes = f", with {format_count(len(warnings), 'warning')}" if warnings else ""
-    echo(f"{game.id} {game.version} is valid{notes}; SHA-256 {game.digest}")
+    warning_text = f", with {format_count(len(warnings), 'warning')}" if warnings else ""
+    echo(f"{game.id} {game.version} is valid{warning_text}; SHA-256 {game.digest}")
 
 
 def _require_drawable(file: str, game: Game) -> None:
     """Raise ``click.ClickException`` if the screen cannot display one of the game's pictures."""
     from egm.screen.art.game_pictures import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here needs)
 
-    keys_by_name = {name: key for key, name in game.art.pictures.items() if name in game.assets}
-    answers = (
-        draw_in_child_process([(name, game.assets[name].data) for name in keys_by_name])
-        if keys_by_name
+    picture_key_by_file_name = {name: key for key, name in game.art.pictures.items() if name in game.assets}
+    drawing_results = (
+        draw_in_child_process([(name, game.assets[name].data) for name in picture_key_by_file_name])
+        if picture_key_by_file_name
         else []
     )
-    for (name, key), answer in zip(keys_by_name.items(), answers, strict=True):
-        if isinstance(answer, str):
-            raise click.ClickException(f"{file}: art.pictures.{key}: {name}: {answer}")
+    for (name, key), drawing_result in zip(picture_key_by_file_name.items(), drawing_results, strict=True):
+        if isinstance(drawing_result, str):
+            raise click.ClickException(f"{file}: art.pictures.{key}: {name}: {drawing_result}")
 
 
 def _list_look_remarks(game: Game) -> list[DefinitionRemark]:
@@ -188,8 +191,8 @@ _SIMPLEST_GAME_BY_FAMILY: Final = {
     show_default=True,
     help="What kind of game.",
 )
-@click.option("--from", "origin", metavar="GAME", help="Start from a library game or a definition file.")
-def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:
+@click.option("--from", "original", metavar="GAME", help="Start from a library game or a definition file.")
+def new(file: Path, game_id: str | None, family_name: str, original: str | None) -> None:
     """Write a commented game template to FILE for editing; or, with --from, a copy of an existing game.
 
     For a family without a template, its simplest game is copied.
@@ -206,17 +209,17 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
             f"{new_id!r} is not a valid id: letters and digits first, then also + . _ - (--id)"
         )
     template = files("tools.lab").joinpath("templates", f"{family_name}.toml")
-    if origin is None and not template.is_file():
+    if original is None and not template.is_file():
         games = (
             name for name in list_shipped_games() if parse(read_source(name))["game"]["family"] == family_name
         )
-        origin = _SIMPLEST_GAME_BY_FAMILY.get(family_name) or next(games, None)
-    if origin is None:
+        original = _SIMPLEST_GAME_BY_FAMILY.get(family_name) or next(games, None)
+    if original is None:
         text = template.read_text(encoding="utf-8").replace("@ID@", new_id)
         file_text = f"a template of a {family_name} game"
     else:
-        text = _copy_definition(origin, new_id)
-        file_text = f"a copy of {origin}; change its title and help"
+        text = _copy_definition(original, new_id)
+        file_text = f"a copy of {original}; change its title and help"
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -288,8 +291,8 @@ def add_digest_key(schema: dict[str, Any]) -> dict[str, Any]:
 
     Return the schema. It stays unchanged for a family whose definitions do not state figures.
     """
-    proved = schema["properties"].get(PROVED_KEY, {})
-    for table in (proved, *proved.get("anyOf", ())):
+    proved_schema = schema["properties"].get(PROVED_KEY, {})
+    for table in (proved_schema, *proved_schema.get("anyOf", ())):
         while "$ref" in table:
             table = schema["$defs"][table["$ref"].rpartition("/")[2]]  # noqa: PLW2901 (moves to the referenced table)
         if table.get("type") == "object":
@@ -301,7 +304,9 @@ def add_digest_key(schema: dict[str, Any]) -> dict[str, Any]:
 
 @command.command()
 @click.argument("file")
-@click.option("--return", "wanted", required=True, metavar="SHARE", help="The wanted return, such as 0.92.")
+@click.option(
+    "--return", "wanted_return_text", required=True, metavar="SHARE", help="The wanted return, such as 0.92."
+)
 @click.option(
     "--pay",
     "pays",
@@ -312,7 +317,7 @@ def add_digest_key(schema: dict[str, Any]) -> dict[str, Any]:
     "--strips", is_flag=True, help="Change strips first, and pays only for the remaining difference."
 )
 @click.option("--stage", default="base", show_default=True, help="The stage whose strips may change.")
-@click.option("--hit", metavar="SHARE", help="With --strips: the wanted hit frequency.")
+@click.option("--hit", "hit_frequency_text", metavar="SHARE", help="With --strips: the wanted hit frequency.")
 @click.option(
     "--bet",
     help="the bet that must have this return"
@@ -320,16 +325,19 @@ def add_digest_key(schema: dict[str, Any]) -> dict[str, Any]:
 )
 @click.option("--write", "in_place", is_flag=True, help="Write the result into FILE.")
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the result into this file."
+    "--out",
+    "output_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the result into this file.",
 )
 def tune(
     file: str,
-    wanted: str,
+    wanted_return_text: str,
     pays: tuple[str, ...],
     stage: str,
-    hit: str | None,
+    hit_frequency_text: str | None,
     bet: str | None,
-    out: Path | None,
+    output_file: Path | None,
     *,
     strips: bool,
     in_place: bool,
@@ -338,27 +346,31 @@ def tune(
 
     Files are only written with --write or --out, and only if the goal was reached: within 0.05 %.
     """
-    target = _parse_share(wanted, "--return")
-    hits = None if hit is None else _parse_share(hit, "--hit")
-    if hits is not None and not strips:
+    target = _parse_share(wanted_return_text, "--return")
+    hit_frequency = None if hit_frequency_text is None else _parse_share(hit_frequency_text, "--hit")
+    if hit_frequency is not None and not strips:
         raise click.UsageError("--hit needs --strips, because only strips change the hit frequency")
     if strips and pays:
         raise click.UsageError("--pay and --strips cannot be combined")
     if in_place and not file.endswith(".toml"):
         raise click.UsageError(f"{file} is a game of the library: give --out FILE, or see `game new --from`")
-    if out is not None and out.exists():
-        raise click.ClickException(f"{out} exists and was not changed")
+    if output_file is not None and output_file.exists():
+        raise click.ClickException(f"{output_file} exists and was not changed")
     load_game_or_fail(file)  # reports file, line and key before the search starts
     try:
         source = read_source(parse_path_or_id(file))
-        data = parse(source)
-        tuned, keys, bets = _tune_definition(data, target, pays, stage, hits, bet, strips=strips)
-        returns_before, returns_after = (
-            _list_returns_to_compare(game_data, bet, bets) for game_data in (data, tuned)
+        definition = parse(source)
+        tuned_definition, keys, bets = _tune_definition(
+            definition, target, pays, stage, hit_frequency, bet, strips=strips
         )
-        changed_keys = [key for key in keys if get_value_at(data, key) != get_value_at(tuned, key)]
+        returns_before, returns_after = (
+            _list_returns_to_compare(game_data, bet, bets) for game_data in (definition, tuned_definition)
+        )
+        changed_keys = [
+            key for key in keys if get_value_at(definition, key) != get_value_at(tuned_definition, key)
+        ]
         lines = [
-            f"{'.'.join(map(str, key))}: {get_value_at(data, key)} -> {get_value_at(tuned, key)}"
+            f"{'.'.join(map(str, key))}: {get_value_at(definition, key)} -> {get_value_at(tuned_definition, key)}"
             for key in changed_keys
         ]
         lines += [
@@ -366,19 +378,21 @@ def tune(
             for name, rtp in returns_after.items()
         ]
         echo("\n".join(lines))
-        missed = _describe_missed_goal(target, returns_after, hits, tuned, strips=strips)
-        target_file = out or (source.path if in_place else None)
-        if target_file is not None and not missed:
+        missed_goal_text = _describe_missed_goal(
+            target, returns_after, hit_frequency, tuned_definition, strips=strips
+        )
+        target_file = output_file or (source.path if in_place else None)
+        if target_file is not None and not missed_goal_text:
             target_file.write_text(
-                rewrite_definition(source.data.decode(), tuned, changed_keys), encoding="utf-8"
+                rewrite_definition(source.data.decode(), tuned_definition, changed_keys), encoding="utf-8"
             )
             echo(f"{target_file} written; change its game.version before installing it")
     except (PaytableError, TuningError, RewriteError) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}") from None
-    if missed:
-        raise click.ClickException(missed)
+    if missed_goal_text:
+        raise click.ClickException(missed_goal_text)
 
 
 def _parse_share(text: str, option: str) -> Fraction:
@@ -412,23 +426,29 @@ def _tune_definition(
 
     Unless one ``bet`` is named, each bet with pays that change no other bet's return is tuned by these pays.
     """
-    keys = [parse_key(p) for p in pays] or list_pay_keys(definition)
+    keys = [parse_key(key_text) for key_text in pays] or list_pay_keys(definition)
     pays_by_bet = find_pays_of_single_bets(definition, keys) if bet is None else {}
     if not strips:
-        tuned = dict(definition)
+        tuned_definition = dict(definition)
         # otherwise every bet is tuned by separate pays
         if set(pays_by_bet) != set(compute_bet_returns(definition)):
-            tuned = tune_pays(tuned, target_return, keys, bet, _print_progress)
-        return _tune_each_bet(tuned, target_return, pays_by_bet, tune_pays), keys, list(pays_by_bet)
-    tuned = tune_strips(
+            tuned_definition = tune_pays(tuned_definition, target_return, keys, bet, _print_progress)
+        return (
+            _tune_each_bet(tuned_definition, target_return, pays_by_bet, tune_pays),
+            keys,
+            list(pays_by_bet),
+        )
+    tuned_definition = tune_strips(
         definition, target_return, stage=stage, hit_frequency=hit_frequency, print_progress=_print_progress
     )
-    count = len(get_value_at(definition, ("stage", stage, "strips")))
-    changed_keys: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
-    if abs(compute_rtp(tuned, bet) - target_return) > NEAR_RETURN_DISTANCE:
-        tuned = refine_pays(tuned, target_return, keys, bet, _print_progress)
+    strip_count = len(get_value_at(definition, ("stage", stage, "strips")))
+    changed_keys: list[KeyPath] = [
+        ("stage", stage, "strips", strip_index) for strip_index in range(strip_count)
+    ]
+    if abs(compute_rtp(tuned_definition, bet) - target_return) > NEAR_RETURN_DISTANCE:
+        tuned_definition = refine_pays(tuned_definition, target_return, keys, bet, _print_progress)
     return (
-        _tune_each_bet(tuned, target_return, pays_by_bet, refine_pays),
+        _tune_each_bet(tuned_definition, target_return, pays_by_bet, refine_pays),
         changed_keys + keys,
         list(pays_by_bet),
     )
@@ -482,7 +502,7 @@ def _describe_missed_goal(
     strips: bool,
 ) -> str:
     """Return as text which part of the tuning goal was missed, or "" if all of it was reached."""
-    missed = [
+    missed_goals = [
         f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target_return)}, "
         f"the nearest found {format_percent(rtp)}"
         for name, rtp in reached_returns.items()
@@ -490,14 +510,16 @@ def _describe_missed_goal(
     ]
     if (
         hit_frequency is not None
-        and abs((hit := compute_hit_frequency(definition)) - hit_frequency) > NEAR_RETURN_DISTANCE
+        and abs((reached_hit_frequency := compute_hit_frequency(definition)) - hit_frequency)
+        > NEAR_RETURN_DISTANCE
     ):
-        missed.append(
-            f"the hit frequency wanted is {format_percent(hit_frequency)}, the nearest found {format_percent(hit)}"
+        missed_goals.append(
+            f"the hit frequency wanted is {format_percent(hit_frequency)}, "
+            f"the nearest found {format_percent(reached_hit_frequency)}"
         )
-    if not missed:
+    if not missed_goals:
         return ""
     advice = "longer strips have finer steps" if strips else "other pays (--pay) may come nearer"
     if not strips and "stage" in definition:
         advice = f"--strips, or {advice}"
-    return f"not reached: {'; '.join(missed)}; {advice}"
+    return f"not reached: {'; '.join(missed_goals)}; {advice}"

@@ -22,30 +22,33 @@ _FORMAT_OPTION = click.option(
 _PORT_OPTION = click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
 #: The option that names the state folder of a machine on this computer.
 _STATE_OPTION = click.option(
-    "--state", type=click.Path(path_type=Path), help="The machine's state folder, to use its simulated port."
+    "--state",
+    "state_folder",
+    type=click.Path(path_type=Path),
+    help="The machine's state folder, to use its simulated port.",
 )
 
 
 class _GatPort:
     """The serial port of a GAT connection; it is opened at the first query."""
 
-    def __init__(self, where: str, ctx: click.Context) -> None:
-        self._where = where
-        self._ctx = ctx
+    def __init__(self, port_path: str, context: click.Context) -> None:
+        self._port_path = port_path
+        self._context = context
 
     @cached_property
     def verifier(self) -> GatVerifier:
         """Return the verifier on the port. Raises ``click.ClickException`` if the port cannot be opened."""
         try:
-            line = serial.Serial(self._where, baudrate=9600, exclusive=True)
+            serial_port = serial.Serial(self._port_path, baudrate=9600, exclusive=True)
         except (serial.SerialException, OSError) as error:
-            if not Path(self._where).exists():
-                none_text = (
-                    f"{self._where}: there is no GAT port: start the machine, with [gat] in its cabinet file"
-                )
-                raise click.ClickException(none_text) from error
-            raise click.ClickException(f"{self._where}: cannot be opened: {error}") from error
-        return GatVerifier(self._ctx.with_resource(line))
+            if not Path(self._port_path).exists():
+                raise click.ClickException(
+                    f"{self._port_path}: there is no GAT port: "
+                    "start the machine, with [gat] in its cabinet file"
+                ) from error
+            raise click.ClickException(f"{self._port_path}: cannot be opened: {error}") from error
+        return GatVerifier(self._context.with_resource(serial_port))
 
 
 def _add_port_options(command_function: Callable[..., None]) -> Callable[..., None]:
@@ -53,11 +56,11 @@ def _add_port_options(command_function: Callable[..., None]) -> Callable[..., No
 
     @click.pass_context
     def run_with_port(
-        ctx: click.Context, /, *, port: str | None, state: Path | None, **arguments: object
+        context: click.Context, /, *, port: str | None, state_folder: Path | None, **arguments: object
     ) -> None:
-        """Run the command with the GAT port: the serial port ``port``, or the simulated one in the folder ``state``."""
+        """Run the command with the GAT port ``port``, or with the simulated one in the folder ``state_folder``."""
         command_function(
-            _GatPort(port or str(StateFolder(state or find_default_state_folder()).gat_port), ctx),
+            _GatPort(port or str(StateFolder(state_folder or find_default_state_folder()).gat_port), context),
             **arguments,
         )
 
@@ -84,7 +87,7 @@ def status(gat_port: _GatPort, output_format: OutputFormat) -> None:
     """Print the machine's status, and when it last authenticated itself."""
     try:
         current_status = gat_port.verifier.read_status()
-        (level, seconds) = gat_port.verifier.read_last_authentication()
+        (authentication_level, seconds_ago) = gat_port.verifier.read_last_authentication()
     except GatError as error:
         raise click.ClickException(str(error)) from error
     fields = {
@@ -92,7 +95,9 @@ def status(gat_port: _GatPort, output_format: OutputFormat) -> None:
         "calculation": current_status.state,
         "results": "ready" if current_status.has_results else "none",
         "formats": list(current_status.formats),
-        "last": "never" if not level else f"level {level:02X}, {seconds} s ago",
+        "last": "never"
+        if not authentication_level
+        else f"level {authentication_level:02X}, {seconds_ago} s ago",
     }
     show(output_format, build_facts_table(fields.items()), document=fields)
 

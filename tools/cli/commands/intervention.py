@@ -10,8 +10,7 @@ import click
 
 from egm.app.features import FEATURES
 from egm.gaming_day import GamingDay
-from egm.kernel.service_pages import PageRow
-from egm.kernel.service_pages import PageTable as LinesTable
+from egm.kernel.service_pages import PageRow, PageTable
 from egm.screen.text import Texts
 from egm.staff.intervention_sheet import InterventionSheet, iter_sheets
 from egm.staff.page_texts import build_column_titles, build_plain_text, build_text, build_time_text
@@ -21,8 +20,7 @@ from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal_e
 from tools.cli.result_file import write_result
 from tools.cli.sheet_head import SheetHead
 from tools.cli.sheets import LANGUAGE_OPTION, NO_CURRENCY_CODE, build_pdf, format_as_text
-from tools.cli.tables import OutputFormat, Table, add_format_options
-from tools.cli.tables import show as show_table
+from tools.cli.tables import OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
 
 
@@ -31,24 +29,26 @@ def command() -> None:
     """List and print interventions: who opened the machine, why, and what was done (Monaco art. 20.3)."""
 
 
-def _read_sheets(state: Path | None, file: Path | None) -> tuple[list[InterventionSheet], GamingDay]:
+def _read_sheets(
+    state_folder: Path | None, export_file: Path | None
+) -> tuple[list[InterventionSheet], GamingDay]:
     """Return the sheets of all interventions in a journal, oldest first, and the venue's gaming day.
 
-    The journal is that of a machine's memory or the exported one in ``file``. Raises ClickException if it is
+    The journal is that of a machine's memory or the exported one in ``export_file``. Raises ClickException if it is
     damaged or missing.
     """
-    head = SheetHead()
-    with open_journal_entries(state, file) as entries:
-        sheets = list(iter_sheets(head.watch_entries(entries), FEATURES.entry_declarations))
-    return sheets, head.gaming_day
+    sheet_head = SheetHead()
+    with open_journal_entries(state_folder, export_file) as entries:
+        sheets = list(iter_sheets(sheet_head.watch_entries(entries), FEATURES.entry_declarations))
+    return sheets, sheet_head.gaming_day
 
 
-def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet:
+def _find_sheet(sheets: list[InterventionSheet], sheet_id: str) -> InterventionSheet:
     """Return the sheet of the intervention with this id. Raises ClickException if none exists."""
-    sheet = next((sheet for sheet in sheets if sheet.id == name), None)
+    sheet = next((sheet for sheet in sheets if sheet.id == sheet_id), None)
     if sheet is None:
-        known_names = format_known_names(name, (sheet.id for sheet in sheets))
-        raise click.ClickException(f"there is no intervention {name!r}; {known_names}")
+        known_names = format_known_names(sheet_id, (sheet.id for sheet in sheets))
+        raise click.ClickException(f"there is no intervention {sheet_id!r}; {known_names}")
     return sheet
 
 
@@ -56,9 +56,9 @@ def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet
 @add_format_options
 @STATE_OPTION
 @EXPORT_OPTION
-def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
+def list_(state_folder: Path | None, export_file: Path | None, *, output_format: OutputFormat) -> None:
     """List every intervention, oldest first."""
-    sheets, _ = _read_sheets(state, file)
+    sheets, _ = _read_sheets(state_folder, export_file)
     columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
     rows = (
         (
@@ -71,7 +71,7 @@ def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat)
         )
         for sheet in sheets
     )
-    show_table(
+    show(
         output_format,
         Table(columns, rows, empty_text="no intervention"),
         document=[*map(_build_document, sheets)],
@@ -83,16 +83,20 @@ def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat)
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def show(name: str, language: str, state: Path | None, file: Path | None) -> None:
+def show_(name: str, language: str, state_folder: Path | None, export_file: Path | None) -> None:
     """Print the sheet of one intervention as text."""
-    sheets, _ = _read_sheets(state, file)
+    sheets, _ = _read_sheets(state_folder, export_file)
     echo(_format_sheet(_find_sheet(sheets, name), language), nl=False)
 
 
 @command.command("export")
 @click.argument("name")
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write."
+    "--out",
+    "output_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file to write.",
 )
 @click.option(
     "--format",
@@ -106,45 +110,56 @@ def show(name: str, language: str, state: Path | None, file: Path | None) -> Non
 @STATE_OPTION
 @EXPORT_OPTION
 def export(
-    name: str, out: Path, output_format: str, language: str, state: Path | None, file: Path | None
+    name: str,
+    output_file: Path,
+    output_format: str,
+    language: str,
+    state_folder: Path | None,
+    export_file: Path | None,
 ) -> None:
     """Write the sheet of one intervention to a file, for printing, signing and filing."""
-    sheets, _ = _read_sheets(state, file)
+    sheets, _ = _read_sheets(state_folder, export_file)
     sheet = _find_sheet(sheets, name)
     if output_format == "pdf":
-        title = Texts(language).say("service.sheet.title", number=sheet.id)
+        title = Texts(language).translate("service.sheet.title", number=sheet.id)
         content = build_pdf(title, sheet.build_tables(), Texts(language), NO_CURRENCY_CODE)
     elif output_format == "text":
         content = _format_sheet(sheet, language).encode()
     else:
         content = json.dumps(_build_document(sheet), ensure_ascii=False, indent=1).encode()
-    write_result(out, content, sheet.id)
+    write_result(output_file, content, sheet.id)
 
 
 @command.command("day")
 @click.argument("date", metavar="YYYY-MM-DD", type=DayParameter())
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
+    "--out",
+    "output_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The PDF to write.",
 )
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def day(date: datetime, out: Path, language: str, state: Path | None, file: Path | None) -> None:
+def day(
+    date: datetime, output_file: Path, language: str, state_folder: Path | None, export_file: Path | None
+) -> None:
     """Write every sheet of one gaming day to one PDF for the management.
 
     Monaco art. 20.3 requires it. A sheet belongs to the gaming day on which the intervention stopped the
     machine; an unfinished intervention is marked as open. The first page lists all sheets, so that a missing
     sheet is noticed.
     """
-    sheets, gaming_day = _read_sheets(state, file)
+    sheets, gaming_day = _read_sheets(state_folder, export_file)
     day_sheets = [
         sheet
         for sheet in sheets
         if gaming_day.find_date(datetime.fromisoformat(sheet.opened_time)) == date.date()
     ]
     texts = Texts(language)
-    title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(day_sheets))
-    listed = LinesTable(
+    title = texts.translate("service.sheet.day", date=date.date().isoformat(), number=len(day_sheets))
+    overview_table = PageTable(
         columns=build_column_titles("id", "time", "ended", "person", "reason"),
         rows=tuple(
             PageRow(
@@ -161,12 +176,14 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
             for sheet in day_sheets
         ),
     )
-    tables = [listed]
+    tables = [overview_table]
     for sheet in day_sheets:
-        head = build_text("service.sheet.title", number=sheet.id)
-        tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.build_tables()]
+        sheet_title = build_text("service.sheet.title", number=sheet.id)
+        tables += [
+            table.model_copy(update={"title": table.title or sheet_title}) for table in sheet.build_tables()
+        ]
     write_result(
-        out, build_pdf(title, tables, texts, NO_CURRENCY_CODE), format_count(len(day_sheets), "sheet")
+        output_file, build_pdf(title, tables, texts, NO_CURRENCY_CODE), format_count(len(day_sheets), "sheet")
     )
 
 
@@ -174,21 +191,25 @@ def _format_sheet(sheet: InterventionSheet, language: str) -> str:
     """Return a sheet as plain text."""
     texts = Texts(language)
     return format_as_text(
-        texts.say("service.sheet.title", number=sheet.id), sheet.build_tables(), texts, NO_CURRENCY_CODE
+        texts.translate("service.sheet.title", number=sheet.id), sheet.build_tables(), texts, NO_CURRENCY_CODE
     )
 
 
 def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
     """Return the sheet of an intervention as JSON data."""
     changed_meters = {
-        name: {"before": old, "after": new} for name, (old, new) in sheet.changed_meters.items()
+        name: {"before": value_before, "after": value_after}
+        for name, (value_before, value_after) in sheet.changed_meters.items()
     }
-    data = asdict(sheet)
-    data["lines"] = [
+    sheet_data = asdict(sheet)
+    sheet_data["lines"] = [
         {"when": line.time_utc, "what": line.event_and_subject, "person": ", ".join(line.authors)}
         for line in sheet.lines
     ]
-    data["before"], data["after"] = data.pop("meters_before"), data.pop("meters_after")
-    data["stopped"], data["ended"] = data.pop("opened_time"), data.pop("closed_time")
-    data["ended_by"] = data.pop("closed_by")
-    return {**data, "doors": list(sheet.opened_doors), "moved": changed_meters}
+    sheet_data["before"], sheet_data["after"] = (
+        sheet_data.pop("meters_before"),
+        sheet_data.pop("meters_after"),
+    )
+    sheet_data["stopped"], sheet_data["ended"] = sheet_data.pop("opened_time"), sheet_data.pop("closed_time")
+    sheet_data["ended_by"] = sheet_data.pop("closed_by")
+    return {**sheet_data, "doors": list(sheet.opened_doors), "moved": changed_meters}

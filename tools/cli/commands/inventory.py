@@ -12,8 +12,7 @@ from egm.staff.inventory import InventorySheet, read_technical_sheet
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal, open_journal_entries
 from tools.cli.result_file import write_result
 from tools.cli.sheets import LANGUAGE_OPTION, NO_CURRENCY_CODE, build_pdf, format_as_text
-from tools.cli.tables import Column, OutputFormat, Table, add_format_options
-from tools.cli.tables import show as show_table
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo, format_json
 from tools.floor import house
 
@@ -24,9 +23,9 @@ def command() -> None:
 
 
 @contextmanager
-def _open_sheet(state: Path | None, file: Path | None) -> Iterator[InventorySheet]:
+def _open_sheet(state_folder: Path | None, export_file: Path | None) -> Iterator[InventorySheet]:
     """Yield the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
-    with open_journal(state, file) as view:
+    with open_journal(state_folder, export_file) as view:
         sheet = read_technical_sheet(view)
         if not sheet.current_values:
             raise click.ClickException("this machine has recorded no inventory entry yet: start it once")
@@ -38,9 +37,9 @@ def _open_sheet(state: Path | None, file: Path | None) -> Iterator[InventoryShee
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def show(language: str, state: Path | None, file: Path | None, *, as_json: bool) -> None:
+def show_(language: str, state_folder: Path | None, export_file: Path | None, *, as_json: bool) -> None:
     """Print the machine's technical sheet."""
-    with _open_sheet(state, file) as sheet:
+    with _open_sheet(state_folder, export_file) as sheet:
         if as_json:
             text = format_json({"now": sheet.current_values, "changes": sheet.changes}) + "\n"
         else:
@@ -51,10 +50,15 @@ def show(language: str, state: Path | None, file: Path | None, *, as_json: bool)
 
 @command.command("export")
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write."
+    "--out",
+    "output_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file to write.",
 )
 @click.option(
     "--copy",
+    "copy_file",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
     help="The file for the duplicate.",
@@ -62,15 +66,17 @@ def show(language: str, state: Path | None, file: Path | None, *, as_json: bool)
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def export(out: Path, copy: Path, language: str, state: Path | None, file: Path | None) -> None:
+def export(
+    output_file: Path, copy_file: Path, language: str, state_folder: Path | None, export_file: Path | None
+) -> None:
     """Write the machine's technical sheet as two PDF files: for the management and for the secretariat.
 
     A rule of the jurisdiction requires the two copies.
     """
     texts = Texts(language)
-    with _open_sheet(state, file) as sheet:
+    with _open_sheet(state_folder, export_file) as sheet:
         content = build_pdf(_format_title(texts, sheet), sheet.build_tables(), texts, NO_CURRENCY_CODE)
-    for path in (out, copy):
+    for path in (output_file, copy_file):
         write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")
 
 
@@ -82,26 +88,26 @@ def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
 
     Exit status 1 if two machines state the same base, serial number or operator's number.
     """
-    machines_read = []
+    house_machines = []
     for path in machines:
         folder, file = (path, None) if path.is_dir() else (None, path)
         with open_journal_entries(folder, file) as entries:
-            machines_read.append(house.read_machine(str(path), entries))
-        if not machines_read[-1].inventory_entry:
+            house_machines.append(house.read_machine(str(path), entries))
+        if not house_machines[-1].inventory_entry:
             raise click.ClickException(f"{path}: no inventory entry is recorded yet: start the machine once")
-    lines = sorted(
-        (machine.to_json() for machine in machines_read),
-        key=lambda line: (line["base_number"], line["serial"]),
+    machine_rows = sorted(
+        (machine.to_json() for machine in house_machines),
+        key=lambda row: (row["base_number"], row["serial"]),
     )
-    columns = [Column(name.replace("_", " "), name) for name in lines[0]]
-    show_table(output_format, Table(columns, (line.values() for line in lines)))
-    if duplicates := house.list_duplicate_identifiers(machines_read):
+    columns = [Column(name.replace("_", " "), name) for name in machine_rows[0]]
+    show(output_format, Table(columns, (row.values() for row in machine_rows)))
+    if duplicates := house.list_duplicate_identifiers(house_machines):
         raise click.ClickException("\n".join(duplicates))
 
 
 def _format_title(texts: Texts, sheet: InventorySheet) -> str:
     """Return the title of a technical sheet."""
-    return texts.say(
+    return texts.translate(
         "service.inventory.title",
         number=sheet.current_values["operator_number"],
         serial=sheet.current_values["serial"],

@@ -39,7 +39,7 @@ def _load_keno_game(name: str) -> tuple[Game, KenoRules]:
 
 def _build_figure_data(bet: BetAnalysis) -> dict[str, Any]:
     """Return the exact figures of a Keno bet as JSON data."""
-    exact = {
+    fraction_by_name = {
         "return": bet.rtp,
         "hit_probability": bet.hit_probability,
         "probability_of_the_bet_or_more": bet.win_at_least_bet_probability,
@@ -49,39 +49,46 @@ def _build_figure_data(bet: BetAnalysis) -> dict[str, Any]:
     distribution = bet.distribution
     return {
         "cost_credits": bet.cost_credits,
-        **{name: _to_exact_and_decimal(value) for name, value in exact.items()},
+        **{name: _to_exact_and_decimal(value) for name, value in fraction_by_name.items()},
         "most_credits": bet.max_win_credits,
         "progressives": [
             {
-                "level": p.level,
-                "rate": _to_exact_and_decimal(p.rate),
-                "return_at_reset": _to_exact_and_decimal(p.rtp_at_reset),
+                "level": level_figures.level,
+                "rate": _to_exact_and_decimal(level_figures.rate),
+                "return_at_reset": _to_exact_and_decimal(level_figures.rtp_at_reset),
             }
-            for p in bet.progressives
+            for level_figures in bet.progressives
         ],
         "distribution": None
         if distribution is None
-        else {str(win): str(Fraction(n, distribution.total)) for win, n in distribution.counts.items()},
+        else {
+            str(win): str(Fraction(case_count, distribution.total))
+            for win, case_count in distribution.counts.items()
+        },
         "notes": list(bet.notes),
     }
 
 
-def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[SimulationTally, ReturnVerdict]:
+def _simulate_ticket(name: str, bet: BetAnalysis, game_count: int) -> tuple[SimulationTally, ReturnVerdict]:
     """Simulate a Keno ticket with the machine's own code; return the tally and the comparison with the exact return."""
-    *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
+    *_, tally = simulate(name, bet.cost_credits, bet.options, game_count, workers=1)
     assert bet.variance is not None  # every ticket has a variance
     return tally, judge_return(tally, bet.cost_credits, bet.rtp, bet.variance)
 
 
-def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
-    """Return the 99.9 % confidence interval of the probability of a hit, after ``hits`` in ``games`` games.
+def compute_hit_interval(hit_count: int, game_count: int) -> tuple[float, float]:
+    """Return the 99.9 % confidence interval of the probability of a hit, after ``hit_count`` in ``game_count`` games.
 
     Wilson's method is used, which is also valid for rare hits.
     """
-    z2 = INTERVAL_Z_SCORE**2
-    middle = (hits + z2 / 2) / (games + z2)
-    half = INTERVAL_Z_SCORE * math.sqrt(hits * (games - hits) / games + z2 / 4) / (games + z2)
-    return middle - half, middle + half
+    z_score_squared = INTERVAL_Z_SCORE**2
+    interval_centre = (hit_count + z_score_squared / 2) / (game_count + z_score_squared)
+    half_width = (
+        INTERVAL_Z_SCORE
+        * math.sqrt(hit_count * (game_count - hit_count) / game_count + z_score_squared / 4)
+        / (game_count + z_score_squared)
+    )
+    return interval_centre - half_width, interval_centre + half_width
 
 
 def _to_exact_and_decimal(value: Fraction | None) -> dict[str, Any] | None:
@@ -137,49 +144,51 @@ def odds(
     """
     try:
         _, rules = _load_keno_game(game)
-        options = build_ticket_request(selections, rules.definition.marks.stakes, draws, bonuses)
+        options = build_ticket_request(
+            selections, rules.definition.ticket_limits.stake_options, draws, bonuses
+        )
         wager = rules.build_wager(rules.build_ticket(options).cost_credits, **options)
         with show_progress(f"analysing a ticket of {game}"):
             bet = rules.analyse_wager(wager)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
-    figures, simulated = _build_figure_data(bet), None
+    figures, return_verdict = _build_figure_data(bet), None
     if games is not None:
-        tally, simulated = _simulate_ticket(game, bet, games)
-        low, high = compute_hit_interval(tally.hits, tally.games)
+        tally, return_verdict = _simulate_ticket(game, bet, games)
+        hit_frequency_low, hit_frequency_high = compute_hit_interval(tally.hits, tally.games)
         figures["played"] = {
             "games": tally.games,
-            "return": simulated.rtp,
-            "return_interval": [simulated.interval_low, simulated.interval_high],
-            "hit_interval": [low, high],
+            "return": return_verdict.rtp,
+            "return_interval": [return_verdict.interval_low, return_verdict.interval_high],
+            "hit_interval": [hit_frequency_low, hit_frequency_high],
             "most_credits": tally.highest_win,
         }
-    notes = []
+    lines_after = []
     rows = [] if bet.distribution is None else [*bet.distribution.counts.items()]
     if output_format == "text" and len(rows) > PRINTED_AMOUNTS_MAX:
-        notes.append(
+        lines_after.append(
             f"... and {format_count(len(rows) - PRINTED_AMOUNTS_MAX, 'amount')} more (--json and --csv have them all)"
         )
         rows = rows[:PRINTED_AMOUNTS_MAX]
-    if simulated is not None:
-        notes.append(
-            f"Played {simulated.games:,} times: returns {simulated.rtp:.4%} "
-            f"(99.9 %: {simulated.interval_low:.4%} to {simulated.interval_high:.4%}); "
-            f"wins in {low:.4%} to {high:.4%} of tickets."
+    if return_verdict is not None:
+        lines_after.append(
+            f"Played {return_verdict.games:,} times: returns {return_verdict.rtp:.4%} "
+            f"(99.9 %: {return_verdict.interval_low:.4%} to {return_verdict.interval_high:.4%}); "
+            f"wins in {hit_frequency_low:.4%} to {hit_frequency_high:.4%} of tickets."
         )
-    one_in = Column("1 in", "one_in", is_right_aligned=True, format_value="{:,.2f}".format)
-    shares = (
+    odds_column = Column("1 in", "one_in", is_right_aligned=True, format_value="{:,.2f}".format)
+    odds_rows = (
         ((win, float(Fraction(bet.distribution.total, count))) for win, count in rows)
         if bet.distribution
         else ()
     )
-    amounts = Table((build_number_column("credits"), one_in), shares, empty_text="")
+    amount_table = Table((build_number_column("credits"), odds_column), odds_rows, empty_text="")
     show(
         output_format,
-        amounts,
+        amount_table,
         document=figures,
         text_before="\n".join(_iter_sentences(bet)),
-        text_after="\n".join(notes),
+        text_after="\n".join(lines_after),
     )
 
 
@@ -208,9 +217,9 @@ def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
         _, rules = _load_keno_game(game)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
-    if selections > (most := rules.definition.marks.selections):
+    if selections > (selection_count_max := rules.definition.ticket_limits.selections_max):
         raise click.BadParameter(
-            f"a ticket of this game has at most {most} selections", param_hint="--selections"
+            f"a ticket of this game has at most {selection_count_max} selections", param_hint="--selections"
         )
     if as_json:
         echo(format_json(build_slip(rules.definition), indent=2))
@@ -219,7 +228,7 @@ def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
     page = format_slip_form(
         rules.definition,
         language,
-        lambda credits_: texts.say("meter.credits", count=texts.format_number(credits_)),
+        lambda credits_: texts.translate("meter.credits", count=texts.format_number(credits_)),
         selections,
     )
     echo(page, nl=False)

@@ -167,9 +167,11 @@ def sell(
     is a quick pick of eight.
     """
     with open_office(folder) as office:
-        request = build_ticket_request(selections, office.rules.definition.marks.stakes, draws, bonuses)
-        with start_generator(office).step() as chance:
-            ticket = office.sell(request, chance, station=station, is_paid=not unpaid)
+        request = build_ticket_request(
+            selections, office.rules.definition.ticket_limits.stake_options, draws, bonuses
+        )
+        with start_generator(office).step() as random_source:
+            ticket = office.sell(request, random_source, station=station, is_paid=not unpaid)
         _show_ticket(office, ticket, language, as_json=as_json)
 
 
@@ -193,12 +195,12 @@ def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_
     lines = list_ticket_lines(office.rules.definition, ticket.printed_ticket, language, format_money)
     for _, label, text in lines:
         echo(f"{label}{SLIP_TEXTS[language]['colon']}{text}")
-    for draw, decided in sorted(ticket.decided_draws.items()):
-        payment_text = "paid" if decided.is_paid else "not paid"
-        kind = "stake back" if decided.is_refund else "prize"
+    for draw, decided_draw in sorted(ticket.decided_draws.items()):
+        payment_text = "paid" if decided_draw.is_paid else "not paid"
+        kind = "stake back" if decided_draw.is_refund else "prize"
         echo(
-            f"draw {draw}: {kind} {format_money(decided.credits)}"
-            + (f", {payment_text}" if decided.credits else "")
+            f"draw {draw}: {kind} {format_money(decided_draw.credits)}"
+            + (f", {payment_text}" if decided_draw.credits else "")
         )
     echo(f"state: {ticket.state.value.replace('_', ' ')}")
 
@@ -236,19 +238,26 @@ def close(folder: Path) -> None:
 def draw(folder: Path, *, output_format: OutputFormat) -> None:
     """Hold the draw whose sales are closed: print its numbers in order, and what each winning ticket won."""
     with open_office(folder) as office:
-        with start_generator(office).step() as chance:
-            result = office.hold_draw(chance)
-        factors = {"factors": dict(result.drawn_balls.factors)} if result.drawn_balls.factors else {}
-        facts: Mapping[str, Json] = {
+        with start_generator(office).step() as random_source:
+            result = office.hold_draw(random_source)
+        factors = (
+            {"factors": dict(result.drawn_balls.factor_by_bonus_id)}
+            if result.drawn_balls.factor_by_bonus_id
+            else {}
+        )
+        draw_data: Mapping[str, Json] = {
             "draw": result.number,
             "numbers": list(result.drawn_balls.balls),
             **factors,
             "prizes": {str(number): credits_ for number, credits_ in result.prizes.items()},
         }
-        rows = [(n, credits_, credits_ * office.opened.unit_cents) for n, credits_ in result.prizes.items()]
+        rows = [
+            (ticket_number, credits_, credits_ * office.opened.unit_cents)
+            for ticket_number, credits_ in result.prizes.items()
+        ]
         balls_text = " ".join(f"{ball:02d}" for ball in result.drawn_balls.balls)
         heading = f"draw {result.number}: {balls_text}" + "".join(
-            f"; {name} x {factor}" for name, factor in result.drawn_balls.factors.items()
+            f"; {name} x {factor}" for name, factor in result.drawn_balls.factor_by_bonus_id.items()
         )
         columns = (
             build_number_column("ticket"),
@@ -258,7 +267,7 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
         show(
             output_format,
             Table(columns, rows, empty_text="No ticket won."),
-            document=facts,
+            document=draw_data,
             text_before=heading,
         )
 
@@ -285,19 +294,24 @@ def fail(folder: Path, reason: str) -> None:
 )
 @click.option(
     "--says",
+    "printed_values",
     multiple=True,
     metavar="KEY=VALUE",
     help="A value printed on the paper, to compare with the record; repeat for more.",
 )
-def claim(folder: Path, control_number: str, place: str, condition: str, says: Sequence[str]) -> None:
+def claim(
+    folder: Path, control_number: str, place: str, condition: str, printed_values: Sequence[str]
+) -> None:
     """Pay the holder of the ticket with CONTROL_NUMBER every prize and refund that is not paid yet."""
     presented = PresentedTicket(
-        TicketCondition(condition), control_number.replace(" ", ""), dict(map(_parse_statement, says))
+        TicketCondition(condition),
+        control_number.replace(" ", ""),
+        dict(map(_parse_statement, printed_values)),
     )
     with open_office(folder) as office:
-        payment = office.claim(presented, place=place)
-        draws = ("draw " if len(payment.draws) == 1 else "draws ") + ", ".join(map(str, payment.draws))
-        echo(f"pay {_format_money(office, payment.credits)} for {draws}")
+        payment = office.claim(presented, claim_place=place)
+        draws_text = ("draw " if len(payment.draws) == 1 else "draws ") + ", ".join(map(str, payment.draws))
+        echo(f"pay {_format_money(office, payment.credits)} for {draws_text}")
         for name in payment.differing_values:
             echo(f"the paper differs from the record in {name}: the record decides")
 
@@ -308,8 +322,8 @@ def _parse_statement(text: str) -> tuple[str, Json]:
     If the ticket has a text or a time under this key, the value is the text as given. Any other value is
     parsed as JSON, or left as text if it is not valid JSON.
     """
-    key, mark, value = text.partition("=")
-    if not mark:
+    key, equals_sign, value = text.partition("=")
+    if not equals_sign:
         raise click.BadParameter(f"{text!r}: write it as KEY=VALUE", param_hint="--says")
     if key not in _TYPE_BY_PRINTED_FIELD:
         raise click.BadParameter(
@@ -333,9 +347,9 @@ def _format_money(office: KenoOffice, credits_: int, language: str = "en") -> st
 def expire(folder: Path) -> None:
     """End every claim whose period is over; its ticket, and each void or cancelled one, leaves the list of tickets."""
     with open_office(folder) as office:
-        unclaimed = office.expire()
-        amount = _format_money(office, sum(unclaimed.values()))
-        echo(f"tickets removed from the list: {len(unclaimed)}; not claimed: {amount}")
+        unclaimed_credits_by_ticket = office.expire()
+        amount_text = _format_money(office, sum(unclaimed_credits_by_ticket.values()))
+        echo(f"tickets removed from the list: {len(unclaimed_credits_by_ticket)}; not claimed: {amount_text}")
 
 
 @command.command()

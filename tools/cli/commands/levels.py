@@ -19,19 +19,19 @@ from tools.cli.tables import Column, OutputFormat, Table, add_format_options, bu
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
-def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
+def command(state_folder: Path | None, export_file: Path | None, *, output_format: OutputFormat) -> None:
     """Show every progressive level of the machine, with the last hits.
 
     For a linked level, show the machine's contributions and its claims that are not settled yet. The last 25
     hits of each level are shown (D-18). Each stand-alone level is first compared with the accounts of its
     pool (the money of the level); the exit status is 1 if one does not agree.
     """
-    with open_journal(state, file, check_pages=False) as view:
+    with open_journal(state_folder, export_file, check_pages=False) as view:
         stand_alone_levels = {
             key.removeprefix("level:"): _read_stand_alone_level(view, key.removeprefix("level:"), stored)
             for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
         }
-        linked = {
+        linked_levels = {
             key.removeprefix("link:"): {
                 "contributions": stored,
                 "claims": _list_pool_claims(view, key.removeprefix("link:")),
@@ -44,22 +44,23 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
         }
         built_tables = (
             _build_stand_alone_table(stand_alone_levels),
-            _build_linked_table(linked),
+            _build_linked_table(linked_levels),
             _build_hits_table(last_hits),
         )
     tables = [table for table in built_tables if table is not None]
     empty_table = Table(("level",), empty_text="no progressive level")
-    document = {"own": stand_alone_levels, "linked": linked, "last_hits": last_hits}
+    document = {"own": stand_alone_levels, "linked": linked_levels, "last_hits": last_hits}
     show(output_format, *tables or (empty_table,), document=document)
 
 
-def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
+def _build_sort_key(stored_level: tuple[str, Any]) -> tuple[str, int, str]:
     """Return the sort key of a level's pool: its name, then the stake or denomination that ends the name.
 
     So a stake of 10 is sorted after a stake of 2.
     """
-    name, _, last = entry[0].rpartition(".")
-    return name, int(last) if last.isdecimal() else 0, last
+    pool, _ = stored_level
+    name, _, last_part = pool.rpartition(".")
+    return name, int(last_part) if last_part.isdecimal() else 0, last_part
 
 
 def _read_stand_alone_level(view: JournalView, pool: str, stored_level: Any) -> dict[str, Any]:
@@ -127,16 +128,16 @@ def _build_stand_alone_table(stand_alone_levels: dict[str, Any]) -> Table | None
     )
 
 
-def _build_linked_table(linked: dict[str, Any]) -> Table | None:
+def _build_linked_table(linked_levels: dict[str, Any]) -> Table | None:
     """Return a table of the levels of progressive controllers, or None if the machine plays for none."""
     rows = []
-    for pool, link in linked.items():
-        contributions = link["contributions"]
+    for pool, linked_level in linked_levels.items():
+        contributions = linked_level["contributions"]
         cells = (
             contributions["sequence"],
             contributions["counted"],
             contributions["shown_cents"],
-            len(link["claims"]),
+            len(linked_level["claims"]),
         )
         rows.append((pool, *cells))
     return (

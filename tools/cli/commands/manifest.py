@@ -59,7 +59,9 @@ def make_key(file: Path) -> None:
 
 
 @command.command("make")
-@click.option("--out", type=_FILE_TYPE, required=True, help="The file for the unsigned manifest.")
+@click.option(
+    "--out", "output_file", type=_FILE_TYPE, required=True, help="The file for the unsigned manifest."
+)
 @click.option(
     "--cabinet", type=_EXISTING_FILE_TYPE, help="A cabinet file whose custom games and profile are included."
 )
@@ -83,7 +85,7 @@ def make_key(file: Path) -> None:
 )
 def make(
     *,
-    out: Path,
+    output_file: Path,
     cabinet: Path | None,
     levels: tuple[Path, ...],
     reason: str,
@@ -95,31 +97,32 @@ def make(
         own_files = list_own_definition_files(load_cabinet(cabinet))
         for path in levels:
             own_files += list_level_and_game_files(create_level_source(path))
-        scope = SoftwareScope(
+        software_scope = SoftwareScope(
             cabinet_definitions=own_files, includes_libraries=libraries, includes_bytecode=bytecode
         )
-        software_files = list_software_files(scope)
-        if links := [name for name, path in software_files.items() if path.is_symlink()]:
+        software_files = list_software_files(software_scope)
+        if symbolic_links := [name for name, path in software_files.items() if path.is_symlink()]:
             raise OperatorError(
-                f"{links[0]} is a symbolic link. Its target could change without the link: "
+                f"{symbolic_links[0]} is a symbolic link. Its target could change without the link: "
                 "replace it by the file itself"
             )
-        if bytecode and (loose := list_uncompiled_modules(software_files)):
+        if bytecode and (uncompiled_modules := list_uncompiled_modules(software_files)):
             raise OperatorError(
-                f"{loose[0]} is not compiled, and would be compiled at first use. Run `python -m compileall "
-                "--invalidation-mode unchecked-hash` on the packages first, or give --no-bytecode"
+                f"{uncompiled_modules[0]} is not compiled, and would be compiled at first use. "
+                "Run `python -m compileall --invalidation-mode unchecked-hash` on the packages first, "
+                "or give --no-bytecode"
             )
         manifest = SoftwareManifest(
             version=version("open-egm"),
-            made=datetime.now(UTC).isoformat(timespec="seconds"),
+            made_utc=datetime.now(UTC).isoformat(timespec="seconds"),
             reason=reason,
-            libraries=libraries,
-            bytecode=bytecode,
+            includes_libraries=libraries,
+            includes_bytecode=bytecode,
             files=compute_digests(software_files),
         )
     except (OperatorError, LocalError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    write_result(out, encode_for_signature(manifest), format_count(len(manifest.files), "file"))
+    write_result(output_file, encode_for_signature(manifest), format_count(len(manifest.files), "file"))
 
 
 @command.command("sign")
@@ -134,12 +137,12 @@ def sign_manifest(manifest: Path, key: Path) -> None:
     """Sign the software MANIFEST; the signature is added to the same file."""
     try:
         require_private_files(key)
-        signed = encode_signed_manifest(
+        signed_manifest = encode_signed_manifest(
             read_contents(manifest), read_signing_key(read_contents(key), str(key)), str(manifest)
         )
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    write_result(manifest, signed, "signed")
+    write_result(manifest, signed_manifest, "signed")
 
 
 @command.command("verify")
@@ -152,22 +155,24 @@ def verify(
 ) -> None:
     """Compare the software installed here with a signed manifest; status 1 if anything differs."""
     try:
-        file = load_cabinet(cabinet)
+        cabinet_file = load_cabinet(cabinet)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    manifest_path, public = _find_manifest_and_key(file, manifest, key)
-    findings = verify_software_files(manifest_path, public, list_own_definition_files(file))
+    manifest_path, public_key = _find_manifest_and_key(cabinet_file, manifest, key)
+    findings = verify_software_files(manifest_path, public_key, list_own_definition_files(cabinet_file))
     if not findings.is_all_as_signed:
         raise click.ClickException("\n".join(findings.differences))
     title = f"{findings.version}, signed by {findings.signer}"
     show(output_format, Table(("component", "sha256"), (findings.components or {}).items(), title=title))
 
 
-def _find_manifest_and_key(file: CabinetFile, manifest: Path | None, key: str | None) -> tuple[Path, str]:
+def _find_manifest_and_key(
+    cabinet_file: CabinetFile, manifest: Path | None, key: str | None
+) -> tuple[Path, str]:
     """Return the manifest's path and the public key in hexadecimal: as given, else from the cabinet file."""
-    pinned = file.software
-    manifest = manifest or (pinned.manifest if pinned else None)
-    key = key or (pinned.key if pinned else None)
+    software_table = cabinet_file.software
+    manifest = manifest or (software_table.manifest if software_table else None)
+    key = key or (software_table.key if software_table else None)
     if manifest is None or key is None:
         raise click.ClickException("the cabinet file has no [software]: give --manifest and --key")
     try:

@@ -23,21 +23,22 @@ from tools.lab.manual import AUDIENCES, format_manual
 )
 @click.option(
     "--out",
+    "output_file",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write to FILE instead of the terminal; a name that ends in .pdf makes a PDF.",
 )
-def command(audience: str, language: str, out: Path | None) -> None:
+def command(audience: str, language: str, output_file: Path | None) -> None:
     """Print a manual: faults, what to do and who clears them, menu, forms, meters, wiring, events.
 
     A Markdown page, or with --out FILE.pdf a PDF (which needs the laboratory's packages: `make setup-dev`).
     """
-    if out is None:
+    if output_file is None:
         echo(format_manual(audience, language), nl=False)
-    elif out.suffix.lower() == ".pdf":
+    elif output_file.suffix.lower() == ".pdf":
         from tools.lab.manual_pdf import build_pdf  # noqa: PLC0415 (matplotlib is a laboratory package)
 
         with show_progress(f"setting the {audience} manual"):
-            pages = build_pdf(audience, language, version("open-egm"))
-        write_result(out, pages)
+            pdf = build_pdf(audience, language, version("open-egm"))
+        write_result(output_file, pdf)
     else:
-        write_result(out, format_manual(audience, language))
+        write_result(output_file, format_manual(audience, language))

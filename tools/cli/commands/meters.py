@@ -27,27 +27,28 @@ from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
 
-def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
+def _select_cells(reading: MeterReading, conditions: tuple[str, ...]) -> MeterReading:
     """Return the meters that fulfil the conditions, each given as ``dimension=value``, such as ``position=1``.
 
     If no meter fulfils a condition, print a warning.
     """
-    dims = {}
-    for condition in where:
-        key, equals, value = condition.partition("=")
-        if not equals:
+    value_by_dimension = {}
+    for condition in conditions:
+        key, equals_sign, value = condition.partition("=")
+        if not equals_sign:
             raise click.BadParameter(f"{condition!r} must look like position=1", param_hint="--where")
         _warn_of_empty_part(reading, key, value)
-        dims[key] = value
-    return reading.select(**dims) if dims else reading
+        value_by_dimension[key] = value
+    return reading.select(**value_by_dimension) if value_by_dimension else reading
 
 
 def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None = None) -> None:
     """Print a warning if no meter has the requested dimension or value, because zeros are printed then."""
-    carried = sorted({name for cell in reading.cells for name in cell.dims})
-    if dimension not in carried:
+    known_dimensions = sorted({name for cell in reading.cells for name in cell.dims})
+    if dimension not in known_dimensions:
         echo(
-            f"egm: no meter of this machine has the dimension {dimension!r}; {format_known_names(dimension, carried)}",
+            f"egm: no meter of this machine has the dimension {dimension!r}; "
+            f"{format_known_names(dimension, known_dimensions)}",
             err=True,
         )
     elif value is not None and value not in reading.list_dimension_values(dimension):
@@ -59,7 +60,7 @@ def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None
 class _MeterFormat:
     """The form in which meter values are printed: the number of digits, and credits or minor units."""
 
-    digits: int
+    digit_count: int
     credit_cents: int | None
 
     def format_cells(self, name: str, value: int) -> tuple[str, str]:
@@ -67,9 +68,9 @@ class _MeterFormat:
         meter = METER_BY_NAME.get(_find_canonical_name(name))
         unit = meter.unit if meter else MeterUnit.TIMES
         if unit is MeterUnit.CENTS and self.credit_cents is not None:
-            credits_ = compute_displayed_value(value // self.credit_cents, self.digits)
-            return f"{credits_:0{self.digits}d}", f"credits of {format_count(self.credit_cents, 'cent')}"
-        return f"{compute_displayed_value(value, self.digits):0{self.digits}d}", str(unit)
+            credits_ = compute_displayed_value(value // self.credit_cents, self.digit_count)
+            return f"{credits_:0{self.digit_count}d}", f"credits of {format_count(self.credit_cents, 'cent')}"
+        return f"{compute_displayed_value(value, self.digit_count):0{self.digit_count}d}", str(unit)
 
 
 def _find_canonical_name(name: str) -> str:
@@ -80,7 +81,9 @@ def _find_canonical_name(name: str) -> str:
     return next((names[name][0] for names in METER_NAMES_BY_JURISDICTION.values() if name in names), name)
 
 
-def _build_document(view: JournalView, values: dict[str, int], selection: dict[str, Any]) -> dict[str, Any]:
+def _build_document(
+    view: JournalView, value_by_meter: dict[str, int], selection: dict[str, Any]
+) -> dict[str, Any]:
     """Return the meter readout as JSON data: machine, journal head, selection, credit and meters."""
     return {
         "machine": view.fingerprint,
@@ -88,7 +91,7 @@ def _build_document(view: JournalView, values: dict[str, int], selection: dict[s
         "head": view.head_hash,
         **selection,
         "credits_cents": view.credits_cents(),
-        "meters": values,
+        "meters": value_by_meter,
     }
 
 
@@ -97,18 +100,26 @@ def _build_document(view: JournalView, values: dict[str, int], selection: dict[s
 @EXPORT_OPTION
 @click.option(
     "--where",
+    "conditions",
     multiple=True,
     metavar="DIM=VALUE",
     help="Only this part of the machine: position=1, game=..., level=...",
 )
-@click.option("--by", metavar="DIM", help="Split every meter by a dimension: game, paytable, bill_cents ...")
+@click.option(
+    "--by",
+    "split_dimension",
+    metavar="DIM",
+    help="Split every meter by a dimension: game, paytable, bill_cents ...",
+)
 @click.option(
     "--names",
+    "jurisdiction",
     type=click.Choice(sorted(METER_NAMES_BY_JURISDICTION)),
     help="Use the meter names of a jurisdiction.",
 )
 @click.option(
     "--digits",
+    "digit_count",
     default=METER_DIGIT_COUNT,
     type=WholeNumber(min=1),
     show_default=True,
@@ -123,59 +134,70 @@ def _build_document(view: JournalView, values: dict[str, int], selection: dict[s
 )
 @click.option(
     "--since",
+    "earlier_readout_file",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Show what was added since an earlier --json readout of this machine.",
 )
-@click.option("--all", "everything", is_flag=True, help="Include meters at zero.")
+@click.option("--all", "includes_zeros", is_flag=True, help="Include meters at zero.")
 @add_format_options
 @click.option(
     "--sign", is_flag=True, help="With --json: sign with the machine key (run it as the key's owner)."
 )
 def command(
     *,
-    state: Path | None,
-    file: Path | None,
-    where: tuple[str, ...],
-    by: str | None,
-    names: str | None,
-    digits: int,
+    state_folder: Path | None,
+    export_file: Path | None,
+    conditions: tuple[str, ...],
+    split_dimension: str | None,
+    jurisdiction: str | None,
+    digit_count: int,
     credit_cents: int | None,
-    since: Path | None,
-    everything: bool,
+    earlier_readout_file: Path | None,
+    includes_zeros: bool,
     output_format: OutputFormat,
     sign: bool,
 ) -> None:
     """Print the meters of a machine."""
-    options = {"--sign": sign, "--since": since is not None, "--names": names is not None}
-    if by is not None and any(options.values()):
-        with_it = " and ".join(option for option, is_given in options.items() if is_given)
-        raise click.UsageError(f"--by splits the present meters and cannot be combined with {with_it}")
-    if sign and file is not None:
+    options = {
+        "--sign": sign,
+        "--since": earlier_readout_file is not None,
+        "--names": jurisdiction is not None,
+    }
+    if split_dimension is not None and any(options.values()):
+        other_options_text = " and ".join(option for option, is_given in options.items() if is_given)
+        raise click.UsageError(
+            f"--by splits the present meters and cannot be combined with {other_options_text}"
+        )
+    if sign and export_file is not None:
         raise click.UsageError(
             "--sign signs with the key in a machine's memory and cannot be combined with --file"
         )
-    with open_journal(state, file, check_pages=False) as view:
-        reading = _select_cells(view.meters(), where)
-        if by is not None:
-            _warn_of_empty_part(reading, by)
-            _print_split(reading, by, _MeterFormat(digits, credit_cents), output_format)
+    with open_journal(state_folder, export_file, check_pages=False) as view:
+        reading = _select_cells(view.meters(), conditions)
+        if split_dimension is not None:
+            _warn_of_empty_part(reading, split_dimension)
+            _print_split(reading, split_dimension, _MeterFormat(digit_count, credit_cents), output_format)
             return
-        values = read_jurisdiction_meters(reading, names) if names else reading.values
-        selection = {"where": sorted(where), **({"names": names} if names else {})}
-        if since is not None:
-            values = _compute_growth_since_readout(view, values, since, selection)
+        values = read_jurisdiction_meters(reading, jurisdiction) if jurisdiction else reading.values
+        selection = {"where": sorted(conditions), **({"names": jurisdiction} if jurisdiction else {})}
+        if earlier_readout_file is not None:
+            values = _compute_growth_since_readout(view, values, earlier_readout_file, selection)
         document = _build_document(view, values, selection)
-        if since is not None:
+        if earlier_readout_file is not None:
             document["is_difference"] = True
-        shown_values = {name: value for name, value in values.items() if value or everything or names}
+        shown_values = {
+            name: value for name, value in values.items() if value or includes_zeros or jurisdiction
+        }
         show(
             output_format,
             _build_table(
                 (),
                 (((name,), value) for name, value in shown_values.items()),
-                _MeterFormat(digits, credit_cents),
+                _MeterFormat(digit_count, credit_cents),
             ),
-            document=_sign_readout(document, state or find_default_state_folder()) if sign else document,
+            document=_sign_readout(document, state_folder or find_default_state_folder())
+            if sign
+            else document,
             text_before=f"{SheetHead.from_view(view).format_line()}\n"
             f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
         )
@@ -190,30 +212,34 @@ def _compute_growth_since_readout(
     itself a difference.
     """
     try:
-        earlier = json.loads(read_contents(earlier_readout_file))
-        earlier = earlier.get("readout", earlier)
-        sequence, head, earlier_meters = earlier["sequence"], earlier["head"], earlier["meters"]
+        earlier_readout = json.loads(read_contents(earlier_readout_file))
+        earlier_readout = earlier_readout.get("readout", earlier_readout)
+        sequence, head_hash, earlier_meters = (
+            earlier_readout["sequence"],
+            earlier_readout["head"],
+            earlier_readout["meters"],
+        )
         check_value(int, sequence, "sequence")
         check_value(Mapping[str, int], earlier_meters, "meters")
-        gained = {name: value - earlier_meters.get(name, 0) for name, value in values.items()}
+        growth_by_meter = {name: value - earlier_meters.get(name, 0) for name, value in values.items()}
     except (ValueError, KeyError, RecursionError, TypeError, AttributeError, RecordError) as error:
         raise click.ClickException(f"{earlier_readout_file}: not a readout of meters ({error!r})") from error
     is_possible = 0 < sequence <= view.sequence  # SQLite refuses numbers of more than 64 bits
     entry = next(view.entries(since=sequence - 1, limit=1), None) if is_possible else None
-    if entry is None or entry.hash_hex != head:
+    if entry is None or entry.hash_hex != head_hash:
         raise click.ClickException(
             f"{earlier_readout_file}: not a readout of this journal: entry {sequence} differs"
         )
-    if "is_difference" in earlier:
+    if "is_difference" in earlier_readout:
         raise click.ClickException(
             f"{earlier_readout_file}: not a readout of meters, but of what was added (--since)"
         )
-    earlier_selection = {key: earlier[key] for key in ("where", "names") if key in earlier}
+    earlier_selection = {key: earlier_readout[key] for key in ("where", "names") if key in earlier_readout}
     if {"where": [], **earlier_selection} != selection:
         raise click.ClickException(
             f"{earlier_readout_file}: not a readout of the same meters (--where, --names)"
         )
-    return gained
+    return growth_by_meter
 
 
 def _sign_readout(document: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -230,7 +256,11 @@ def _build_table(
 ) -> Table:
     """Return a table of meter values: the meter's name, its value of each named dimension, its value."""
     columns: Columns = ("meter", *dimension_names, Column("value", is_right_aligned=True), "unit")
-    return Table(columns, ((*names, *meter_format.format_cells(names[0], value)) for names, value in cells))
+    rows = (
+        (meter, *dimension_values, *meter_format.format_cells(meter, value))
+        for (meter, *dimension_values), value in cells
+    )
+    return Table(columns, rows)
 
 
 def _is_split_by(name: str, dimension: str) -> bool:
@@ -246,13 +276,15 @@ def _print_split(
     reading: MeterReading, dimension: str, meter_format: _MeterFormat, output_format: OutputFormat
 ) -> None:
     """Print the meters split by a dimension, such as the game."""
-    names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, dimension)]
-    parts_by_name = {
-        name: parts for name in names if any((parts := reading.split_by(name, dimension)).values())
+    meters = [meter for meter in reading.values if ".since_" not in meter and _is_split_by(meter, dimension)]
+    values_by_meter = {
+        meter: value_by_part
+        for meter in meters
+        if any((value_by_part := reading.split_by(meter, dimension)).values())
     }
     cells = (
-        ((name, part or "-"), value)
-        for name, parts in parts_by_name.items()
-        for part, value in sorted(parts.items())
+        ((meter, part or "-"), value)
+        for meter, value_by_part in values_by_meter.items()
+        for part, value in sorted(value_by_part.items())
     )
-    show(output_format, _build_table((dimension,), cells, meter_format), document=parts_by_name)
+    show(output_format, _build_table((dimension,), cells, meter_format), document=values_by_meter)

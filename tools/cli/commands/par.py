@@ -58,7 +58,10 @@ def note_stated_figures(game: Game) -> None:
 @click.option("--csv", "output_format", flag_value="csv", help="Print one long table as CSV.")
 @click.option("--html", "output_format", flag_value="html", help="Print one HTML page with plots.")
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write there instead of the terminal."
+    "--out",
+    "output_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write there instead of the terminal.",
 )
 @click.option(
     "--jurisdiction",
@@ -85,52 +88,58 @@ def note_stated_figures(game: Game) -> None:
 )
 @click.option(
     "--state",
+    "state_folder",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="The returns with the present levels of the machine with this state folder.",
 )
 def command(
     game: str,
     output_format: str | None,
-    out: Path | None,
+    output_file: Path | None,
     jurisdiction: str | None,
     bets: tuple[str, ...],
     strategy: str | None,
     level_amounts: tuple[str, ...],
-    state: Path | None,
+    state_folder: Path | None,
 ) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
-    loaded = load_game_or_fail(game)
-    limits = ONTARIO_LIMITS if jurisdiction is None else load_named_profile(jurisdiction).awards.odds_limits
+    loaded_game = load_game_or_fail(game)
+    odds_limits = (
+        ONTARIO_LIMITS if jurisdiction is None else load_named_profile(jurisdiction).awards.odds_limits
+    )
     try:
-        with show_progress(f"analysing {loaded.id}"):
+        with show_progress(f"analysing {loaded_game.id}"):
             if strategy is not None:
                 from paytables.craps.strategy import analyse_named_strategy  # noqa: PLC0415 (only craps has strategies)
 
-                analysis = _wrap_single_bet(loaded, analyse_named_strategy(strategy, loaded.rules))
+                analysis = _wrap_single_bet(loaded_game, analyse_named_strategy(strategy, loaded_game.rules))
             else:
-                analysis = _analyse_layout(loaded, bets) if bets else analyse(loaded)
+                analysis = _analyse_layout(loaded_game, bets) if bets else analyse(loaded_game)
     except WagerError as error:
         raise click.ClickException(f"--bet: {error}") from None
     except AnalysisError as error:
         if bets or strategy is not None:
             raise click.ClickException(str(error)) from None
-        raise click.ClickException(describe_estimate(game, loaded, str(error))) from None
-    if level_amounts or state is not None:
-        _print_present_returns(loaded, analysis, level_amounts, state)
-    elif output_format is None and out is None:
-        print_par_sheet(loaded, analysis, limits)
-        note_stated_figures(loaded)
+        raise click.ClickException(describe_estimate(game, loaded_game, str(error))) from None
+    if level_amounts or state_folder is not None:
+        _print_present_returns(loaded_game, analysis, level_amounts, state_folder)
+    elif output_format is None and output_file is None:
+        print_par_sheet(loaded_game, analysis, odds_limits)
+        note_stated_figures(loaded_game)
     else:
         text = {
-            "csv": lambda: to_csv(loaded, analysis, limits),
-            "html": lambda: to_html(loaded, analysis, limits),
-        }.get(output_format or "json", lambda: format_json(build_sheet(loaded, analysis, limits), indent=2))()
-        if out is None:
+            "csv": lambda: to_csv(loaded_game, analysis, odds_limits),
+            "html": lambda: to_html(loaded_game, analysis, odds_limits),
+        }.get(
+            output_format or "json",
+            lambda: format_json(build_sheet(loaded_game, analysis, odds_limits), indent=2),
+        )()
+        if output_file is None:
             echo(text)
         else:
-            write_result(out, text)
+            write_result(output_file, text)
     if jurisdiction is not None:
-        print_and_check_return_floor(loaded, analysis, jurisdiction)
+        print_and_check_return_floor(loaded_game, analysis, jurisdiction)
 
 
 def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
@@ -147,11 +156,11 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
             raise click.ClickException(
                 f"--bet {text}: there is no spot {spot!r}; {format_known_names(spot, spot_ids)}"
             )
-        if (number := parse_whole_number(credits_)) is None:
+        if (staked_credits := parse_whole_number(credits_)) is None:
             raise click.ClickException(
                 f"--bet {text[:_QUOTED_CHARACTERS_MAX]}: write SPOT=CREDITS, a whole number of credits"
             )
-        credits_by_spot[spot] = credits_by_spot.get(spot, 0) + number
+        credits_by_spot[spot] = credits_by_spot.get(spot, 0) + staked_credits
     bet = game.rules.analyse_wager(game.build_wager(sum(credits_by_spot.values()), bets=credits_by_spot))
     return _wrap_single_bet(
         game, replace(bet, bet=" ".join(f"{spot}={staked}" for spot, staked in credits_by_spot.items()))
@@ -164,7 +173,7 @@ def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
 
 
 def _print_present_returns(
-    game: Game, analysis: Analysis, level_amounts: tuple[str, ...], state: Path | None
+    game: Game, analysis: Analysis, level_amounts: tuple[str, ...], state_folder: Path | None
 ) -> None:
     """Print the returns of the progressive levels at the given level amounts, or at those of a machine."""
     from meters import JournalError, open_view  # noqa: PLC0415 (no other sheet needs the machine's records)
@@ -172,12 +181,12 @@ def _print_present_returns(
 
     try:
         if level_amounts:
-            values = dict(_parse_level_amount(text) for text in level_amounts)
-            print_level_returns(level_returns.compute_level_returns(analysis, values), "credits")
-        if state is not None:
-            with open_view(state) as view:
-                returns = level_returns.compute_present_level_returns(game, analysis, view)
-                print_level_returns(returns, "minor units")
+            amount_by_level = dict(_parse_level_amount(text) for text in level_amounts)
+            print_level_returns(level_returns.compute_level_returns(analysis, amount_by_level), "credits")
+        if state_folder is not None:
+            with open_view(state_folder) as view:
+                present_returns = level_returns.compute_present_level_returns(game, analysis, view)
+                print_level_returns(present_returns, "minor units")
     except (level_returns.LevelAmountError, JournalError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -196,14 +205,16 @@ def describe_estimate(name: str, game: Game, reason: str) -> str:
     """Return text on why there is no exact PAR sheet, with a simulated return of the lowest bet."""
     from tools.lab.simulation import estimate_return, simulate  # noqa: PLC0415 (needed only without exact figures)
 
-    cost = game.bet_options[0]
-    with show_progress(f"{game.id}, {format_count(cost, 'credit')}", ESTIMATE_GAMES) as show_done:
-        for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
-            show_done(tally.games)
-    estimate = estimate_return(tally, cost)
+    cost_credits = game.bet_options[0]
+    with show_progress(
+        f"{game.id}, {format_count(cost_credits, 'credit')}", ESTIMATE_GAMES
+    ) as report_progress:
+        for tally in simulate(name, cost_credits, {}, ESTIMATE_GAMES, 1):
+            report_progress(tally.games)
+    estimate = estimate_return(tally, cost_credits)
     return (
         f"no exact figures: {reason}. Simulated, not exact: {format_count(estimate.games, 'game')} "
-        f"at {format_count(cost, 'credit')} return {100 * estimate.rtp:.3f} %, "
+        f"at {format_count(cost_credits, 'credit')} return {100 * estimate.rtp:.3f} %, "
         f"99.9 % interval {100 * estimate.interval_low:.3f} - {100 * estimate.interval_high:.3f} %"
     )
 
@@ -224,16 +235,19 @@ def print_and_check_return_floor(game: Game, analysis: Analysis, jurisdiction: s
     Raises ``click.ClickException`` if the profile refuses the game's returns.
     """
     profile = load_named_profile(jurisdiction)
-    floor = profile.returns.find_minimum(game.family)
-    returns = {
+    return_floor = profile.returns.find_minimum(game.family)
+    return_by_bet = {
         bet.bet: bet.compute_rtp_including_levels(profile.progressives.counted) for bet in analysis.bets
     }
-    house_returns = {bet.bet: returns[bet.bet] for bet in analysis.bets if not bet.is_covered_by_players}
-    lowest = format_percent(min((house_returns or returns).values()))
-    sentence = (
-        f"at least {lowest} on each bet; {jurisdiction} requires {format_percent(floor.required_return)} "
-    )
-    sentence += {"bet": "on each bet", "game": "on its best bet", "nothing": "on no bet"}[floor.applies_to]
-    if floor.find_bet_below(house_returns) is not None:
+    house_return_by_bet = {
+        bet.bet: return_by_bet[bet.bet] for bet in analysis.bets if not bet.is_covered_by_players
+    }
+    lowest_text = format_percent(min((house_return_by_bet or return_by_bet).values()))
+    required_text = format_percent(return_floor.required_return)
+    sentence = f"at least {lowest_text} on each bet; {jurisdiction} requires {required_text} "
+    sentence += {"bet": "on each bet", "game": "on its best bet", "nothing": "on no bet"}[
+        return_floor.applies_to
+    ]
+    if return_floor.find_bet_below(house_return_by_bet) is not None:
         raise click.ClickException(f"{game.id} returns {sentence}")
     echo(sentence, err=True)

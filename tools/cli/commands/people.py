@@ -33,7 +33,10 @@ from tools.cli.terminal import echo
 
 #: The option that names the person who makes the change.
 _authorising_person_option = click.option(
-    "--by", metavar="NUMBER", help="Your staff number; your role must allow enrolling others."
+    "--by",
+    "author_number",
+    metavar="NUMBER",
+    help="Your staff number; your role must allow enrolling others.",
 )
 
 
@@ -46,12 +49,12 @@ def command() -> None:
     """
 
 
-def _load_roster(state: Path | None) -> Roster:
+def _load_roster(state_folder: Path | None) -> Roster:
     """Create the state folder if it is missing, and return the machine's roster.
 
     Raises ClickException if the folder cannot be made private, or the roster cannot be trusted.
     """
-    folder = StateFolder(state or find_default_state_folder())
+    folder = StateFolder(state_folder or find_default_state_folder())
     try:
         folder.create_private_folders()
     except OperatorError as error:
@@ -84,10 +87,10 @@ def _ask_new_pin(staff_number: str) -> str:
 )
 @_authorising_person_option
 @STATE_OPTION
-def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
+def add(number: str, name: str, role: str, author_number: str | None, state_folder: Path | None) -> None:
     """Enrol the person NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
-    roster = _load_roster(state)
-    changed_by = _prove_authority(roster, by)
+    roster = _load_roster(state_folder)
+    changed_by = _prove_authority(roster, author_number)
     try:
         roster.enrol_person(
             Person(number, name, Role(role)),
@@ -104,9 +107,9 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 @click.argument("number")
 @_authorising_person_option
 @STATE_OPTION
-def disable(number: str, by: str | None, state: Path | None) -> None:
+def disable(number: str, author_number: str | None, state_folder: Path | None) -> None:
     """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
-    _change_enabled(Roster.disable_person, number, by, state)
+    _change_enabled(Roster.disable_person, number, author_number, state_folder)
     echo(f"{number} is disabled")
 
 
@@ -114,17 +117,17 @@ def disable(number: str, by: str | None, state: Path | None) -> None:
 @click.argument("number")
 @_authorising_person_option
 @STATE_OPTION
-def enable(number: str, by: str | None, state: Path | None) -> None:
+def enable(number: str, author_number: str | None, state_folder: Path | None) -> None:
     """Enable the disabled person with this NUMBER again, with the same role and PIN."""
-    _change_enabled(Roster.enable_person, number, by, state)
+    _change_enabled(Roster.enable_person, number, author_number, state_folder)
     echo(f"{number} is enabled")
 
 
 def _change_enabled(
-    change: Callable[..., Roster], staff_number: str, author_number: str | None, state: Path | None
+    change: Callable[..., Roster], staff_number: str, author_number: str | None, state_folder: Path | None
 ) -> None:
     """Disable or enable a person; ``author_number`` is the staff number given with --by."""
-    roster = load_roster(find_memory_folder(state))
+    roster = load_roster(find_memory_folder(state_folder))
     try:
         roster.require_person(staff_number)  # before anybody gives a PIN
         changed_by = _prove_authority(roster, author_number)
@@ -137,14 +140,16 @@ def _change_enabled(
 @click.argument("number")
 @_authorising_person_option
 @STATE_OPTION
-def pin(number: str, by: str | None, state: Path | None) -> None:
+def pin(number: str, author_number: str | None, state_folder: Path | None) -> None:
     """Set the PIN of staff NUMBER: your own, with the old PIN, or another person's with --by."""
-    roster = load_roster(find_memory_folder(state))
+    roster = load_roster(find_memory_folder(state_folder))
     try:
-        if by is not None:
+        if author_number is not None:
             roster.require_person(number)  # before anybody gives a PIN
         changed_by = (
-            authenticate(roster, number, "Old PIN").id if by is None else _prove_authority(roster, by)
+            authenticate(roster, number, "Old PIN").id
+            if author_number is None
+            else _prove_authority(roster, author_number)
         )
         roster.set_pin(number, _ask_new_pin(number), changed_by=changed_by, changed_at=SystemClock().now())
     except OperatorError as error:
@@ -162,7 +167,7 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
     help="The cabinet file, which names the second medium.",
 )
 @STATE_OPTION
-def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: Path | None) -> None:
+def renew(person: str, witness: str, reason: str, cabinet: Path | None, state_folder: Path | None) -> None:
     """Replace a lost staff roster with an empty one. The machine must be stopped, and both copies must be lost.
 
     Without a roster nobody can confirm their identity: the journal records both names and the reason, and the machine
@@ -171,16 +176,16 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
     details = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
     if not all(details.values()) or person.strip() == witness.strip():
         raise click.ClickException("two different people and a reason are needed")
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     try:
-        second = load_cabinet(cabinet).memory.second_copy
-        recorded = read_recorded_roster(folder, second)
-        path = StateFolder(folder).staff
-        spare = (second or folder / SECOND_FOLDER) / path.name
+        second_folder = load_cabinet(cabinet).memory.second_copy
+        recorded_roster = read_recorded_roster(folder, second_folder)
+        roster_path = StateFolder(folder).staff
+        second_copy = (second_folder or folder / SECOND_FOLDER) / roster_path.name
         try:
-            load_recorded_roster(path, spare, recorded)
+            load_recorded_roster(roster_path, second_copy, recorded_roster)
         except RosterError:
-            renew_roster(folder, second, details)
+            renew_roster(folder, second_folder, details)
         else:
             raise click.ClickException(
                 "the roster is intact and was not renewed: to enrol people, use `egm people add` with --by"
@@ -194,9 +199,9 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 @click.option("--changes", is_flag=True, help="List every change instead of the enrolled people.")
 @add_format_options
 @STATE_OPTION
-def list_(state: Path | None, *, changes: bool, output_format: OutputFormat) -> None:
+def list_(state_folder: Path | None, *, changes: bool, output_format: OutputFormat) -> None:
     """List the enrolled persons, or with --changes the changes of the roster. PINs are not stored, so none is shown."""
-    roster = load_roster(find_memory_folder(state))
+    roster = load_roster(find_memory_folder(state_folder))
     rows = [to_json(row) for row in (roster.changes if changes else roster.person_by_staff_number.values())]
     columns = tuple(get_stored_key(field) for field in fields(RosterChange if changes else Person))
     show(

@@ -4,9 +4,8 @@ import click
 
 from egm.errors import OperatorError
 from egm.profiles import list_profile_ids, load_profile
-from egm.profiles.schema import build_schema as profile_schema
-from tools.cli.tables import Column, OutputFormat, Table, add_format_options
-from tools.cli.tables import show as show_table
+from egm.profiles.schema import build_schema as build_profile_schema
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo, format_json
 from tools.lab.argument_names import parse_path_or_id
 
@@ -25,21 +24,21 @@ def list_(*, output_format: OutputFormat) -> None:
         (name, profile.title.get("en", profile.id), profile.currency, profile.languages, profile.source)
         for name, profile in profiles
     )
-    show_table(
+    show(
         output_format,
         Table(("profile", Column("jurisdiction", "place"), "currency", "languages", "made from"), rows),
     )
 
 
-@command.command()
+@command.command("show")
 @click.argument("profile")
-def show(profile: str) -> None:
+def show_(profile: str) -> None:
     """Print the complete PROFILE (an id or a file) as JSON, with every default filled in."""
     try:
-        loaded = load_profile(parse_path_or_id(profile))
+        loaded_profile = load_profile(parse_path_or_id(profile))
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    echo(format_json(_to_plain_json(loaded.model_dump()), indent=2))
+    echo(format_json(_to_plain_json(loaded_profile.model_dump()), indent=2))
 
 
 @command.command()
@@ -59,7 +58,7 @@ def check(profiles: tuple[str, ...]) -> None:
 @command.command()
 def schema() -> None:
     """Print the JSON Schema of a jurisdiction profile, for editors."""
-    echo(format_json(profile_schema(), indent=2))
+    echo(format_json(build_profile_schema(), indent=2))
 
 
 def _to_plain_json(value: object) -> object:

@@ -5,7 +5,6 @@ import json
 import signal
 import time
 from contextlib import ExitStack, closing
-from dataclasses import asdict
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +24,7 @@ from egm.progressive.definition import (
     read_levels,
 )
 from egm.progressive.enrolment import EnrolmentError, EnrolmentStick
+from egm.record_codec import to_json
 from egm.screen.text import Texts
 from egm.verify.examine import VerificationFindings, verify_software_files
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
@@ -36,8 +36,8 @@ from tools.cli.tables import (
     add_format_options,
     build_number_column,
     format_figure,
+    show,
 )
-from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 from tools.floor.progressive.certificates import (
     AUTHORITY_CERTIFICATE_NAME,
@@ -123,13 +123,13 @@ def certificates(
             check_sign_name(format_sign_name(sign_name))
         certified_names = make_link(folder, machines, host, now, signs)
         make_key(folder)
-        configuration = write_broker_configuration(folder.resolve(), port, host)
+        configuration_path = write_broker_configuration(folder.resolve(), port, host)
     except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:
         raise click.ClickException(str(error)) from error
     for machine in dict.fromkeys(machines):
         if machine not in certified_names:
             echo(f"machine {machine} already has its certificate")
-    echo(f"mosquitto -c {configuration}")
+    echo(f"mosquitto -c {configuration_path}")
 
 
 @command.command()
@@ -151,23 +151,26 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
     it. This command prints the digest of its answer; compare it with the one that the machine's screen shows
     after reading the stick.
     """
-    device = EnrolmentStick(stick)
+    enrolment_stick = EnrolmentStick(stick)
     try:
         if prepare:
-            device.write()
+            enrolment_stick.write()
             echo(f"{stick}: ready for a machine's request")
             return
-        request = str(device.read().get("request") or "")
+        request = str(enrolment_stick.read().get("request") or "")
         answer = answer_request(folder, request, key, datetime.now(UTC), (host, port))
-        device.write(request, answer)
-        facts = answer.read_certificate_details()
+        enrolment_stick.write(request, answer)
+        certificate_facts = answer.read_certificate_details()
     except EnrolmentError as error:
-        text = Texts("en").say(f"notice.refused.{error.code}", **error.values)
-        raise click.ClickException(f"{stick}: {text}") from error
+        refusal_text = Texts("en").translate(f"notice.refused.{error.code}", **error.values)
+        raise click.ClickException(f"{stick}: {refusal_text}") from error
     except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"machine {facts.serial}, key {facts.key_digest}, until {facts.valid_until:%Y-%m-%d}")
-    echo(f"authority {facts.authority_digest}: the machine's screen must show the same")
+    echo(
+        f"machine {certificate_facts.serial}, key {certificate_facts.key_digest}, "
+        f"until {certificate_facts.valid_until:%Y-%m-%d}"
+    )
+    echo(f"authority {certificate_facts.authority_digest}: the machine's screen must show the same")
 
 
 @command.command("revoke")
@@ -192,7 +195,13 @@ def revoke_(folder: Path, name: str) -> None:
 @STORE_OPTION
 @_HOST_OPTION
 @_PORT_OPTION
-@click.option("--admit", multiple=True, metavar="SERIAL", help="A machine that may enrol; repeat for more.")
+@click.option(
+    "--admit",
+    "admitted_machines",
+    multiple=True,
+    metavar="SERIAL",
+    help="A machine that may enrol; repeat for more.",
+)
 @click.option("--stand-by", is_flag=True, help="Wait until no other controller uses the store.")
 @click.option(
     "--manifest",
@@ -201,7 +210,11 @@ def revoke_(folder: Path, name: str) -> None:
 )
 @click.option("--key", metavar="HEX", help="The manufacturer's public key for --manifest.")
 @click.option(
-    "--metrics", type=click.IntRange(0, 65535), metavar="PORT", help="A Prometheus port on 127.0.0.1."
+    "--metrics",
+    "metrics_port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="A Prometheus port on 127.0.0.1.",
 )
 def serve(
     *,
@@ -210,9 +223,9 @@ def serve(
     store: str | None,
     host: str,
     port: int,
-    admit: tuple[str, ...],
+    admitted_machines: tuple[str, ...],
     stand_by: bool,
-    metrics: int | None,
+    metrics_port: int | None,
     manifest: Path | None,
     key: str | None,
 ) -> None:
@@ -241,10 +254,10 @@ def serve(
             else None
         )
         readings = Readings()
-        with ExitStack() as stack:
-            if metrics is not None:
-                stack.enter_context(closing(_create_exporter(readings, metrics)))
-            software = (
+        with ExitStack() as exit_stack:
+            if metrics_port is not None:
+                exit_stack.enter_context(closing(_create_exporter(readings, metrics_port)))
+            software_findings = (
                 None
                 if manifest is None
                 else verify_software_files(manifest, key or "", list_level_and_game_files(source), (source,))
@@ -254,10 +267,10 @@ def serve(
                     store,
                     definitions,
                     link_table,
-                    admit,
+                    admitted_machines,
                     mystery_secrets,
                     readings,
-                    software,
+                    software_findings,
                     stand_by=stand_by,
                 )
             )
@@ -284,10 +297,10 @@ async def _serve(
     store: str | None,
     definitions: tuple[LevelDefinition, ...],
     link_table: ProgressiveLinkTable,
-    admit: tuple[str, ...],
+    admitted_machines: tuple[str, ...],
     mystery_secrets: MysterySecrets | None,
     readings: Readings,
-    software: VerificationFindings | None,
+    software_findings: VerificationFindings | None,
     *,
     stand_by: bool,
 ) -> None:
@@ -296,19 +309,19 @@ async def _serve(
     With ``stand_by``, wait while another controller uses the store.
     """
     stop_event = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop_event.set)
-    is_lost = False
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(signal_number, stop_event.set)
+    was_store_lost = False
     while (
-        level_store := await _open_store(store, stop_event, stand_by=stand_by, was_lost=is_lost)
+        level_store := await _open_store(store, stop_event, stand_by=stand_by, was_lost=was_store_lost)
     ) is not None:
         try:
             controller = Controller(level_store, SystemClock().now, mystery_secrets)
-            controller.record_software_check(software)
+            controller.record_software_check(software_findings)
             controller.verify_levels()
             for line in controller.open_levels(definitions):
                 echo(line)
-            for machine in admit:
+            for machine in admitted_machines:
                 controller.admit_machine(machine)
             signs = SignBook(level_store, SystemClock().now, time.monotonic_ns, print_with_time)
             service = ControllerService(
@@ -316,7 +329,7 @@ async def _serve(
             )
             await _run_until(service, stop_event)
         except StoreLostError as error:
-            is_lost = True
+            was_store_lost = True
             echo(f"{error}; the levels are not served until the store can be opened again")
         else:
             return
@@ -326,14 +339,14 @@ async def _serve(
 
 async def _run_until(service: ControllerService, stop_event: asyncio.Event) -> None:
     """Run ``service`` until ``stop_event`` is set or the service ends with an error, which is raised."""
-    serving = asyncio.create_task(service.run())
-    stopping = asyncio.create_task(stop_event.wait())
-    done_tasks, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    serving.cancel()
-    await asyncio.gather(serving, stopping, return_exceptions=True)
-    if serving in done_tasks:
-        serving.result()
+    service_task = asyncio.create_task(service.run())
+    stop_task = asyncio.create_task(stop_event.wait())
+    done_tasks, _ = await asyncio.wait({service_task, stop_task}, return_when=asyncio.FIRST_COMPLETED)
+    stop_task.cancel()
+    service_task.cancel()
+    await asyncio.gather(service_task, stop_task, return_exceptions=True)
+    if service_task in done_tasks:
+        service_task.result()
 
 
 async def _open_store(
@@ -358,10 +371,10 @@ async def _open_store(
     return None
 
 
-@command.command()
+@command.command("show")
 @STORE_OPTION
 @add_format_options
-def show(*, store: str | None, output_format: OutputFormat) -> None:
+def show_(*, store: str | None, output_format: OutputFormat) -> None:
     """Show the amount of every level, its sources, and whether they balance exactly (I-05, I-14)."""
     with open_controller(store, read_only=True) as controller:
         controller.verify_levels()
@@ -369,7 +382,7 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
     amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
     rows = (
         (
-            record.id + (f" -> {record.successor}" if record.successor else ""),
+            record.id + (f" -> {record.successor_id}" if record.successor_id else ""),
             record.level.shown_cents,
             record.level.terms.base_cents,
             record.level.terms.ceiling_cents,
@@ -386,7 +399,7 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
     )
     figures = (Column(title, is_right_aligned=True, format_value=_format_amount) for title in amounts)
     rates = (Column(title, is_right_aligned=True) for title in ("increment", "to hidden"))
-    show_table(
+    show(
         output_format,
         Table(("level", *figures, *rates), rows, empty_text="no level", identifying_column_count=1),
         document={record.id: json.loads(record.to_text()) for record in records},
@@ -421,18 +434,18 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
     rows = (
         (
             hit.level,
-            hit.place,
+            hit.hit_number,
             hit.machine,
             hit.combination,
             hit.awarded_at[:19],
             hit.amount_cents,
             hit.paid_cents,
-            hit.way,
+            hit.payment_method,
         )
         for hit in hits
     )
-    show_table(
-        output_format, Table(columns, rows, empty_text="no hit yet"), document=[asdict(hit) for hit in hits]
+    show(
+        output_format, Table(columns, rows, empty_text="no hit yet"), document=[to_json(hit) for hit in hits]
     )
 
 
@@ -442,10 +455,10 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
 def daily(*, store: str | None, output_format: OutputFormat) -> None:
     """List the last amount that each progressive level displayed on each day (I-16)."""
     with open_controller(store, read_only=True) as controller:
-        lines = controller.list_daily_amounts()
-    rows = ((day, level, shown_time[11:19], cents) for day, level, shown_time, cents in lines)
+        daily_amounts = controller.list_daily_amounts()
+    rows = ((day, level, shown_time[11:19], cents) for day, level, shown_time, cents in daily_amounts)
     columns: Columns = ("day", "level", "last shown", build_number_column("minor units", "cents"))
-    show_table(output_format, Table(columns, rows, empty_text="nothing shown yet"), document=lines)
+    show(output_format, Table(columns, rows, empty_text="nothing shown yet"), document=daily_amounts)
 
 
 @command.command("admit")

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from egm.config.cabinet_file import find_default_state_folder
 from egm.people import Permission
 from egm.progressive.trigger import MysteryTrigger
+from egm.record_codec import to_json
 from tools.cli.printed_text import REASON_TYPE
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import (
@@ -57,7 +57,7 @@ def status(*, store: str | None, output_format: OutputFormat) -> None:
     """
     with open_controller(store, read_only=True) as controller:
         link_status = _read_status(controller)
-    signs = (
+    sign_rows = (
         (
             sign["id"],
             sign["status"],
@@ -67,13 +67,15 @@ def status(*, store: str | None, output_format: OutputFormat) -> None:
         )
         for sign in link_status["signs"]
     )
-    lit = Column("is", "status", choose_style=lambda status: GOOD_STYLE if status == "lit" else BAD_STYLE)
+    status_column = Column(
+        "is", "status", choose_style=lambda status: GOOD_STYLE if status == "lit" else BAD_STYLE
+    )
     introduction = (
         f"the controller last wrote at {link_status['alive_at'][:19]}"
         if link_status["alive_at"]
         else "no controller has written to this store yet"
     )
-    machines = Table(
+    machine_table = Table(
         ("machine", Column("last message", "last_heard"), "levels"),
         (
             (machine["id"], (machine["heard_at"] or "never")[:19], machine["levels"])
@@ -81,20 +83,27 @@ def status(*, store: str | None, output_format: OutputFormat) -> None:
         ),
         empty_text="no machine may enrol",
     )
-    troubles = "\n".join(f"{kind}: {count}" for kind, count in link_status["troubles"].items())
-    table = Table(
-        ("sign", lit, "since", Column("last message", "last_heard"), "no amount of"),
-        signs,
+    event_counts_text = "\n".join(f"{kind}: {count}" for kind, count in link_status["troubles"].items())
+    sign_table = Table(
+        ("sign", status_column, "since", Column("last message", "last_heard"), "no amount of"),
+        sign_rows,
         empty_text="no sign",
     )
-    show(output_format, machines, table, document=link_status, text_before=introduction, text_after=troubles)
+    show(
+        output_format,
+        machine_table,
+        sign_table,
+        document=link_status,
+        text_before=introduction,
+        text_after=event_counts_text,
+    )
     raise SystemExit(1 if any(sign["status"] != "lit" for sign in link_status["signs"]) else 0)
 
 
 def _read_status(controller: Controller) -> dict[str, Any]:
     """Return the status of the progressive link as JSON data."""
     with controller.open_read_session() as session:
-        troubles = Counter(
+        count_by_kind = Counter(
             event.kind for event in session.read_events() if event.kind in _SUSPICIOUS_EVENT_KINDS
         )
         message_times = session.read_message_times()
@@ -103,14 +112,14 @@ def _read_status(controller: Controller) -> dict[str, Any]:
             "levels": {record.id: record.level.shown_cents for record in session.read_levels()},
             "machines": [
                 {
-                    "id": name,
-                    "heard_at": message_times.get(name),
-                    "levels": session.list_enrolled_levels(name),
+                    "id": machine_id,
+                    "heard_at": message_times.get(machine_id),
+                    "levels": session.list_enrolled_levels(machine_id),
                 }
-                for name in session.list_machines()
+                for machine_id in session.list_machines()
             ],
-            "signs": [asdict(sign) for sign in read_signs(session)],
-            "troubles": dict(troubles),
+            "signs": [to_json(sign) for sign in read_signs(session)],
+            "troubles": dict(count_by_kind),
         }
 
 
@@ -135,7 +144,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
     the award, and the operator bears the difference.
     """
     with open_controller(store, read_only=True) as controller, controller.open_read_session() as session:
-        held_claims = [asdict(claim) for claim in session.list_held_claims()]
+        held_claims = [to_json(claim) for claim in session.list_held_claims()]
     columns: Columns = (
         "claim",
         Column("held", "held_at"),
@@ -145,7 +154,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
         "reason",
     )
     rows = (
-        [claim[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")]
+        [claim[key] for key in ("claim", "held_at", "why", "ruling", "persons", "reason")]
         for claim in held_claims
     )
     show(output_format, Table(columns, rows, empty_text="no claim or payment was held"), document=held_claims)
@@ -159,6 +168,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
 @click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
 @click.option(
     "--state",
+    "state_folder",
     type=click.Path(path_type=Path),
     help="The state folder in which the staff is enrolled (`egm people`).",
 )
@@ -169,7 +179,7 @@ def rule(
     person: str,
     second_person: str,
     reason: str,
-    state: Path | None,
+    state_folder: Path | None,
     store: str | None,
 ) -> None:
     """Rule on a held CLAIM or payment; two enrolled people sign.
@@ -179,7 +189,7 @@ def rule(
     """
     with open_controller(store, read_only=True) as controller, controller.open_read_session() as session:
         find_claim_to_rule_on(session, claim)
-    roster = load_roster(state or find_default_state_folder())
+    roster = load_roster(state_folder or find_default_state_folder())
     persons = tuple(
         authenticate_for(roster, number, Permission.RULE_ON_MONEY).id for number in (person, second_person)
     )

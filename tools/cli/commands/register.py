@@ -79,17 +79,21 @@ def list_(*, output_format: OutputFormat) -> None:
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
-def show_(*, name: str, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
+def show_(
+    *, name: str, state_folder: Path | None, export_file: Path | None, output_format: OutputFormat
+) -> None:
     """Print one of the machine's registers, oldest line first."""
-    with open_journal_entries(state, file) as entries:
+    with open_journal_entries(state_folder, export_file) as entries:
         rows = list(iter_register_lines(STAFF_REGISTERS[name], entries))
     position_columns = ("position",) if any(row["position"] is not None for row in rows) else ()
     columns = ("entry", "time_utc", *position_columns, *STAFF_REGISTERS[name].columns)
-    heads = [Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns]
+    titled_columns = [
+        Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns
+    ]
     cells = ([row[column] for column in columns] for row in rows)
     show(
         output_format,
-        Table(heads, cells, empty_text="nothing is recorded in this register yet"),
+        Table(titled_columns, cells, empty_text="nothing is recorded in this register yet"),
         document=rows,
     )
 
@@ -97,6 +101,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, output_format: Ou
 @command.command("statement")
 @click.option(
     "--by",
+    "period_length",
     type=click.Choice(["day", "month", "year"]),
     default="day",
     show_default=True,
@@ -112,27 +117,33 @@ def show_(*, name: str, state: Path | None, file: Path | None, output_format: Ou
 @add_format_options
 def statement_(
     *,
-    by: StatementPeriod,
+    period_length: StatementPeriod,
     position: int | None,
-    state: Path | None,
-    file: Path | None,
+    state_folder: Path | None,
+    export_file: Path | None,
     output_format: OutputFormat,
 ) -> None:
     """Print, by day, month or year: changes of the meters, the operator's win, and the counted amounts (D-21).
 
     A day is a gaming day of the venue: in its time zone, up to the hour set in the cabinet file.
     """
-    head = SheetHead()
-    with open_journal_entries(state, file) as entries:
-        periods = compute_statement(head.watch_entries(entries), by, position)
+    sheet_head = SheetHead()
+    with open_journal_entries(state_folder, export_file) as entries:
+        periods = compute_statement(sheet_head.watch_entries(entries), period_length, position)
     texts = Texts("en")
     rows = (
-        (period, texts.format_code_text("meter_name", name), _find_unit(name, head.currency), value, name)
+        (
+            period,
+            texts.format_code_text("meter_name", name),
+            _find_unit(name, sheet_head.currency),
+            value,
+            name,
+        )
         for period, values in periods.items()
         for name, value in values.items()
     )
     columns = (
-        by,
+        period_length,
         Column("what", "name"),
         "unit",
         build_number_column("value"),
@@ -142,7 +153,7 @@ def statement_(
         output_format,
         Table(columns, rows),
         document=periods,
-        text_before=f"{head.format_line()}; {head.gaming_day.description}",
+        text_before=f"{sheet_head.format_line()}; {sheet_head.gaming_day.description}",
     )
 
 
@@ -162,9 +173,9 @@ def statement_(
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
-def collusion(*, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
+def collusion(*, state_folder: Path | None, export_file: Path | None, output_format: OutputFormat) -> None:
     """Print the money that moved between positions at poker, and the signs of collusion."""
-    with open_journal_entries(state, file) as entries:
+    with open_journal_entries(state_folder, export_file) as entries:
         flows = compute_pair_flows(iter_round_results(entries))
     columns = (
         Column("verdict", choose_style=_STYLE_BY_VERDICT.get),
@@ -180,27 +191,33 @@ def collusion(*, state: Path | None, file: Path | None, output_format: OutputFor
         build_number_column("z"),
     )
     lines = [flow.to_json() for flow in flows]
-    empty = "no round was played between players"
-    show(output_format, Table(columns, (line.values() for line in lines), empty_text=empty), document=lines)
+    empty_text = "no round was played between players"
+    show(
+        output_format,
+        Table(columns, (line.values() for line in lines), empty_text=empty_text),
+        document=lines,
+    )
     raise SystemExit(1 if any(flow.is_significant for flow in flows) else 0)
 
 
 def _find_unit(meter: str, currency: str) -> str:
     """Return the unit of a meter in a statement."""
-    times = (meter in METER_BY_NAME and METER_BY_NAME[meter].unit is MeterUnit.TIMES) or meter in EVENT_METERS
-    return "times" if times else f"cents ({currency})" if currency else "cents"
+    is_count = (
+        meter in METER_BY_NAME and METER_BY_NAME[meter].unit is MeterUnit.TIMES
+    ) or meter in EVENT_METERS
+    return "times" if is_count else f"cents ({currency})" if currency else "cents"
 
 
 @command.command()
 @STATE_OPTION
 @SECOND_FOLDER_OPTION
 @add_format_options
-def identities(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
+def identities(*, state_folder: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """Print the persons paid by hand or excluded; compare each record with its commitment in the journal.
 
     For management only: names are shown in clear. Exit status 1 if a record is missing or altered.
     """
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     try:
         with open_view(folder, check_pages=True) as view:
             entry_number_by_commitment = {
@@ -255,16 +272,17 @@ def _compare_records(
 @SECOND_FOLDER_OPTION
 @click.option(
     "--before",
+    "first_kept_day",
     required=True,
     metavar="YYYY-MM-DD",
     type=DayParameter(),
     help="Erase records older than this day.",
 )
-def erase(*, state: Path | None, second_folder: Path | None, before: datetime) -> None:
+def erase(*, state_folder: Path | None, second_folder: Path | None, first_kept_day: datetime) -> None:
     """Erase names and documents of persons whose retention time is over; the journal stays intact."""
-    identities_store = _open_register(state or find_default_state_folder(), second_folder)
+    identities_store = _open_register(state_folder or find_default_state_folder(), second_folder)
     try:
-        count = identities_store.erase_before(before.replace(tzinfo=UTC))
+        count = identities_store.erase_before(first_kept_day.replace(tzinfo=UTC))
     finally:
         identities_store.close()
     echo(f"{count} erased")
@@ -272,10 +290,10 @@ def erase(*, state: Path | None, second_folder: Path | None, before: datetime) -
 
 def _open_register(folder: Path, second_folder: Path | None) -> IdentityRegister:
     """Open the identity register of a state folder. Raises ClickException if there is none."""
-    second = second_folder or folder / SECOND_FOLDER
-    if not any((copy_folder / IDENTITY_FILE_NAME).exists() for copy_folder in (folder, second)):
+    second_copy_folder = second_folder or folder / SECOND_FOLDER
+    if not any((copy_folder / IDENTITY_FILE_NAME).exists() for copy_folder in (folder, second_copy_folder)):
         raise click.ClickException(f"{folder / IDENTITY_FILE_NAME}: there is no identity register")
     try:
-        return IdentityRegister.open(folder, second)
+        return IdentityRegister.open(folder, second_copy_folder)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error

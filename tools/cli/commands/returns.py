@@ -29,23 +29,27 @@ _STYLE_BY_VERDICT = {"explained": GOOD_STYLE, "investigate": BAD_STYLE, "unknown
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
-def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
+def command(state_folder: Path | None, export_file: Path | None, *, output_format: OutputFormat) -> None:
     """Print for each game, version and denomination whether chance explains its actual return (NJ 13:69D-1.31).
 
     A return must be investigated, and the exit status is 1, if 99.9 % of correct machines would be closer to
     the theoretical return after as many games. Returns are rounded down, as everywhere.
     """
-    with show_progress("weighing every game"), open_journal(state, file) as view:
+    with show_progress("weighing every game"), open_journal(state_folder, export_file) as view:
         returns = list(iter_returns(view))
-    reason = "\n".join(
-        f"{line.game_version.game} at {line.game_version.denomination_cents}: {line.unknown_reason}"
-        for line in returns
-        if line.unknown_reason
+    reasons_text = "\n".join(
+        f"{game_return.game_version.game} at {game_return.game_version.denomination_cents}: "
+        f"{game_return.unknown_reason}"
+        for game_return in returns
+        if game_return.unknown_reason
     )
     show(
-        output_format, _build_table(returns), document=[line.to_json() for line in returns], text_after=reason
+        output_format,
+        _build_table(returns),
+        document=[game_return.to_json() for game_return in returns],
+        text_after=reasons_text,
     )
-    raise SystemExit(1 if any(line.verdict == "investigate" for line in returns) else 0)
+    raise SystemExit(1 if any(game_return.verdict == "investigate" for game_return in returns) else 0)
 
 
 def _build_table(returns: list[GameReturn]) -> Table:
@@ -72,25 +76,27 @@ def _build_table(returns: list[GameReturn]) -> Table:
     )
 
 
-def _build_row(line: GameReturn) -> tuple[object, ...]:
+def _build_row(game_return: GameReturn) -> tuple[object, ...]:
     """Return the table row that compares a game's actual return with the theoretical one."""
-    played_text, theoretical_text, sigma_text = line.game_version, "-", "-"
-    if line.highest_return is not None and line.lowest_return is not None:
+    game_version, theoretical_text, standard_deviation_text = game_return.game_version, "-", "-"
+    if game_return.highest_return is not None and game_return.lowest_return is not None:
         lowest_text = (
-            "" if line.lowest_return == line.highest_return else f"{format_percent(line.lowest_return)} % to "
+            ""
+            if game_return.lowest_return == game_return.highest_return
+            else f"{format_percent(game_return.lowest_return)} % to "
         )
-        theoretical_text = f"{lowest_text}{format_percent(line.highest_return)} %"
-        if line.sigma_cents is not None:
-            sigma_text = f"{line.sigma_cents / line.staked_cents:.2%}"
+        theoretical_text = f"{lowest_text}{format_percent(game_return.highest_return)} %"
+        if game_return.standard_deviation_cents is not None:
+            standard_deviation_text = f"{game_return.standard_deviation_cents / game_return.staked_cents:.2%}"
     return (
-        line.verdict,
-        f"{played_text.game} {played_text.version} {played_text.digest[:8]}",
-        played_text.denomination_cents,
-        line.game_count,
-        line.coin_in_cents,
-        line.paid_cents,
-        f"{format_percent(Fraction(line.won_cents, line.staked_cents))} %",
+        game_return.verdict,
+        f"{game_version.game} {game_version.version} {game_version.digest[:8]}",
+        game_version.denomination_cents,
+        game_return.game_count,
+        game_return.coin_in_cents,
+        game_return.paid_cents,
+        f"{format_percent(Fraction(game_return.won_cents, game_return.staked_cents))} %",
         theoretical_text,
-        sigma_text,
-        "-" if line.z_score is None else f"{line.z_score:+.2f}",
+        standard_deviation_text,
+        "-" if game_return.z_score is None else f"{game_return.z_score:+.2f}",
     )

@@ -42,10 +42,10 @@ def selftest(*, output_format: OutputFormat) -> None:
         raise click.ClickException(str(error)) from error
     rows = [(name, "passed" if name in passed_tests else "not run") for name in SELF_TESTS]
     rows += [(f"start-up of {source.name}", "passed") for source in rng.list_available_sources()]
-    result = Column(
+    result_column = Column(
         "result", choose_style=lambda result_text: GOOD_STYLE if result_text == "passed" else None
     )
-    show(output_format, Table(("test", result), rows))
+    show(output_format, Table(("test", result_column), rows))
 
 
 @command.command("bytes")
@@ -91,7 +91,7 @@ def raw(count: int | None, output: Path | None) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write to this file instead of standard output.",
 )
-def outcomes(  # one parameter per option
+def outcomes_(  # one parameter per option
     bound: int | None,
     positions: int | None,
     keno: bool,  # noqa: FBT001 (signature of a click command)
@@ -102,23 +102,25 @@ def outcomes(  # one parameter per option
     output: Path | None,
 ) -> None:
     """Write final outcomes (drawn numbers), one play per line, drawn as a cabinet draws them."""
-    from tools.lab.rng import outcomes as lab  # noqa: PLC0415 (only laboratories load numpy)
+    from tools.lab.rng import outcomes  # noqa: PLC0415 (only laboratories load numpy)
 
     if [bound is not None, keno, deck is not None, weights is not None].count(True) != 1:
         raise click.UsageError("give exactly one of --range, --keno, --deck and --weights")
     if positions is not None and bound is None:
         raise click.UsageError("--positions is only valid with --range")
     try:
-        game: lab.TestedGame
+        game: outcomes.TestedGame
         if bound is not None:
-            game = lab.IndependentNumbers(bound, 1 if positions is None else positions)
+            game = outcomes.IndependentNumbers(bound, 1 if positions is None else positions)
         elif deck is not None:
-            game = lab.SelectionWithoutReplacement(deck, deck)
+            game = outcomes.SelectionWithoutReplacement(deck, deck)
         else:
-            game = lab.KENO_GAME if weights is None else lab.WeightedOutcomes(*_read_weights(weights))
-        plays = (lab.collect_in_bulk if bulk else lab.collect)(start_service(), game, count)
-        first = 1 if keno else 0
-        lines = ((" ".join(str(n + first) for n in play) + "\n").encode() for play in plays)
+            game = (
+                outcomes.KENO_GAME if weights is None else outcomes.WeightedOutcomes(*_read_weights(weights))
+            )
+        plays = (outcomes.collect_in_bulk if bulk else outcomes.collect)(start_service(), game, count)
+        first_number = 1 if keno else 0
+        lines = ((" ".join(str(number + first_number) for number in play) + "\n").encode() for play in plays)
         if output is None:
             _write(sys.stdout.buffer, lines)
         else:
@@ -136,12 +138,12 @@ def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
     """
     try:
         table = json.loads(read_contents(path))
-        weights, total = table["weights"], table["total"]
+        weights, stated_total = table["weights"], table["total"]
     except (ValueError, KeyError, RecursionError, TypeError) as error:
         raise click.ClickException(f'{path}: not {{"weights": [...], "total": N}}: {error!r}') from error
     if not isinstance(weights, list):
         raise click.ClickException(f"{path}: weights is {weights!r}; expected a list of whole numbers")
-    return tuple(weights), total
+    return tuple(weights), stated_total
 
 
 def _write(stream: BinaryIO, blocks: Iterable[bytes]) -> None:

@@ -42,10 +42,13 @@ def _build_test_table(verdict: "GameVerdict") -> Table:
             "p",
             is_right_aligned=True,
             format_value="{:.5f}".format,
-            choose_style=lambda p: DOUBT_STYLE if p < alpha else None,
+            choose_style=lambda p_value: DOUBT_STYLE if p_value < alpha else None,
         ),
     )
-    rows = ((r.test, r.detail, r.outcomes, r.statistic, r.dof, r.p_value) for r in run.results)
+    rows = (
+        (result.test, result.detail, result.outcomes, result.statistic, result.dof, result.p_value)
+        for result in run.results
+    )
     return Table(columns, rows, title=f"{verdict.game}, {run.plays:,} plays")
 
 
@@ -53,13 +56,13 @@ def _print_verdict(console: Terminal, verdict: "GameVerdict") -> None:
     """Print the statistical tests of a game and the conclusion from them."""
     show("text", _build_test_table(verdict))
     for number, run in enumerate(verdict.runs, 1):
-        judged = run.judgement
+        judgement = run.judgement
         console.print(
-            f"{verdict.game}, run {number}: {judged.below_alpha} of {judged.tests} p-values below "
-            f"{judged.alpha} ({judged.below_alpha_expected:.2f} expected), evenness {judged.evenness:.4f}, "
-            f"{format_count(len(judged.findings), 'finding')}"
+            f"{verdict.game}, run {number}: {judgement.below_alpha} of {judgement.tests} p-values below "
+            f"{judgement.alpha} ({judgement.below_alpha_expected:.2f} expected), evenness {judgement.evenness:.4f}, "
+            f"{format_count(len(judgement.findings), 'finding')}"
         )
-        for finding in judged.findings:
+        for finding in judgement.findings:
             console.print(f"  [red]finding[/red]: {finding.what} (adjusted p {finding.adjusted:.2e})")
     console.print()
 
@@ -113,14 +116,18 @@ def battery(
     try:
         for name in names or TESTED_GAMES:
             game, default_plays = TESTED_GAMES[name]
-            outcomes = PLANTED_DEFECTS[planted] if planted else draw_honestly
+            draw_outcomes = PLANTED_DEFECTS[planted] if planted else draw_honestly
             with show_progress(f"testing {name}, {plays or default_plays:,} plays"):
-                verdicts.append(run_game(name, game, plays or default_plays, alpha, create_source, outcomes))
+                verdicts.append(
+                    run_game(name, game, plays or default_plays, alpha, create_source, draw_outcomes)
+                )
             _print_verdict(console, verdicts[-1])
         if json_file or html_file:
-            uneven = _write_report(verdicts, alpha, create_raw_reader(start_service()), json_file, html_file)
-            if uneven:
-                raise click.ClickException("\n".join(uneven))
+            scaling_errors = _write_report(
+                verdicts, alpha, create_raw_reader(start_service()), json_file, html_file
+            )
+            if scaling_errors:
+                raise click.ClickException("\n".join(scaling_errors))
     except (rng.RngError, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     failed_games = [verdict.game for verdict in verdicts if not verdict.has_passed]
@@ -144,7 +151,7 @@ def _write_report(
 
     def read_bytes(count: int) -> bytes:
         """Return ``count`` bytes of the generator's output, read in blocks of the maximum request size."""
-        return b"".join(read_raw_bytes(min(65_536, count - at)) for at in range(0, count, 65_536))
+        return b"".join(read_raw_bytes(min(65_536, count - offset)) for offset in range(0, count, 65_536))
 
     command_parts = [*click.get_current_context().command_path.split(), *_list_given_options()]
     report = build_report(
@@ -168,9 +175,14 @@ def _list_given_options() -> list[str]:
         if name in {"json_file", "html_file"}:
             continue
         option = "--game" if name == "names" else f"--{name}"
-        for part in value if isinstance(value, tuple) else (value,):
+        for option_value in value if isinstance(value, tuple) else (value,):
             options += (
-                [option, f"{part:f}".rstrip("0") if isinstance(part, float) else str(part)] if part else []
+                [
+                    option,
+                    f"{option_value:f}".rstrip("0") if isinstance(option_value, float) else str(option_value),
+                ]
+                if option_value
+                else []
             )
     return options
 
@@ -216,14 +228,14 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
             f" {format_count(replications, 'data set')}; family: {alarms}"
         )
     if json_file:
-        record = {
+        calibration_data = {
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "command": f"egm rng calibrate --replications {replications} --first-seed {first_seed}",
             "python": platform.python_version(),
             "levels": SIGNIFICANCE_LEVELS,
             "games": [dataclasses.asdict(calibration) for calibration in calibrations],
         }
-        write_result(json_file, json.dumps(record, indent=1) + "\n")
+        write_result(json_file, json.dumps(calibration_data, indent=1) + "\n")
     if off_level_tests := [
         text for calibration in calibrations for text in list_off_level_tests(calibration)
     ]:

@@ -76,13 +76,13 @@ def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
     Both close when this process ends. Raises ClickException for a port that is in use.
     """
     try:
-        listening = socket.create_server((LOOPBACK_ADDRESS, port)).detach()
+        listening_descriptor = socket.create_server((LOOPBACK_ADDRESS, port)).detach()
     except OSError as error:
         reason = f"port {port} on {LOOPBACK_ADDRESS}: {os.strerror(error.errno or 0)}"
         raise click.ClickException(
             f"{name}: {reason}; choose another with --port, or 0 for any free one"
         ) from error
-    return listening, os.memfd_create(name)
+    return listening_descriptor, os.memfd_create(name)
 
 
 def _build_screen_process(
@@ -99,8 +99,10 @@ def _build_screen_process(
     A browser screen receives its listening socket; it is ready when it has written its address to a file.
     """
     descriptors = _open_browser_sockets(name, port) if screen_options.mode == "web" else ()
-    held_option = ("--held", *map(str, descriptors)) if descriptors else ()
-    command = build_python_command("egm.screen", *arguments, "--mode", screen_options.mode, *held_option)
+    descriptor_option = ("--held", *map(str, descriptors)) if descriptors else ()
+    command = build_python_command(
+        "egm.screen", *arguments, "--mode", screen_options.mode, *descriptor_option
+    )
     return _CabinetProcess(
         name,
         command,
@@ -155,7 +157,7 @@ def _build_child_processes(
 
     ``cabinet`` is None if the cabinet file is unusable; then the screen displays the reason.
     """
-    screen = screen_options.mode
+    screen_mode = screen_options.mode
     state_option = ("--state", str(folder.root))
     cabinet_option = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
     children = []
@@ -170,59 +172,63 @@ def _build_child_processes(
         *(("--stay",) if screen_options.is_kiosk else ()),
         *(("--first-start",) if screen_options.asks_for_cabinet_file else ()),
     ]
-    if screen_options.is_kiosk and (screen != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1):
+    if screen_options.is_kiosk and (
+        screen_mode != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1
+    ):
         flags.append("--watched")  # every position has a screen
     flags += [] if screen_options.stick is None else ["--stick", str(screen_options.stick)]
-    machine = build_python_command("egm.app", *state_option, *cabinet_option, *flags)
-    children.append(_CabinetProcess("machine", machine, clean_up=folder.remove_line_links, is_machine=True))
-    if screen != "none":
-        display = ("--display", str(screen_options.display))
+    machine_command = build_python_command("egm.app", *state_option, *cabinet_option, *flags)
+    children.append(
+        _CabinetProcess("machine", machine_command, clean_up=folder.remove_line_links, is_machine=True)
+    )
+    if screen_mode != "none":
+        display_option = ("--display", str(screen_options.display))
         has_several_screens = (
-            cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
+            cabinet is not None and cabinet.machine.positions > 1 and screen_mode in {"window", "web"}
         )
-        first = (
+        first_screen_arguments = (
             *state_option,
             *_list_drawer_options(cabinet, 1),
-            *display,
+            *display_option,
             *(("--position", "1") if has_several_screens else ()),
             *screen_options.flags,
         )
-        address_file = folder.get_address_path(1)
+        address_file = folder.get_screen_address_path(1)
         children.append(
             _build_screen_process(
                 "screen",
-                first,
+                first_screen_arguments,
                 screen_options,
                 address_file,
                 screen_options.port or 0,
                 closing_ends_cabinet=True,
             )
         )
-    if cabinet is not None and screen in {"window", "web"}:
+    if cabinet is not None and screen_mode in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
-            arguments = (
+            screen_arguments = (
                 *state_option,
                 *_list_drawer_options(cabinet, position),
                 "--position",
                 str(position),
                 *screen_options.flags,
             )
-            address_file = folder.get_address_path(position)
+            address_file = folder.get_screen_address_path(position)
             children.append(
                 _build_screen_process(
-                    f"screen of position {position}", arguments, screen_options, address_file
+                    f"screen of position {position}", screen_arguments, screen_options, address_file
                 )
             )
-    if screen_options.has_top_screen and screen in {"window", "web"}:
-        display_option = (
+    if screen_options.has_top_screen and screen_mode in {"window", "web"}:
+        top_display_option = (
             () if screen_options.top_display is None else ("--display", str(screen_options.top_display))
         )
         children.append(
             _build_screen_process(
                 "top screen",
-                (*state_option, "--top", *display_option),
+                (*state_option, "--top", *top_display_option),
                 screen_options,
-                folder.get_address_path(None),
+                folder.get_screen_address_path(None),
             )
         )
     return tuple(children)
@@ -230,41 +236,55 @@ def _build_child_processes(
 
 def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[str, ...]:
     """Return the screen options that let a person operate a position's simulated devices on its screen."""
-    simulated = _list_simulated_devices(cabinet, position)
-    if cabinet is None or not simulated:
+    simulated_devices = _list_simulated_devices(cabinet, position)
+    if cabinet is None or not simulated_devices:
         return ()
     has_several_positions = cabinet.machine.positions > 1
-    return ("--bench", *(word for name in simulated for word in ("--device", name) if has_several_positions))
+    return (
+        "--bench",
+        *(word for name in simulated_devices for word in ("--device", name) if has_several_positions),
+    )
 
 
-def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str, ...]:
+def _list_first_start_notes(folder: StateFolder, mode: str, cabinet: CabinetFile) -> tuple[str, ...]:
     """Return texts for the person who starts a cabinet: its folder, how to open the screen, and the keys."""
-    words, several = [f"the machine's memory is in {folder.root}"], file.machine.positions > 1
+    notes, has_several_positions = (
+        [f"the machine's memory is in {folder.root}"],
+        cabinet.machine.positions > 1,
+    )
     if mode == "web":
-        addresses_text = "each address below in a browser" if several else "the address below in a browser"
-        options_text = " --position N" if several else ""
+        addresses_text = (
+            "each address below in a browser" if has_several_positions else "the address below in a browser"
+        )
+        options_text = " --position N" if has_several_positions else ""
         if folder.root != find_default_state_folder():
             options_text += f" --state {shlex.quote(str(folder.root))}"
-        words.append(
+        notes.append(
             f"open {addresses_text} on this computer, as soon as it is printed"
             f" (for a new address: egm screen address{options_text})"
         )
-    screen_count = {"none": 0, "kmsdrm": 1}.get(mode, file.machine.positions)
-    with_drawer = [n for n in range(1, screen_count + 1) if _list_simulated_devices(file, n)]
-    if with_drawer:
+    screen_count = {"none": 0, "kmsdrm": 1}.get(mode, cabinet.machine.positions)
+    positions_with_drawer = [
+        position for position in range(1, screen_count + 1) if _list_simulated_devices(cabinet, position)
+    ]
+    if positions_with_drawer:
         takes_bills = any(
             device.port == "bench" and PROTOCOLS[device.protocol].device_kind == "bill_acceptor"
-            for device in file.devices.values()
+            for device in cabinet.devices.values()
         )
-        position_text = f" of position {' and of '.join(map(str, with_drawer))}" if several else ""
-        insert = ": insert a bill there" * takes_bills
-        words.append(f"F2, or the tab at the right edge, opens the drawer{position_text}{insert}")
+        position_text = (
+            f" of position {' and of '.join(map(str, positions_with_drawer))}"
+            if has_several_positions
+            else ""
+        )
+        insert_text = ": insert a bill there" * takes_bills
+        notes.append(f"F2, or the tab at the right edge, opens the drawer{position_text}{insert_text}")
     if mode != "none":
-        words.append(
+        notes.append(
             "keys: space plays, c cashes out, arrows change the bet, h shows the help, l changes the language,"
             " F10 opens the service menu for staff"
         )
-    return (*words, "Ctrl-C stops the cabinet; nothing is lost")
+    return (*notes, "Ctrl-C stops the cabinet; nothing is lost")
 
 
 def _lock_state_folder(folder: StateFolder) -> FolderLock:
@@ -283,63 +303,67 @@ class _Supervisor:
 
     def __init__(self, children: Sequence[_CabinetProcess]) -> None:
         self._children = children
-        self._stop = asyncio.Event()
-        self._status = 0
+        self._stop_event = asyncio.Event()
+        self._exit_status = 0
 
     async def run(self) -> int:
         """Start the processes in order and keep them running until a signal; return the exit status."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._stop.set)
+        for signal_number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(signal_number, self._stop_event.set)
         async with asyncio.TaskGroup() as group:
             for child in self._children:
                 if child.ready_file is not None:
                     child.ready_file.unlink(missing_ok=True)
                 group.create_task(self._run_with_restarts(child))
                 await self._wait_for(child)
-        return self._status
+        return self._exit_status
 
     async def _wait_for(self, child: _CabinetProcess) -> None:
         """Wait until the process has created the file that shows that it is ready."""
+        if child.ready_file is None:
+            return
         # A file that another process creates can only be polled.
-        while child.ready_file is not None and not child.ready_file.exists() and not self._stop.is_set():  # noqa: ASYNC110 (see above)
+        while not child.ready_file.exists() and not self._stop_event.is_set():  # noqa: ASYNC110 (see above)
             await asyncio.sleep(0.02)
 
     async def _run_with_restarts(self, child: _CabinetProcess) -> None:
         """Run a process, and restart it whenever it ends, until the supervisor stops."""
         loop = asyncio.get_running_loop()
-        starts: list[float] = []
-        first_s = loop.time()
-        stopped = asyncio.create_task(self._stop.wait())
-        while not self._stop.is_set():
-            starts = [start_s for start_s in starts if loop.time() - start_s < _RESTART_WINDOW_S] + [
-                loop.time()
-            ]
-            text = None if child.prints_to_terminal else asyncio.subprocess.DEVNULL
+        start_times_s: list[float] = []
+        first_start_s = loop.time()
+        stop_task = asyncio.create_task(self._stop_event.wait())
+        while not self._stop_event.is_set():
+            start_times_s = [
+                start_s for start_s in start_times_s if loop.time() - start_s < _RESTART_WINDOW_S
+            ] + [loop.time()]
+            standard_output = None if child.prints_to_terminal else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
                 *child.command,
-                stdout=text,
+                stdout=standard_output,
                 preexec_fn=partial(end_with_parent, os.getpid(), signal.SIGTERM),
                 pass_fds=child.passed_descriptors,
             )
             wait_task = asyncio.create_task(process.wait())
-            await asyncio.wait((wait_task, stopped), return_when=asyncio.FIRST_COMPLETED)
-            if self._stop.is_set():
+            await asyncio.wait((wait_task, stop_task), return_when=asyncio.FIRST_COMPLETED)
+            if self._stop_event.is_set():
                 await _end_process(process)
                 await wait_task
             child.clean_up()
-            if self._stop.is_set():
+            if self._stop_event.is_set():
                 break
             if child.closing_ends_cabinet and process.returncode == EXIT_CODE_CLOSED_BY_PERSON:
-                self._stop.set()
-            elif self._should_end_cabinet(child, process.returncode, len(starts), loop.time() - first_s):
-                self._status = process.returncode or 1
-                self._stop.set()
+                self._stop_event.set()
+            elif self._should_end_cabinet(
+                child, process.returncode, len(start_times_s), loop.time() - first_start_s
+            ):
+                self._exit_status = process.returncode or 1
+                self._stop_event.set()
             else:
                 echo(f"egm: the {child.name} ended with status {process.returncode}; restarting", err=True)
                 if not child.is_machine:
-                    await asyncio.wait((stopped,), timeout=_compute_restart_pause_s(len(starts)))
-        stopped.cancel()
+                    await asyncio.wait((stop_task,), timeout=_compute_restart_pause_s(len(start_times_s)))
+        stop_task.cancel()
 
     def _should_end_cabinet(
         self,
@@ -392,8 +416,8 @@ async def _end_process(process: asyncio.subprocess.Process) -> None:
 
 
 @click.command()
-@click.option("--state", "state", type=click.Path(path_type=Path), help="The machine's state folder.")
-@click.option("--cabinet", "cabinet", type=click.Path(path_type=Path), help="The cabinet file.")
+@click.option("--state", "state_folder", type=click.Path(path_type=Path), help="The machine's state folder.")
+@click.option("--cabinet", "cabinet_path", type=click.Path(path_type=Path), help="The cabinet file.")
 @click.option(
     "--game",
     metavar="GAME",
@@ -438,8 +462,8 @@ async def _end_process(process: asyncio.subprocess.Process) -> None:
     " (default: the stick plugged in as /dev/egm/stick).",
 )
 def command(
-    state: Path | None,
-    cabinet: Path | None,
+    state_folder: Path | None,
+    cabinet_path: Path | None,
     game: str | None,
     stick: Path | None,
     screen: str,
@@ -468,75 +492,75 @@ def command(
         has_top_screen=top,
         display=display,
         top_display=top_display,
-        flags=tuple(flag for flag, on in flags.items() if on),
+        flags=tuple(flag for flag, is_on in flags.items() if is_on),
         asks_for_cabinet_file=first_start,
         stick=None if stick is None else stick.absolute(),
     )
-    if first_start and cabinet is None:
+    if first_start and cabinet_path is None:
         raise click.UsageError("--first-start writes a cabinet file: name it with --cabinet")
-    if game is not None and cabinet is not None:
+    if game is not None and cabinet_path is not None:
         raise click.UsageError("--game writes its own cabinet file: give either --game or --cabinet")
     folder = StateFolder(
-        state or (find_default_state_folder() if game is None else _find_one_game_folder(game))
+        state_folder or (find_default_state_folder() if game is None else _find_one_game_folder(game))
     )
     try:
         # a kiosk shows the error on its screen until the file is changed
-        if not (screen_options.is_kiosk or _does_screen_ask_for_file(cabinet, screen_options)):
-            if cabinet is not None and not cabinet.exists():
+        if not (screen_options.is_kiosk or _does_screen_ask_for_file(cabinet_path, screen_options)):
+            if cabinet_path is not None and not cabinet_path.exists():
                 raise click.ClickException(
-                    f"there is no cabinet file {cabinet}: write one with `egm cabinet new {cabinet}`, "
+                    f"there is no cabinet file {cabinet_path}: write one with `egm cabinet new {cabinet_path}`, "
                     "or create it on the screen with --first-start"
                 )
-            load_cabinet(cabinet)
+            load_cabinet(cabinet_path)
         folder.create_private_folders()
-        lock = _lock_state_folder(folder)
+        cabinet_lock = _lock_state_folder(folder)
         folder.remove_line_links()
         if game is not None:
             from tools.cli.one_game import write_one_game_cabinet  # noqa: PLC0415 (it loads all that analyses a game)
 
-            cabinet = write_one_game_cabinet(game, folder)
+            cabinet_path = write_one_game_cabinet(game, folder)
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
-    status = _FILE_CHANGED_EXIT_CODE
-    while status == _FILE_CHANGED_EXIT_CODE:
-        status = asyncio.run(_Supervisor(_prepare_children(folder, cabinet, screen_options)).run())
-    lock.release()
-    sys.exit(status)
+    exit_status = _FILE_CHANGED_EXIT_CODE
+    while exit_status == _FILE_CHANGED_EXIT_CODE:
+        exit_status = asyncio.run(_Supervisor(_prepare_children(folder, cabinet_path, screen_options)).run())
+    cabinet_lock.release()
+    sys.exit(exit_status)
 
 
 def _prepare_children(
-    folder: StateFolder, cabinet: Path | None, screen_options: _ScreenOptions
+    folder: StateFolder, cabinet_path: Path | None, screen_options: _ScreenOptions
 ) -> tuple[_CabinetProcess, ...]:
     """Print the start information, and return the cabinet's processes in the order of their start.
 
     Raises ClickException for an unusable cabinet file.
     """
-    if _does_screen_ask_for_file(cabinet, screen_options):
-        echo(f"egm: {cabinet} does not exist yet: the screen asks for its contents")
-        return _build_child_processes(folder, cabinet, None, screen_options)
+    if _does_screen_ask_for_file(cabinet_path, screen_options):
+        echo(f"egm: {cabinet_path} does not exist yet: the screen asks for its contents")
+        return _build_child_processes(folder, cabinet_path, None, screen_options)
     try:
-        file = load_cabinet(cabinet)
-        badges = load_demonstration_badges(file, folder, SystemClock().now())
+        cabinet = load_cabinet(cabinet_path)
+        badges = load_demonstration_badges(cabinet, folder, SystemClock().now())
     except OperatorError as error:
         if not screen_options.is_kiosk:
             raise click.ClickException(str(error)) from error
-        return _build_child_processes(folder, cabinet, None, screen_options)
+        return _build_child_processes(folder, cabinet_path, None, screen_options)
     if badges and not sys.stdout.isatty():  # readers of a log may not be staff
         echo(
             f"egm: staff numbers and PINs of this demonstration are in {folder.root / DEMONSTRATION_FILE_NAME}"
         )
     for badge in badges if sys.stdout.isatty() else ():
         echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
-    for fault in find_missing_ports(file):
+    for fault in find_missing_ports(cabinet):
         echo(f"egm: {fault}", err=True)
-    for line in _list_first_start_notes(folder, screen_options.mode, file):
+    for line in _list_first_start_notes(folder, screen_options.mode, cabinet):
         echo(f"egm: {line}")
-    return _build_child_processes(folder, cabinet, file, screen_options)
+    return _build_child_processes(folder, cabinet_path, cabinet, screen_options)
 
 
-def _does_screen_ask_for_file(cabinet: Path | None, screen_options: _ScreenOptions) -> bool:
+def _does_screen_ask_for_file(cabinet_path: Path | None, screen_options: _ScreenOptions) -> bool:
     """Return whether the screen, not the terminal, asks for a missing cabinet file."""
-    return screen_options.asks_for_cabinet_file and cabinet is not None and not cabinet.exists()
+    return screen_options.asks_for_cabinet_file and cabinet_path is not None and not cabinet_path.exists()
 
 
 def _list_simulated_devices(cabinet: CabinetFile | None, position: int | None = None) -> list[str]:

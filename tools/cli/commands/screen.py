@@ -51,7 +51,7 @@ def command() -> None:
     help="The quality of the WebP file.",
 )
 def preview(file: Path, game_name: str, scale: float, quality: int) -> None:
-    """Write to FILE (.webp) an animation of one game, which is played with the machine's own generator.
+    """Write to FILE (.webp) a preview of one game: an animation, played with the machine's own generator.
 
     If FILE is a definition (.toml), one still picture of that game is written next to it (PNG).
     """
@@ -63,25 +63,25 @@ def preview(file: Path, game_name: str, scale: float, quality: int) -> None:
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment must be set first)
     from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
-    from tools.lab.preview import PreviewError, PreviewSettings, write_film  # noqa: PLC0415
+    from tools.lab.preview import PreviewError, PreviewSettings, write_preview  # noqa: PLC0415
     from tools.lab.symbol_sheet import draw_idle_game  # noqa: PLC0415
 
     if file.suffix == ".toml":
-        shown_game, picture = load_game_or_fail(str(file)), file.with_suffix(".png")
-        width, height = draw_idle_game(shown_game, picture, max(scale, _STILL_PICTURE_SCALE_MIN))
-        echo(f"{picture}: {width} x {height} pixels")
+        shown_game, picture_file = load_game_or_fail(str(file)), file.with_suffix(".png")
+        width, height = draw_idle_game(shown_game, picture_file, max(scale, _STILL_PICTURE_SCALE_MIN))
+        echo(f"{picture_file}: {width} x {height} pixels")
         return
     try:
         game = load_game(parse_path_or_id(game_name))
         personalization = Personalization(
             product="preview", version="1", machine_serial="PREVIEW", instance=1, boot_counter=1
         )
-        chance = RandomService.start(personalization=personalization, sources=[KernelSource()])
-        with chance.step() as draw, show_progress(f"drawing {game.id}"):
-            size = write_film(game, draw, file, PreviewSettings(scale=scale, quality=quality))
+        random_service = RandomService.start(personalization=personalization, sources=[KernelSource()])
+        with random_service.step() as draw, show_progress(f"drawing {game.id}"):
+            byte_count = write_preview(game, draw, file, PreviewSettings(scale=scale, quality=quality))
     except (DefinitionError, PreviewError, RngError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{file}: {size / 1e6:.2f} MB")
+    echo(f"{file}: {byte_count / 1e6:.2f} MB")
 
 
 @command.command()
@@ -94,7 +94,7 @@ def preview(file: Path, game_name: str, scale: float, quality: int) -> None:
     show_default=True,
     help="Print the address of this player position's screen.",
 )
-def address(state: Path | None, position: int, *, top: bool) -> None:
+def address(state_folder: Path | None, position: int, *, top: bool) -> None:
     """Print the browser screen's current address.
 
     An address works once: after the one printed at the start was used, this prints the next one.
@@ -103,7 +103,7 @@ def address(state: Path | None, position: int, *, top: bool) -> None:
         raise click.UsageError(
             "--top and --position cannot be combined: the top screen belongs to the machine"
         )
-    path = StateFolder(find_memory_folder(state)).get_address_path(None if top else position)
+    path = StateFolder(find_memory_folder(state_folder)).get_screen_address_path(None if top else position)
     try:
         url = path.read_text("utf-8").strip()
     except OSError as error:

@@ -24,14 +24,19 @@ from tools.cli.tables import Column, OutputFormat, Table, add_format_options, sh
 )
 @click.option(
     "--component",
-    "wanted",
+    "component_names",
     type=click.Choice(sorted(PATH_PREFIXES_BY_COMPONENT)),
     multiple=True,
     help="Only this component; repeat for more.",
 )
 @add_format_options
 def command(
-    *, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], output_format: OutputFormat
+    *,
+    cabinet: Path | None,
+    seed: str,
+    algorithm: str,
+    component_names: tuple[str, ...],
+    output_format: OutputFormat,
 ) -> None:
     """Sign each component of the software installed here, as GAT does; no machine is queried.
 
@@ -41,9 +46,12 @@ def command(
     <name>" followed by its bytes. So anybody can compute the signature.
     """
     try:
-        scope = find_software_scope(load_cabinet(cabinet))
+        software_scope = find_software_scope(load_cabinet(cabinet))
         signatures = compute_signatures(
-            list_software_files(scope), SignatureAlgorithm(algorithm), read_seed(seed), wanted
+            list_software_files(software_scope),
+            SignatureAlgorithm(algorithm),
+            read_seed(seed),
+            component_names,
         )
     except (OperatorError, LocalError) as error:
         raise click.ClickException(str(error)) from error

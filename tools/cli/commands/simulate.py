@@ -50,8 +50,8 @@ class _SimulationResult:
     def agrees_with_exact(self) -> bool:
         """Return whether return, hit frequency and distribution agree with the exact figures, if these are known."""
         return self.return_verdict.agrees_with_exact and all(
-            part is None or part.agrees_with_exact
-            for part in (self.frequency_verdict, self.distribution_verdict)
+            verdict is None or verdict.agrees_with_exact
+            for verdict in (self.frequency_verdict, self.distribution_verdict)
         )
 
 
@@ -81,62 +81,66 @@ def command(
     farther away than 99.9 % of correct simulations. If there is no exact return or variance, the command says
     so, and the interval is based on the deviation of the simulated games.
     """
-    loaded = load_game_or_fail(game)
+    loaded_game = load_game_or_fail(game)
     try:
         with show_progress("working out the exact distribution"):
-            bets = analyse(loaded, AnalysisDepth.FULL).bets
+            analysed_bets = analyse(loaded_game, AnalysisDepth.FULL).bets
     except AnalysisError as error:
-        _estimate(game, loaded, bet, games, workers, str(error), as_json=as_json)
+        _estimate(game, loaded_game, bet, games, workers, str(error), as_json=as_json)
         return
-    analysed_bet = next((b for b in bets if bet in {None, b.bet}), None)
+    analysed_bet = next(
+        (analysed_bet for analysed_bet in analysed_bets if bet in {None, analysed_bet.bet}), None
+    )
     if analysed_bet is None:
-        raise click.ClickException(f"{loaded.id} has no bet {bet!r}")
+        raise click.ClickException(f"{loaded_game.id} has no bet {bet!r}")
     try:
         result = (
-            _simulate_compiled(loaded, analysed_bet, games, seed)
+            _simulate_compiled(loaded_game, analysed_bet, games, seed)
             if compiled
-            else _simulate_in_production(game, loaded, analysed_bet, games, workers)
+            else _simulate_in_production(game, loaded_game, analysed_bet, games, workers)
         )
     except (SimulationError, AnalysisError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        echo(json.dumps(_build_result_data(loaded, result), indent=2))
+        echo(json.dumps(_build_result_data(loaded_game, result), indent=2))
     else:
-        _print_result(Terminal(), loaded, result)
+        _print_result(Terminal(), loaded_game, result)
     if not result.agrees_with_exact:
         raise SystemExit(1)
 
 
 def _simulate_in_production(
-    name: str, game: Game, bet: BetAnalysis, games: int, workers: int
+    name: str, game: Game, bet: BetAnalysis, game_count: int, workers: int
 ) -> _SimulationResult:
     """Play the games with the machine's own code, as a cabinet does; return the result."""
     started_s = time.perf_counter()
     tally = SimulationTally()
-    with show_progress(f"{game.id}, bet {bet.bet}", games) as show_done:
+    with show_progress(f"{game.id}, bet {bet.bet}", game_count) as report_progress:
         for tally in simulate(
-            name, bet.cost_credits, bet.options, games, workers, bet.table, bet.required_bets
+            name, bet.cost_credits, bet.options, game_count, workers, bet.table, bet.required_bets
         ):
-            show_done(tally.games)
+            report_progress(tally.games)
     return _build_result(bet, tally, time.perf_counter() - started_s, "production")
 
 
 def _estimate(
-    name: str, game: Game, bet: str | None, games: int, workers: int, reason: str, *, as_json: bool
+    name: str, game: Game, bet: str | None, game_count: int, workers: int, reason: str, *, as_json: bool
 ) -> None:
     """Simulate a bet whose return cannot be computed exactly, and print the estimated return; ``reason`` says why."""
     modes = game.rules.modes if isinstance(game.rules, ReelRules) else {}
     if bet is not None and bet not in modes:
         raise click.ClickException(f"{game.id} has no bet {bet!r}")
     mode = bet or next(iter(modes), None)
-    cost = game.bet_options[0] if mode is None else modes[mode].cost
+    cost_credits = game.bet_options[0] if mode is None else modes[mode].cost_credits
     try:
-        with show_progress(f"{game.id}, bet {mode or cost}", games) as show_done:
-            for tally in simulate(name, cost, {} if mode is None else {"mode": mode}, games, workers):
-                show_done(tally.games)
+        with show_progress(f"{game.id}, bet {mode or cost_credits}", game_count) as report_progress:
+            for tally in simulate(
+                name, cost_credits, {} if mode is None else {"mode": mode}, game_count, workers
+            ):
+                report_progress(tally.games)
     except SimulationError as error:
         raise click.ClickException(str(error)) from None
-    estimate = estimate_return(tally, cost)
+    estimate = estimate_return(tally, cost_credits)
     if as_json:
         echo(
             json.dumps(
@@ -155,15 +159,17 @@ def _estimate(
             )
         )
         return
-    interval = f"99.9 % interval {100 * estimate.interval_low:.4f} - {100 * estimate.interval_high:.4f} %"
-    echo(
-        f"{game.id} {game.version}, bet {mode or cost}: {format_count(estimate.games, 'game')}, production path"
+    interval_text = (
+        f"99.9 % interval {100 * estimate.interval_low:.4f} - {100 * estimate.interval_high:.4f} %"
     )
-    echo(f"  simulated return {100 * estimate.rtp:.4f} %   {interval}, by the sample's own deviation")
+    echo(
+        f"{game.id} {game.version}, bet {mode or cost_credits}: {format_count(estimate.games, 'game')}, production path"
+    )
+    echo(f"  simulated return {100 * estimate.rtp:.4f} %   {interval_text}, by the sample's own deviation")
     echo(f"  no exact return: {reason}")
 
 
-def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _SimulationResult:
+def _simulate_compiled(game: Game, bet: BetAnalysis, game_count: int, seed: int) -> _SimulationResult:
     """Play games with compiled code, for numbers that the production code cannot reach; return the result.
 
     Raises SimulationError for any family but reels.
@@ -175,22 +181,36 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
     stages = game.rules.stages[bet.bet]
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
     started_s = time.perf_counter()
-    sums = compiled.simulate(stages, games, seed)
-    tally = SimulationTally(sums.games, sums.credits, sums.squared_win_sum, sums.hits, sums.highest_win)
+    compiled_tally = compiled.simulate(stages, game_count, seed)
+    tally = SimulationTally(
+        compiled_tally.game_count,
+        compiled_tally.win_sum,
+        compiled_tally.squared_win_sum,
+        compiled_tally.winning_game_count,
+        compiled_tally.highest_win,
+    )
     return _build_result(bet, tally, time.perf_counter() - started_s, "compiled")
 
 
-def _build_result(bet: BetAnalysis, tally: SimulationTally, seconds: float, path: str) -> _SimulationResult:
+def _build_result(
+    bet: BetAnalysis, tally: SimulationTally, seconds: float, code_path: str
+) -> _SimulationResult:
     """Return the result of a simulation: return, hit frequency and distribution compared with the exact figures."""
     variance = compute_sample_variance(tally) if bet.variance is None else bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
-        tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.hit_min_credits))
-    hits = (
+        tally = replace(
+            tally, hits=sum(win_count for win, win_count in tally.wins.items() if win >= bet.hit_min_credits)
+        )
+    frequency_verdict = (
         None if bet.hit_probability is None else judge_frequency(tally.hits, tally.games, bet.hit_probability)
     )
-    fit = None if bet.distribution is None or not tally.wins else judge_distribution(tally, bet.distribution)
-    verdict = judge_return(tally, bet.cost_credits, bet.rtp, variance)
-    return _SimulationResult(bet, tally, verdict, hits, fit, seconds, path)
+    distribution_verdict = (
+        None if bet.distribution is None or not tally.wins else judge_distribution(tally, bet.distribution)
+    )
+    return_verdict = judge_return(tally, bet.cost_credits, bet.rtp, variance)
+    return _SimulationResult(
+        bet, tally, return_verdict, frequency_verdict, distribution_verdict, seconds, code_path
+    )
 
 
 def _build_result_data(game: Game, result: _SimulationResult) -> dict[str, object]:
@@ -226,39 +246,44 @@ def _build_result_data(game: Game, result: _SimulationResult) -> dict[str, objec
 
 def _print_result(console: Terminal, game: Game, result: _SimulationResult) -> None:
     """Print the result of a simulation, and which figures agree with the exact ones."""
-    verdict = result.return_verdict
+    return_verdict = result.return_verdict
     console.print(
-        f"{game.id} {game.version}, bet {result.bet.bet}: {format_count(verdict.games, 'game')},"
+        f"{game.id} {game.version}, bet {result.bet.bet}: {format_count(return_verdict.games, 'game')},"
         f" {result.code_path} path"
     )
-    interval = f"99.9 % interval {100 * verdict.interval_low:.4f} - {100 * verdict.interval_high:.4f} %"
-    interval += "" if result.bet.variance is not None else ", by the sample's own deviation"
-    console.print(f"  simulated return {100 * verdict.rtp:.4f} %   {interval}")
-    console.print(f"  exact return     {format_percent(result.bet.rtp)}   z = {verdict.z_score:+.3f}")
-    exact_text = (
+    interval_text = (
+        f"99.9 % interval {100 * return_verdict.interval_low:.4f} - "
+        f"{100 * return_verdict.interval_high:.4f} %"
+    )
+    interval_text += "" if result.bet.variance is not None else ", by the sample's own deviation"
+    console.print(f"  simulated return {100 * return_verdict.rtp:.4f} %   {interval_text}")
+    console.print(f"  exact return     {format_percent(result.bet.rtp)}   z = {return_verdict.z_score:+.3f}")
+    frequency_text = (
         "no exact one"
         if result.frequency_verdict is None
         else f"exact {format_percent(result.frequency_verdict.exact_frequency)}   "
         f"z = {result.frequency_verdict.z_score:+.3f}"
     )
-    console.print(f"  hit frequency    {100 * result.tally.hits / verdict.games:.4f} %   {exact_text}")
-    fit = "not held: " + (
+    console.print(
+        f"  hit frequency    {100 * result.tally.hits / return_verdict.games:.4f} %   {frequency_text}"
+    )
+    distribution_text = "not held: " + (
         "no exact one" if result.bet.distribution is None else "too few games, or the compiled path"
     )
     if result.distribution_verdict is not None:
-        fit = (
+        distribution_text = (
             f"chi-square {result.distribution_verdict.chi_square:.1f} over "
             f"{result.distribution_verdict.classes} classes of wins   z = {result.distribution_verdict.z_score:+.3f}"
         )
-    console.print(f"  distribution     {fit}")
+    console.print(f"  distribution     {distribution_text}")
     console.print(f"  highest win      {format_count(result.tally.highest_win, 'credit')}")
-    console.print(f"  {verdict.games / result.seconds:,.0f} games per second")
-    for name, part in (
-        ("return", verdict),
+    console.print(f"  {return_verdict.games / result.seconds:,.0f} games per second")
+    for name, verdict in (
+        ("return", return_verdict),
         ("hit frequency", result.frequency_verdict),
         ("distribution", result.distribution_verdict),
     ):
-        if part is not None and not part.agrees_with_exact:
+        if verdict is not None and not verdict.agrees_with_exact:
             console.print(f"  [red]the exact {name} is OUTSIDE what this simulation allows[/]")
     if result.agrees_with_exact:
         console.print("  [green]the exact figures lie in the simulation's intervals[/]")

@@ -104,7 +104,9 @@ _second_person_option = click.option(
     help="The second person's staff number, if the jurisdiction requires one.",
 )
 #: The option with the reason.
-_reason_option = click.option("--why", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
+_reason_option = click.option(
+    "--why", "reason", type=REASON_TYPE, required=True, help="The reason; it is recorded."
+)
 #: The argument with the ticket's number.
 _number_argument = click.argument("number", callback=_parse_digits)
 #: The option for the language of a drawn ticket.
@@ -143,24 +145,26 @@ def _report_ledger_errors() -> Iterator[None]:
 
 
 @contextmanager
-def _open_ledger_read_only(state: Path | None, second_folder: Path | None) -> Iterator[TicketStore]:
+def _open_ledger_read_only(state_folder: Path | None, second_folder: Path | None) -> Iterator[TicketStore]:
     """Open the ticket ledger for reading only; nothing is written, even if it is damaged."""
     with (
         _report_ledger_errors(),
-        open_machine_ledger(state or find_default_state_folder(), second_folder=second_folder) as store,
+        open_machine_ledger(
+            state_folder or find_default_state_folder(), second_folder=second_folder
+        ) as store,
     ):
         yield store
 
 
 @contextmanager
 def _open_cage(
-    state: Path | None, second_folder: Path | None, person: str, second_person: str
+    state_folder: Path | None, second_folder: Path | None, person: str, second_person: str
 ) -> Iterator[TicketCage]:
     """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now."""
     with (
         _report_ledger_errors(),
         open_cage(
-            state or find_default_state_folder(), second_folder, person, second_person, SystemClock()
+            state_folder or find_default_state_folder(), second_folder, person, second_person, SystemClock()
         ) as cage,
     ):
         yield cage
@@ -178,14 +182,14 @@ def _make_cage_command(cage_action: Callable[..., str]) -> Callable[..., None]:
     def run_action(
         number: str,
         *,
-        state: Path | None,
+        state_folder: Path | None,
         second_folder: Path | None,
         person: str,
         second_person: str,
         **action_options: Any,
     ) -> None:
         """Run the action on a ticket after checking the PIN of each person named, and print what was done."""
-        with _open_cage(state, second_folder, person, second_person) as cage:
+        with _open_cage(state_folder, second_folder, person, second_person) as cage:
             text = cage_action(cage, number, **action_options)
         echo(text)
 
@@ -260,30 +264,32 @@ def command() -> None:
 @_second_folder_option
 @add_format_options
 def check(
-    number: str, *, state: Path | None, second_folder: Path | None, output_format: OutputFormat
+    number: str, *, state_folder: Path | None, second_folder: Path | None, output_format: OutputFormat
 ) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
     if not is_ticket_number(number):
         raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.MISREAD])
-    with _open_ledger_read_only(state, second_folder) as store:
+    with _open_ledger_read_only(state_folder, second_folder) as store:
         record = store.find_ticket(number)
     if record is None:
         raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.UNKNOWN])
-    now = _read_plausible_time(state or find_default_state_folder())
+    now = _read_plausible_time(state_folder or find_default_state_folder())
     state_text = _format_state(record, now)
     ticket = record.ticket
-    until = (
+    validity_text = (
         "without a date limit"
         if record.expires_at is None
         else f"until {_format_time(record.expires_at)} UTC"
     )
     heading = (
-        f"{state_text}: {_format_ticket_amount(ticket)} {ticket.kind.value}, good {until}\n"
+        f"{state_text}: {_format_ticket_amount(ticket)} {ticket.kind.value}, good {validity_text}\n"
         f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}"
     )
-    moves = ((_format_time(move.action_time), move.action.value, move.actor) for move in record.moves)
+    move_rows = ((_format_time(move.action_time), move.action.value, move.actor) for move in record.moves)
     document = _build_ticket_data(record, number, now)
-    show(output_format, Table(("when (UTC)", "what", "by"), moves), document=document, text_before=heading)
+    show(
+        output_format, Table(("when (UTC)", "what", "by"), move_rows), document=document, text_before=heading
+    )
     if state_text != TicketState.ISSUED:
         raise click.exceptions.Exit(1)
 
@@ -292,27 +298,37 @@ def check(
 @STATE_OPTION
 @click.option(
     "--only",
-    type=click.Choice([state.value for state in TicketState]),
+    "state_names",
+    type=click.Choice([state_folder.value for state_folder in TicketState]),
     multiple=True,
     help="Only tickets in this state; repeat for more.",
 )
 @click.option(
-    "--last", type=WholeNumber(min=1), default=35, show_default=True, help="The greatest number to list."
+    "--last",
+    "ticket_count_max",
+    type=WholeNumber(min=1),
+    default=35,
+    show_default=True,
+    help="The greatest number to list.",
 )
 @_second_folder_option
 @add_format_options
 def list_(
     *,
-    state: Path | None,
+    state_folder: Path | None,
     second_folder: Path | None,
-    only: tuple[str, ...],
-    last: int,
+    state_names: tuple[str, ...],
+    ticket_count_max: int,
     output_format: OutputFormat,
 ) -> None:
     """List tickets, newest first; the numbers of those still owed are masked."""
-    with _open_ledger_read_only(state, second_folder) as store:
-        records = list(islice(store.iter_records(*(TicketState(value) for value in only)), last))
-    now = _read_plausible_time(state or find_default_state_folder())
+    with _open_ledger_read_only(state_folder, second_folder) as store:
+        records = list(
+            islice(
+                store.iter_records(*(TicketState(state_name) for state_name in state_names)), ticket_count_max
+            )
+        )
+    now = _read_plausible_time(state_folder or find_default_state_folder())
     rows = (
         (
             _format_time(record.ticket.issued_at),
@@ -336,49 +352,53 @@ def list_(
 @_second_folder_option
 @add_format_options
 def report(
-    *, state: Path | None, second_folder: Path | None, serial: str | None, output_format: OutputFormat
+    *, state_folder: Path | None, second_folder: Path | None, serial: str | None, output_format: OutputFormat
 ) -> None:
     """Print number and value of the tickets by state and kind, and the amount owed.
 
     Both copies of the ledger are verified, and the ledger is compared with the machine's meters. Exit status
     1 if they differ.
     """
-    folder = state or find_default_state_folder()
-    with _open_ledger_read_only(state, second_folder) as store:
-        moves = store.verify_moves()
-        sums = store.list_totals()
+    folder = state_folder or find_default_state_folder()
+    with _open_ledger_read_only(state_folder, second_folder) as store:
+        move_count = store.verify_moves()
+        totals = store.list_totals()
         with open_view(folder, check_pages=True) as view:
             ledger_state: Any = view.state("tickets") or {}
-            compared = compare_ledger_with_journal(
+            account_comparisons = compare_ledger_with_journal(
                 store, view.balance_cents, serial, ledger_state.get("base")
             )
     outstanding_cents: dict[str, int] = {}
-    for line in sums:
-        outstanding_cents[line.currency] = (
-            outstanding_cents.get(line.currency, 0) + line.is_owed * line.amount_cents
+    for total in totals:
+        outstanding_cents[total.currency] = (
+            outstanding_cents.get(total.currency, 0) + total.is_owed * total.amount_cents
         )
-    lines = [
+    total_rows = [
         {
-            "state": line.state,
-            "kind": line.kind,
-            "currency": line.currency,
-            "tickets": line.ticket_count,
-            "amount_cents": line.amount_cents,
+            "state": total.state,
+            "kind": total.kind,
+            "currency": total.currency,
+            "tickets": total.ticket_count,
+            "amount_cents": total.amount_cents,
         }
-        for line in sums
+        for total in totals
     ]
-    meters = [asdict(pair) for pair in compared]
-    rows = ((x.state, x.kind, x.ticket_count, _format_money(x.amount_cents, x.currency)) for x in sums)
+    comparison_rows = [asdict(comparison) for comparison in account_comparisons]
+    rows = (
+        (total.state, total.kind, total.ticket_count, _format_money(total.amount_cents, total.currency))
+        for total in totals
+    )
     footer_lines = (
         *(
             f"outstanding: {_format_money(amount_cents, currency)}"
             for currency, amount_cents in outstanding_cents.items()
         ),
-        f"{format_count(moves, 'move')}, every digest holds in both copies",
+        f"{format_count(move_count, 'move')}, every digest holds in both copies",
         *(
-            f"{pair.account}: the meters say {pair.journal_cents} in cents, the tickets {pair.ledger_cents}"
-            for pair in compared
-            if not pair.is_equal
+            f"{comparison.account}: the meters say {comparison.journal_cents} in cents, "
+            f"the tickets {comparison.ledger_cents}"
+            for comparison in account_comparisons
+            if not comparison.is_equal
         ),
     )
     show(
@@ -386,10 +406,15 @@ def report(
         Table(
             ("state", "kind", build_number_column("tickets"), _AMOUNT_COLUMN), rows, empty_text="no ticket"
         ),
-        document={"sums": lines, "owed_cents": outstanding_cents, "moves_verified": moves, "meters": meters},
+        document={
+            "sums": total_rows,
+            "owed_cents": outstanding_cents,
+            "moves_verified": move_count,
+            "meters": comparison_rows,
+        },
         text_after="\n".join(footer_lines),
     )
-    if not all(pair.is_equal for pair in compared):
+    if not all(comparison.is_equal for comparison in account_comparisons):
         raise click.exceptions.Exit(1)
 
 
@@ -397,12 +422,12 @@ def report(
 @STATE_OPTION
 @_second_folder_option
 @add_format_options
-def payees(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
+def payees(*, state_folder: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """List the cage payments for which the jurisdiction requires a payee: when, what, to whom, by whom.
 
     They come from the ticket ledger; the registers of the machine itself are in `egm register`.
     """
-    with _open_ledger_read_only(state, second_folder) as store:
+    with _open_ledger_read_only(state_folder, second_folder) as store:
         lines = list(iter_register_lines(store))
     document = [
         _build_ticket_data(line.record, line.record.ticket.number)
@@ -411,13 +436,13 @@ def payees(*, state: Path | None, second_folder: Path | None, output_format: Out
     ]
     rows = (
         (
-            _format_time(x.payment_move.action_time),
-            _format_ticket_amount(x.record.ticket),
-            x.payee.name,
-            x.payee.address,
-            x.payment_move.actor,
+            _format_time(line.payment_move.action_time),
+            _format_ticket_amount(line.record.ticket),
+            line.payee.name,
+            line.payee.address,
+            line.payment_move.actor,
         )
-        for x in lines
+        for line in lines
     )
     columns = ("paid (UTC)", _AMOUNT_COLUMN, "name", "address", "by")
     show(output_format, Table(columns, rows, empty_text="no payee was written down"), document=document)
@@ -427,27 +452,27 @@ def payees(*, state: Path | None, second_folder: Path | None, output_format: Out
 @_number_argument
 @STATE_OPTION
 @_second_folder_option
-def prove_(number: str, *, state: Path | None, second_folder: Path | None) -> None:
+def prove_(number: str, *, state_folder: Path | None, second_folder: Path | None) -> None:
     """Print what the machine's journals alone prove about a ticket. Exit status 1 if it was redeemed at a machine.
 
     Cage payments are only in the ledger: if it is lost, check the cage's own records.
     """
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     with _report_errors():
         key = read_machine_key(folder, second_folder).derive_key(NUMBER_COMMITMENT_PURPOSE)
-        answers, unread = query_all_journals(
+        proofs_by_journal, error_texts = query_all_journals(
             folder, second_folder, lambda view: list(read_proofs(view, key, number))
         )
-    proof = combine_proofs(proof for answer in answers for proof in answer)
-    unread_text = "".join(f"; this journal cannot be read: {reason}" for reason in unread)
+    proof = combine_proofs(proof for proofs in proofs_by_journal for proof in proofs)
+    errors_text = "".join(f"; this journal cannot be read: {error_text}" for error_text in error_texts)
     if proof is None:
-        raise click.ClickException(f"no journal of this machine has a ticket with this number{unread_text}")
-    money = f"{format_count(proof.amount_cents, 'cent')} {proof.kind}"
-    echo(f"printed {proof.printed_time_utc} as {proof.issue_id}: {money}")
+        raise click.ClickException(f"no journal of this machine has a ticket with this number{errors_text}")
+    amount_text = f"{format_count(proof.amount_cents, 'cent')} {proof.kind}"
+    echo(f"printed {proof.printed_time_utc} as {proof.issue_id}: {amount_text}")
     if proof.acceptance_entry_id:
         raise click.ClickException(f"a machine has redeemed it: {proof.acceptance_entry_id}")
-    if unread:
-        raise click.ClickException(f"it is not known whether a machine has redeemed it{unread_text}")
+    if error_texts:
+        raise click.ClickException(f"it is not known whether a machine has redeemed it{errors_text}")
     echo("no machine has redeemed it; cage payments are not in the journals: check the cage's records")
 
 
@@ -458,37 +483,35 @@ def prove_(number: str, *, state: Path | None, second_folder: Path | None) -> No
 @click.option("--address", default="", help="The payee's address.")
 def pay(cage: TicketCage, number: str, *, name: str, address: str) -> str:
     """Redeem a ticket for cash. Hand over money only if this prints "paid"."""
-    answer = cage.pay_ticket(number, TicketPayee(name, address) if name or address else None)
-    if isinstance(answer, TicketRefusal):
-        detail = f" ({answer.detail})" if answer.detail else ""
-        raise click.ClickException(f"not paid: {_REFUSAL_TEXT_BY_REASON[answer.reason]}{detail}")
-    return f"paid: {_format_ticket_amount(answer.ticket)}"
+    result = cage.pay_ticket(number, TicketPayee(name, address) if name or address else None)
+    if isinstance(result, TicketRefusal):
+        detail = f" ({result.detail})" if result.detail else ""
+        raise click.ClickException(f"not paid: {_REFUSAL_TEXT_BY_REASON[result.reason]}{detail}")
+    return f"paid: {_format_ticket_amount(result.ticket)}"
 
 
 @command.command("void")
 @_make_cage_command
 @_reason_option
-def void(cage: TicketCage, number: str, *, why: str) -> str:
+def void(cage: TicketCage, number: str, *, reason: str) -> str:
     """Cancel an issued ticket."""
-    return f"void: {_format_ticket_amount(cage.void_ticket(number, why).ticket)}"
+    return f"void: {_format_ticket_amount(cage.void_ticket(number, reason).ticket)}"
 
 
 @command.command("release")
 @_make_cage_command
 @_reason_option
-def release(cage: TicketCage, number: str, *, why: str) -> str:
+def release(cage: TicketCage, number: str, *, reason: str) -> str:
     """Release a ticket locked to a machine that cannot complete its redemption; check its cash box first."""
-    return f"good again: {_format_ticket_amount(cage.release_locked_ticket(number, why).ticket)}"
+    return f"good again: {_format_ticket_amount(cage.release_locked_ticket(number, reason).ticket)}"
 
 
 @command.command("revive")
 @_make_cage_command
 @_reason_option
-def revive(cage: TicketCage, number: str, *, why: str) -> str:
+def revive(cage: TicketCage, number: str, *, reason: str) -> str:
     """Make an expired or wrongly dated ticket redeemable again, without a date limit, because a clock was wrong."""
-    return (
-        f"good without a date limit: {_format_ticket_amount(cage.revive_expired_ticket(number, why).ticket)}"
-    )
+    return f"good without a date limit: {_format_ticket_amount(cage.revive_expired_ticket(number, reason).ticket)}"
 
 
 @command.command("reprint")
@@ -496,9 +519,9 @@ def revive(cage: TicketCage, number: str, *, why: str) -> str:
 @_reason_option
 @_language_option
 @_output_option
-def reprint(cage: TicketCage, number: str, *, why: str, language: str, output: Path) -> str:
+def reprint(cage: TicketCage, number: str, *, reason: str, language: str, output: Path) -> str:
     """Draw an issued ticket again, marked as a duplicate."""
-    ticket = cage.reprint_ticket(number, why)
+    ticket = cage.reprint_ticket(number, reason)
     _write_ticket(ticket, load_template(ticket.template), language, output)
     return f"duplicate of ticket {ticket.sequence:04d} of {ticket.machine_serial}"
 
@@ -510,50 +533,58 @@ def reprint(cage: TicketCage, number: str, *, why: str, language: str, output: P
 @click.option("--second", "second_person", required=True, help="The second person's staff number.")
 @_reason_option
 def restore_(
-    *, state: Path | None, second_folder: Path | None, person: str, second_person: str, why: str
+    *, state_folder: Path | None, second_folder: Path | None, person: str, second_person: str, reason: str
 ) -> None:
     """Start a new ticket ledger from what can be proved of the old one. The machine must not be running.
 
     Use it if the machine does not trust its ledger, or if an early version wrote it, without a file
     tickets.head. The old files are stored under another name.
     """
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     with _report_errors():
         roster = load_roster(folder, second_folder)
         for number in (person, second_person):
             authenticate_for(roster, number, Permission.CLEAR_MEMORY)
         key = read_machine_key(folder, second_folder)
         action_time = SystemClock().now().replace(microsecond=0)
-        accepted_tickets = read_all_accepted_redemptions(folder, second_folder)
+        redemption_id_by_commitment = read_all_accepted_redemptions(folder, second_folder)
         commitment_key = key.derive_key(NUMBER_COMMITMENT_PURPOSE)
-        moves, vouches = restore_ticket_ledger(
+        move_count, source_text = restore_ticket_ledger(
             folder,
             second_folder or folder / SECOND_FOLDER,
             key.derive_key(LEDGER_HEAD_MAC_PURPOSE),
             persons=(person, second_person),
-            reason=why,
+            reason=reason,
             action_time=action_time,
-            find_redemption=lambda number: accepted_tickets.get(compute_commitment(commitment_key, number)),
+            find_redemption=lambda number: redemption_id_by_commitment.get(
+                compute_commitment(commitment_key, number)
+            ),
         )
-    echo(f"a new ticket ledger starts with {format_count(moves, 'move')}; their source: {vouches}")
+    echo(f"a new ticket ledger starts with {format_count(move_count, 'move')}; their source: {source_text}")
 
 
 # ---------------------------------------------------------------- pictures
 @command.command("render")
-@click.option("--template", "name", default="generic", show_default=True, help="A template's id, or a file.")
+@click.option(
+    "--template", "template_name", default="generic", show_default=True, help="A template's id, or a file."
+)
 @click.option(
     "--ticket",
-    "file",
+    "ticket_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A ticket as JSON (default: a specimen).",
 )
 @_language_option
 @_output_option
-def render_(name: str, file: Path | None, language: str, output: Path) -> None:
+def render_(template_name: str, ticket_file: Path | None, language: str, output: Path) -> None:
     """Draw a sample ticket with the template NAME. The sample is not in the ledger and cannot be paid."""
     with _report_errors():
-        template = load_template(Path(name) if name.endswith(".toml") else name)
-        ticket = _build_specimen(template) if file is None else Ticket.from_json(read_contents(file).decode())
+        template = load_template(Path(template_name) if template_name.endswith(".toml") else template_name)
+        ticket = (
+            _build_specimen(template)
+            if ticket_file is None
+            else Ticket.from_json(read_contents(ticket_file).decode())
+        )
         _write_ticket(ticket, template, language, output)
 
 

@@ -101,28 +101,31 @@ def check(rules_file: Path, today: datetime | None) -> None:
     rules = _read_lawful_rules(rules_file, today)
     entries = rules.entries
     echo(f"{rules.name.en}: the rules are complete.")
-    least = entries.participants_min
-    most = entries.participants_max * entries.per_participant
-    echo(f"At every number of entries from {least} to {most}, at least 30 % of the fees are returned.")
-    for remark in _iter_prize_remarks(rules, least, most):
+    entry_count_min = entries.participants_min
+    entry_count_max = entries.participants_max * entries.per_participant
+    echo(
+        f"At every number of entries from {entry_count_min} to {entry_count_max}, "
+        "at least 30 % of the fees are returned."
+    )
+    for remark in _iter_prize_remarks(rules, entry_count_min, entry_count_max):
         echo(remark)
-    published = "not stated yet" if rules.published is None else str(rules.published)
-    echo(f"Start: {rules.starts:%Y-%m-%d %H:%M}. Publication: {published}.")
+    publication_text = "not stated yet" if rules.published is None else str(rules.published)
+    echo(f"Start: {rules.starts:%Y-%m-%d %H:%M}. Publication: {publication_text}.")
     if rules.starts.date() < _choose_day(today):
         echo("The start date has passed: machines can no longer enter this tournament.")
 
 
 def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -> Iterator[str]:
     """Yield a sentence for each term of the prizes that is lawful but may be a mistake."""
-    plan, fee_cents = rules.prize_plan, rules.entries.fee_cents
-    inversion = find_prize_inversion(plan, fee_cents, entries_min=entries_min, entries_max=entries_max)
+    prize_plan, fee_cents = rules.prize_plan, rules.entries.fee_cents
+    inversion = find_prize_inversion(prize_plan, fee_cents, entries_min=entries_min, entries_max=entries_max)
     if inversion is not None:
         yield (
             f"Remark: with {format_count(inversion.entry_count, 'entry', 'entries')}, rank {inversion.rank} wins"
             f" {format_count(inversion.prize_cents, 'cent')}, more than the {inversion.better_rank_prize_cents:,} of"
             f" rank {inversion.rank - 1}."
         )
-    prizes_cents = sum(compute_prizes(plan, entries_min * fee_cents, entries_min))
+    prizes_cents = sum(compute_prizes(prize_plan, entries_min * fee_cents, entries_min))
     if prizes_cents > entries_min * fee_cents:
         yield (
             f"Remark: with {format_count(entries_min, 'entry', 'entries')}, the prizes are"
@@ -157,7 +160,8 @@ def _parse_round(text: str, pattern: str) -> tuple[int, int, str]:
         _ENTRY_NUMBER_PATTERN.fullmatch(part) for part in parts[:2]
     ):
         raise click.ClickException(f"{text[:_QUOTED_CHARACTERS_MAX]!r} is not {pattern}")
-    return int(parts[0]), int(parts[1]), "".join(parts[2:])
+    entry_text, round_text, *export_texts = parts
+    return int(entry_text), int(round_text), "".join(export_texts)
 
 
 class _Corrections(TypedDict):
@@ -237,22 +241,24 @@ def results(
     Each EXPORT (`egm audit export`) is verified first, as by `egm audit verify`; one with anything wrong is
     refused. The machines must have played with exactly this RULES file.
     """
-    derived = _derive_results(_read_rules(rules_file), rules_file, exports, corrections)
-    text = derived.model_dump_json(indent=2) + "\n"
-    sold = format_count(len(derived.entries), "entry", "entries")
-    write_result(results_file, text, f"{sold}; try: egm tournament settle {rules_file} {results_file}")
+    derived_results = _derive_results(_read_rules(rules_file), rules_file, exports, corrections)
+    text = derived_results.model_dump_json(indent=2) + "\n"
+    sold_text = format_count(len(derived_results.entries), "entry", "entries")
+    write_result(results_file, text, f"{sold_text}; try: egm tournament settle {rules_file} {results_file}")
 
 
 @command.command("standings")
 @click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE_TYPE)
-@click.option("--round", "number", type=WholeNumber(min=1), default=1, show_default=True, help="The round.")
+@click.option(
+    "--round", "round_number", type=WholeNumber(min=1), default=1, show_default=True, help="The round."
+)
 @_add_correction_options
 @add_format_options
 def standings_(
     rules_file: Path,
     exports: tuple[Path, ...],
-    number: int,
+    round_number: int,
     *,
     output_format: OutputFormat,
     **corrections: Unpack[_Corrections],
@@ -262,12 +268,14 @@ def standings_(
     Participants with equal results go on together, so more may go on than the rules state.
     """
     rules = _read_rules(rules_file)
-    derived = _derive_results(rules, rules_file, exports, corrections)
+    derived_results = _derive_results(rules, rules_file, exports, corrections)
     try:
-        ranked, qualified = rank_participants_of_round(rules, derived, number)
+        ranked_standings, qualified_standings = rank_participants_of_round(
+            rules, derived_results, round_number
+        )
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
-    names = {standing.participant for standing in qualified}
+    qualified_participants = {standing.participant for standing in qualified_standings}
     table = Table(
         (
             build_number_column("rank"),
@@ -277,21 +285,27 @@ def standings_(
             Column("goes on", "goes_on"),
         ),
         [
-            (s.rank, s.participant, s.entry, s.points, "yes" if s.participant in names else "no")
-            for s in ranked
+            (
+                standing.rank,
+                standing.participant,
+                standing.entry,
+                standing.points,
+                "yes" if standing.participant in qualified_participants else "no",
+            )
+            for standing in ranked_standings
         ],
         empty_text="nobody has a rank",
     )
-    is_last = number == len(rules.rounds)
+    is_last_round = round_number == len(rules.rounds)
     footer_text = (
         "This is the last round."
-        if is_last
-        else f"Round {number + 1}: {format_count(len(names), 'participant')}."
+        if is_last_round
+        else f"Round {round_number + 1}: {format_count(len(qualified_participants), 'participant')}."
     )
     show(
         output_format,
         table,
-        document={"round": number, "standings": table.to_json_rows()},
+        document={"round": round_number, "standings": table.to_json_rows()},
         text_before=rules.name.en,
         text_after=footer_text,
     )
@@ -309,7 +323,7 @@ def _derive_results(
     try:
         for path in exports:
             _verify_export(path)
-        derived = derive_results(
+        derived_results = derive_results(
             rules,
             rules.digest,
             {str(path): _iter_entries(path) for path in exports},
@@ -321,9 +335,9 @@ def _derive_results(
         )
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    if not derived.entries:
+    if not derived_results.entries:
         raise click.ClickException(f"no entry of {rules_file} was sold in these journals")
-    return derived
+    return derived_results
 
 
 def _verify_export(path: Path) -> None:
@@ -406,8 +420,8 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_fo
             build_number_column("prize, cents", "prize_cents"),
         ),
         [
-            (s.rank, s.participant, s.entry, s.round, s.points, prize)
-            for s, prize in settlement.list_standings_with_prizes()
+            (standing.rank, standing.participant, standing.entry, standing.round, standing.points, prize)
+            for standing, prize in settlement.list_standings_with_prizes()
         ],
         empty_text="nobody has a rank",
     )
@@ -450,7 +464,9 @@ def paid(
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
     prize_by_entry = {
-        (s.entry, s.participant): prize for s, prize in settlement.list_standings_with_prizes() if prize
+        (standing.entry, standing.participant): prize
+        for standing, prize in settlement.list_standings_with_prizes()
+        if prize
     }
     payments_by_entry: dict[tuple[int, str], list[tuple[str, PrizePaid]]] = {
         key: [] for key in prize_by_entry
@@ -484,7 +500,7 @@ def paid(
         rows,
         empty_text="nobody has won a prize",
     )
-    owed_cents = sum(row[2] for row in rows if row[4] == "owed")
+    owed_cents = sum(prize_cents for _, _, prize_cents, _, status, _ in rows if status == "owed")
     show(
         output_format,
         table,
@@ -492,7 +508,7 @@ def paid(
         text_before=rules.name.en,
         text_after=f"Still owed: {format_count(owed_cents, 'cent')} {rules.currency}.",
     )
-    if wrong_entries := [str(row[0]) for row in rows if row[4] == "wrong"]:
+    if wrong_entries := [str(entry) for entry, _, _, _, status, _ in rows if status == "wrong"]:
         raise click.ClickException(
             f"entry {', '.join(wrong_entries)}: paid twice, in another amount, or without having won a prize"
         )
@@ -500,7 +516,7 @@ def paid(
 
 def _list_totals(rules: Tournament, settlement: TournamentSettlement) -> dict[str, object]:
     """Return the amounts of a settlement as JSON data, in minor units."""
-    share = settlement.returned_share
+    returned_share = settlement.returned_share
     return {
         "tournament": rules.name.en,
         "currency": rules.currency,
@@ -512,7 +528,7 @@ def _list_totals(rules: Tournament, settlement: TournamentSettlement) -> dict[st
         "excluded_entries": [*settlement.standings.excluded_entries],
         "added_cents": settlement.added_cents,
         "prizes_cents": settlement.total_cents,
-        "returned_share": None if share is None else str(share),
+        "returned_share": None if returned_share is None else str(returned_share),
     }
 
 
@@ -530,16 +546,17 @@ def _list_sentences(rules: Tournament, settlement: TournamentSettlement) -> list
         f"{format_count(settlement.entry_count, 'entry', 'entries')}; fees sold"
         f" {format_count(settlement.sold_fees_cents, 'cent')} {currency}, refunded {settlement.refunded_cents:,}."
     )
-    for title, numbers in (
+    for title, entry_numbers in (
         ("Refunded", standings.refunded_entries),
         ("Excluded", standings.excluded_entries),
     ):
-        if numbers:
-            sentences.append(f"{title}: entry {', '.join(map(str, numbers))}.")
+        if entry_numbers:
+            sentences.append(f"{title}: entry {', '.join(map(str, entry_numbers))}.")
     if settlement.added_cents:
         sentences.append(f"Added by the venue: {format_count(settlement.added_cents, 'cent')}.")
-    if (share := settlement.returned_share) is not None:
+    if (returned_share := settlement.returned_share) is not None:
         sentences.append(
-            f"Returned: {format_count(settlement.total_cents, 'cent')}, {format_percent(share)}% of the fees sold."
+            f"Returned: {format_count(settlement.total_cents, 'cent')}, "
+            f"{format_percent(returned_share)}% of the fees sold."
         )
     return sentences

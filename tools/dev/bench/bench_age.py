@@ -36,7 +36,7 @@ from meters.keys import MachineKey
 from meters.storage import DiskStorage
 from paytables import list_library_games
 from tools.audit.games import GameFiles
-from tools.audit.point import load_auditor, save_auditor
+from tools.audit.saved_state import load_auditor, save_auditor
 from tools.cli.terminal import echo
 from tools.dev.bench import BenchFigure
 from tools.dev.bench.bench_cabinet import start_bench_machine

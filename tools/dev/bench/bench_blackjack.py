@@ -41,7 +41,7 @@ def measure_figures() -> Iterator[BenchFigure]:
     simulated = rounds / SIMULATED_ROUND_COUNT * needed
     for decks in DECK_COUNTS:
         house = definition.model_copy(
-            update={"shoe": definition.shoe.model_copy(update={"decks": decks})}
+            update={"shoe": definition.shoe.model_copy(update={"deck_count": decks})}
         ).house
         made: list[policies.StrategyCalculator] = []
         weighed = measure_processor_seconds(
@@ -75,11 +75,11 @@ def measure_figures() -> Iterator[BenchFigure]:
 def _measure_distributions(seconds_per_cabinet_round: float) -> Iterator[BenchFigure]:
     """Yield the cost of a round's exact net distribution, compared with rounds played by compiled code."""
     definition = load_game(GAME_WITH_ONE_SPLIT).rules.definition  # type: ignore[attr-defined]
-    table, answers = policies.StrategyCalculator(definition.house), dict[HandQuestion, int]()
+    table, answers = policies.StrategyCalculator(definition.exact_house_rules), dict[HandQuestion, int]()
     best = table.evaluate(
         policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
     )
-    play = read_strategy(definition.house, definition.proved["main"].policy)
+    play = read_strategy(definition.exact_house_rules, definition.proved["main"].policy)
     assert play is not None  # the library carries its own rules' play
     compute_net_distribution(table, answers, best)  # compiles
     sample_rounds(definition, play, 1_000)

@@ -113,7 +113,7 @@ def _measure_simulation() -> Iterator[BenchFigure]:
     fast = COMPILED_GAME_COUNT / measure_processor_seconds(
         lambda: compiled.simulate(stages, COMPILED_GAME_COUNT, 1)
     )
-    cost = stages.mode.cost
+    cost = stages.mode.cost_credits
     slow = INTERPRETED_GAME_COUNT / measure_processor_seconds(
         lambda: play_batch(game, cost, {}, INTERPRETED_GAME_COUNT, FastDraws())
     )

@@ -118,14 +118,14 @@ def _iter_scenes_with_many_hands(picture: Picture) -> Iterator[_MeasuredScene]:
     theme = load_theme()
     for name in _GAMES_WITH_MANY_HANDS:
         game, view = load_table_game(name)
-        rest = build_idle_view((view,), view, "en", felt=game.rules.build_current_view())
+        rest = build_idle_view((view,), view, "en", felt_state=game.rules.build_current_view())
         scenes = dict(iter_shared_round_scenes(game, view, rest, theme))
         shown = [(scenes["settled"], 3.0)]
         for scene in (next(iter(scenes.values())), scenes["moving"]):
             line = build_view_timeline(scene, theme)
             assert line is not None
             assert scene.presentation is not None
-            shown.append((replace(scene, now=scene.presentation.began_at), line.end))
+            shown.append((replace(scene, now=scene.presentation.began_at), line.end_seconds))
         yield f"seven hands or more: {name}", picture, tuple(shown), 10
 
 
@@ -155,7 +155,7 @@ def _iter_measured_scenes(picture: Picture) -> Iterator[_MeasuredScene]:
         show = show_outcome(build_idle_view((view,), view, "en"), view, outcome)
         line = build_view_timeline(show, theme)
         assert line is not None
-        yield label, picture, ((replace(show, now=100.0), line.end),), 12
+        yield label, picture, ((replace(show, now=100.0), line.end_seconds),), 12
     assert harbour is not None
     rest = build_idle_view((harbour,), harbour, "en")
     assert rest.snapshot is not None
@@ -165,7 +165,7 @@ def _iter_measured_scenes(picture: Picture) -> Iterator[_MeasuredScene]:
     )
     grown = apply_message(rest, rest.snapshot.model_copy(update={"progressives": raised}))
     yield "top screen, levels growing", TopPicture(theme), ((replace(grown, now=100.0), 3.0),), 12
-    page = apply_message(rest, rest.snapshot.model_copy(update={"page": pages.build_meters_page()}))
+    page = apply_message(rest, rest.snapshot.model_copy(update={"service_page": pages.build_meters_page()}))
     yield "service page of long tables", picture, ((replace(page, now=100.0), 3.0),), 10
 
 
@@ -224,7 +224,7 @@ def _measure_browser_screen() -> Iterator[BenchFigure]:
         yield BenchFigure(name, rate, "MB/s", better_if="lower")
         link.send('{"key": "KeyH"}')
         frames = 0
-        while view.page.value != "help" and frames < 100:
+        while view.player_page.value != "help" and frames < 100:
             frames += 1
             for did in web.take_inputs() or []:
                 view = apply_action(view, did, theme)[0] if isinstance(did, Action) else view

@@ -32,7 +32,12 @@ def measure_figures() -> Iterator[BenchFigure]:
     with tempfile.TemporaryDirectory() as folder:
         manifest, key = Path(folder) / "software.manifest", read_signing_key(create_signing_key(), "bench")
         content = SoftwareManifest(
-            version="0", made="", reason="", libraries=False, bytecode=False, files=compute_digests(found)
+            version="0",
+            made_utc="",
+            reason="",
+            includes_libraries=False,
+            includes_bytecode=False,
+            files=compute_digests(found),
         )
         manifest.write_bytes(encode_signed_manifest(encode_for_signature(content), key, "bench"))
         public = format_public_key(key)

@@ -112,7 +112,7 @@ def _convert_to_plain_data(proof: object) -> dict[str, Any]:
         return {name: _convert_to_plain_data(each) for name, each in proof.items()}
     if not isinstance(proof, BaseModel):
         raise TypeError(f"{type(proof).__name__} is not a proof")
-    return proof.model_dump(mode="json")
+    return proof.model_dump(mode="json", by_alias=True)
 
 
 def _create_progress_reporter(name: str, stored_count: int) -> Callable[[int, int], None]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.app.features import FEATURES
 from egm.config.sas_line import DEFAULT_POLL_GROUPS
-from egm.links.sas import money
+from egm.links.sas import money_exceptions
 from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.meters import SUPPORTED_METER_CODES
 from egm.links.sas.polls import IMPLEMENTED_POLLS
@@ -24,7 +24,7 @@ from tools.lab.markdown import format_table
 _PATH_TO_ROOT: Final = "../../"
 _SENT_EXCEPTION_CODES: Final = (
     list_raised_exceptions(FEATURES.entry_declarations)
-    | money.MONEY_EXCEPTION_CODES
+    | money_exceptions.MONEY_EXCEPTION_CODES
     | {NO_EXCEPTION_CODE, QUEUE_OVERFLOW_EXCEPTION_CODE}
 )
 
@@ -140,7 +140,7 @@ def _list_poll_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
             [
                 title,
                 poll.name,
-                poll.type,
+                poll.poll_type,
                 poll.confidence,
                 state,
                 note,

@@ -55,7 +55,7 @@ def _list_cctalk_decoders() -> tuple[Callable[[cctalk.CctalkFrame], object], ...
 
 CODECS: Final[Mapping[str, Codec]] = {
     "gat": Codec(
-        cut_frame=gat.parse_packet,
+        cut_frame=gat.cut_packet,
         decoders=(gat.decode_request,),
         samples=(
             gat.GatPacket(gat.GatCommand.STATUS).encode(),

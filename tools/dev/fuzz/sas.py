@@ -14,7 +14,7 @@ from egm.links.sas.channel import RunPollEffect, SasChannelState, SendBytes
 from egm.links.sas.codec import ACK
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.polls import find_available_polls
-from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, SasReadout
+from egm.links.sas.readout import GameReadout, HandpayReadout, HopperReadout, SasReadout
 from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE
 from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_with_wakeup
 from meters import MeterReading
@@ -33,14 +33,14 @@ class WrongReplyError(AssertionError):
 
 def build_readout() -> SasReadout:
     """Return the data of a machine with one game and at least one value of each kind."""
-    game = GameFacts(
+    game = GameReadout(
         game_number=1,
         id="game",
         title="Game",
         version="1",
         digest="0" * 64,
         denominations_cents=(1, 5),
-        max_bet_credits=10,
+        bet_max_credits=10,
         payback_hundredths=9000,
     )
     return SasReadout(
@@ -51,15 +51,15 @@ def build_readout() -> SasReadout:
         games=(game,),
         selected_game_number=1,
         player_denomination_cents=1,
-        handpay=HandpayFacts("handpay-1", "jackpot", 100),
-        hopper=HopperFacts(10, ("hopper.jam",)),
+        handpay=HandpayReadout("handpay-1", "jackpot", 100),
+        hopper=HopperReadout(10, ("hopper.jam",)),
         payout_coin_cents=100,
         last_bill_cents=500,
         last_ticket_cents=700,
         stacker_bill_count=1,
         stacker_cents=500,
         reel_stops=(1, 2, 3),
-        local_time=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+        read_local_time=lambda: datetime(2026, 1, 1, tzinfo=UTC),
         supported_poll_codes=frozenset(_AVAILABLE_POLLS),
     )
 
@@ -71,7 +71,7 @@ class _Machine:
         self.strict = bool(choices & 1)
         self.channel = SasChannelState(MACHINE_ADDRESS, _AVAILABLE_POLLS)
         self.channel.readout = build_readout()
-        self.channel.real_time = bool(choices & 2)
+        self.channel.is_real_time_reporting_on = bool(choices & 2)
         framing = WakeupBitFraming if self.strict else LenientFraming
         self._framing = framing(MACHINE_ADDRESS, _PAUSE_NS)
         self._answer = choices >> 2
@@ -120,7 +120,7 @@ def run_fuzz_input(data: bytes) -> None:
         if noise[at] % 16 == 1:
             machine.pause()
     machine.pause()
-    machine.channel.real_time = False
+    machine.channel.is_real_time_reporting_on = False
     _send_in_parts(machine, b"\x80", 0)
     answer = _send_in_parts(machine, _CREDITS_POLL, 8)
     if answer[:2] != _CREDITS_POLL:

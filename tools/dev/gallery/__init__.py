@@ -145,7 +145,9 @@ def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     """Return the screen at the start of a game with this outcome."""
     assert view.snapshot is not None
     bet = max(game.bet_options)
-    playing = view.snapshot.model_copy(update={"state": "playing", "accepts": ("language", "service")})
+    playing = view.snapshot.model_copy(
+        update={"state": "playing", "accepted_inputs": ("language", "service")}
+    )
     play = GameOutcome(
         play_id=game.id,
         game_id=game.id,
@@ -163,7 +165,7 @@ def show_decision(idle_view: View, game: GameView, decision: Asked) -> View:
         play_id=game.id, kind=decision.kind, options=decision.options, display=dict(decision.prompt)
     )
     language = idle_view.snapshot.language if idle_view.snapshot else "en"
-    waiting = build_snapshot(game, language, state="playing", accepts=("language", "service"))
+    waiting = build_snapshot(game, language, state="playing", accepted_inputs=("language", "service"))
     return apply_message(apply_message(idle_view, waiting), message)
 
 
@@ -180,7 +182,9 @@ def iter_game_scenes(
     yield "idle", idle_view
     yield (
         "attract",
-        replace(build_idle_view(games, game, language, credit_cents=0, accepts=("language",)), now=160.0),
+        replace(
+            build_idle_view(games, game, language, credit_cents=0, accepted_inputs=("language",)), now=160.0
+        ),
     )
     for name, outcome in (("loss", found.loss), ("win", found.small_win), ("big-win", found.big_win)):
         if outcome is not None:
@@ -190,7 +194,7 @@ def iter_game_scenes(
         view = show_decision(idle_view, game, decision)
         line = build_view_timeline(view, theme)
         assert line is not None
-        yield f"asks-{decision.kind}-{number + 1}", replace(view, now=100.0 + line.roll_up_end + 0.1)
+        yield f"asks-{decision.kind}-{number + 1}", replace(view, now=100.0 + line.roll_up_end_seconds + 0.1)
     if found.doubled is not None:
         view = show_outcome(idle_view, game, found.doubled)
         line = build_view_timeline(view, theme)
@@ -199,7 +203,10 @@ def iter_game_scenes(
         for part, share in (("turning", 0.3), ("turned", 1.02)):
             yield (
                 f"double-up-{part}",
-                replace(view, now=100.0 + last.begin + (last.last_stop - last.begin) * share),
+                replace(
+                    view,
+                    now=100.0 + last.begin_seconds + (last.last_stop_seconds - last.begin_seconds) * share,
+                ),
             )
     yield from _iter_level_scenes(idle_view, game, found, theme)
     yield from _iter_prize_scenes(idle_view, game, found, theme)
@@ -211,7 +218,7 @@ def iter_game_scenes(
                     f"slip-{number}",
                     replace(
                         _mark_keno_cards(idle_view, game, theme),
-                        page=PlayerPage.KENO_SLIP,
+                        player_page=PlayerPage.KENO_SLIP,
                         sheet_index=number - 1,
                     ),
                 )
@@ -240,11 +247,13 @@ def _iter_feature_scenes(
     assert line is not None
     assert show is not None
     for i, step in enumerate(line.steps[:4]):
-        yield f"feature-{i + 1}", replace(view, now=100.0 + step.last_stop + 0.3)
-    titles = [step.title_card_begin for i, step in enumerate(line.steps) if has_feature_title_card(show, i)]
+        yield f"feature-{i + 1}", replace(view, now=100.0 + step.last_stop_seconds + 0.3)
+    titles = [
+        step.title_card_begin_seconds for i, step in enumerate(line.steps) if has_feature_title_card(show, i)
+    ]
     for i, title in enumerate(titles[:2]):
         yield f"feature-title-{i + 1}", replace(view, now=100.0 + title + 1.0)
-    yield "feature-closing", replace(view, now=100.0 + line.last_stop + 0.6)
+    yield "feature-closing", replace(view, now=100.0 + line.last_stop_seconds + 0.6)
 
 
 def _mark_keno_cards(idle_view: View, game: GameView, theme: Theme) -> View:
@@ -289,7 +298,10 @@ def _iter_level_scenes(
         won = replace(view, presentation=replace(view.presentation, outcome=play))
         line = build_view_timeline(won, theme)
         assert line is not None
-        yield f"levels-{name}", replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
+        yield (
+            f"levels-{name}",
+            replace(won, now=100.0 + (line.last_stop_seconds + line.roll_up_end_seconds) / 2),
+        )
 
 
 def _iter_prize_scenes(
@@ -309,7 +321,10 @@ def _iter_prize_scenes(
         won = replace(view, presentation=replace(view.presentation, outcome=shown_play))
         line = build_view_timeline(won, theme)
         assert line is not None
-        yield f"prize-{name}", replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
+        yield (
+            f"prize-{name}",
+            replace(won, now=100.0 + (line.last_stop_seconds + line.roll_up_end_seconds) / 2),
+        )
 
 
 def _iter_outcome_scenes(
@@ -321,11 +336,14 @@ def _iter_outcome_scenes(
     if name == "loss":
         yield "spin", replace(view, now=100.9)
         return
-    yield f"{name}-rolling", replace(view, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
-    settled_view = replace(view, now=100.0 + line.end)
+    yield (
+        f"{name}-rolling",
+        replace(view, now=100.0 + (line.last_stop_seconds + line.roll_up_end_seconds) / 2),
+    )
+    settled_view = replace(view, now=100.0 + line.end_seconds)
     win = outcome.win_credits * UNIT_CENTS
     settled_view = apply_message(
         settled_view,
         build_snapshot(game, idle_view.snapshot.language if idle_view.snapshot else "en", win_cents=win),
     )
-    yield f"{name}-after", replace(settled_view, now=100.0 + line.end + 3.2)
+    yield f"{name}-after", replace(settled_view, now=100.0 + line.end_seconds + 3.2)

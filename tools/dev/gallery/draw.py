@@ -45,7 +45,7 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
         surface = pygame.Surface(picture.size_pixels).convert()
         for language in ("en", "fr"):
             scenes = [("machine", name, view) for name, view in iter_machine_scenes(views, language, theme)]
-            idle_view = build_idle_view(views, views[0], language, accepts=("language", "service"))
+            idle_view = build_idle_view(views, views[0], language, accepted_inputs=("language", "service"))
             scenes += [
                 ("machine", name, view) for name, view in iter_real_page_scenes(idle_view, pages, theme)
             ]

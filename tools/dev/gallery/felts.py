@@ -11,7 +11,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.roulette_layout import list_felt_parts, list_street_sheets
+from egm.screen.roulette_felt import list_felt_parts, list_street_sheets
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.table_side_panels import list_prize_pages
 from egm.screen.table import TableGameData
@@ -69,7 +69,7 @@ def iter_felt_scenes(
     game: Game, game_view: GameView, language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of one table in a layout."""
-    idle_view = build_idle_view((game_view,), game_view, language, felt=game.rules.build_current_view())
+    idle_view = build_idle_view((game_view,), game_view, language, felt_state=game.rules.build_current_view())
     assert idle_view.snapshot is not None
     layout = layout.for_table_game(has_levels=bool(idle_view.snapshot.progressives))
     yield "idle", idle_view
@@ -79,11 +79,11 @@ def iter_felt_scenes(
     if table.spots:
         yield "laid", laid
         past = idle_view.snapshot.model_copy(
-            update={"results": _list_past_results(table, FixedDraws(game.id))}
+            update={"last_results": _list_past_results(table, FixedDraws(game.id))}
         )
         yield "past", apply_message(idle_view, past)
         for part in list_felt_parts(table, layout):
-            yield f"part-{part}", _apply_screen_action(laid, "cloth", part, theme)
+            yield f"part-{part}", _apply_screen_action(laid, "felt_part", part, theme)
         for sheet in range(
             len(list_street_sheets(table, layout)) + 1 if list_street_sheets(table, layout) else 0
         ):
@@ -117,7 +117,7 @@ def _build_second_seat_wager(game: Game, wager: Wager) -> Wager:
     """Return the wager of the second seat for a round in which every seat makes the bets of ``wager``."""
     if not isinstance(game.rules, SeatedRules):
         return wager
-    seats = game.rules.table_layout.table.seats
+    seats = game.rules.table_layout.table.seat_count
     return game.rules.combine_seat_wagers(wager, 1, dict.fromkeys(range(seats), wager))
 
 
@@ -193,7 +193,7 @@ def _iter_round_scenes(
     idle_view = view.snapshot.model_copy(update=bet)
     playing = {
         "state": "playing",
-        "accepts": ("language", "service"),
+        "accepted_inputs": ("language", "service"),
         "staked_cents": wager.credits * UNIT_CENTS,
     }
     view = apply_message(view, idle_view.model_copy(update=playing))
@@ -211,7 +211,7 @@ def _iter_round_scenes(
         line = build_view_timeline(view, theme)
         assert line is not None
         began = view.presentation.began_at if view.presentation is not None else view.now
-        view = replace(view, now=began + line.roll_up_end + 0.1)
+        view = replace(view, now=began + line.roll_up_end_seconds + 0.1)
         if not is_own:
             waited.add(question.kind)
         yield f"asks-{question.kind}-{question_count}" if is_own else f"waits-{question.kind}", view
@@ -240,22 +240,25 @@ def _iter_round_scenes(
         yield (
             name,
             replace(
-                view, now=view.presentation.began_at + last.begin + (last.last_stop - last.begin) * share
+                view,
+                now=view.presentation.began_at
+                + last.begin_seconds
+                + (last.last_stop_seconds - last.begin_seconds) * share,
             ),
         )
-    over = replace(view, now=view.presentation.began_at + line.end)
+    over = replace(view, now=view.presentation.began_at + line.end_seconds)
     next_rules = game.with_table_state(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in next_rules.list_standing_bets()}
     shut = tuple(spot.id for spot in next_rules.list_spots() if not spot.accepts_bets)
     snapshot_values = {
         "win_cents": cents,
         "last_display": dict(outcome.display),
-        "standing": standing,
-        "shut": shut,
+        "standing_credits_by_spot": standing,
+        "closed_spots": shut,
     }
-    snapshot_values["results"] = tuple(
+    snapshot_values["last_results"] = tuple(
         str(outcome.display[key]) for key in ("result",) if key in outcome.display
     )
-    snapshot_values["felt"] = FeltState.model_validate(next_rules.build_current_view())
+    snapshot_values["felt_state"] = FeltState.model_validate(next_rules.build_current_view())
     over = apply_message(over, idle_view.model_copy(update=snapshot_values))
     yield "settled", replace(over, now=over.now + 3.2)

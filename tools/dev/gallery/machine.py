@@ -36,7 +36,9 @@ def _iter_protection_scenes(
     """Yield the scenes of player protection: reminders, reached limits, and the page where a player sets limits."""
     protection_fields = {
         "protection": PlayerProtectionView(
-            clock=True, limits=True, help_line={"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
+            must_show_clock=True,
+            can_set_limits=True,
+            help_line={"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"},
         ),
         "session": PlayerSessionView(
             since_utc="2026-11-21T16:00:00+00:00", spent_cents=3450, limit_minutes=60
@@ -54,11 +56,11 @@ def _iter_protection_scenes(
         goes = ("acknowledge",) if kind in {"time", "spend"} else ()
         accepts = (*goes, "cash_out", "language", "service")
         idle_view = build_idle_view(
-            games, games[0], language, reminder=reminder, accepts=accepts, **protection_fields
+            games, games[0], language, reminder=reminder, accepted_inputs=accepts, **protection_fields
         )
         yield f"reminder-{kind}", idle_view
     idle_view = build_idle_view(
-        games, games[0], language, accepts=("limit", "language", "service"), **protection_fields
+        games, games[0], language, accepted_inputs=("limit", "language", "service"), **protection_fields
     )
     view, _ = apply_action(idle_view, Action("help"), theme)
     yield "limits", replace(view, sheet_index=-1)
@@ -92,11 +94,11 @@ def _iter_tournament_scenes(
                 state="tournament",
                 tournament=tournament,
                 credit_cents=tournament.points * UNIT_CENTS,
-                accepts=("play", "language", "service"),
+                accepted_inputs=("play", "language", "service"),
             ),
         )
     idle_view = build_idle_view(
-        games, games[0], language, tournament=announced, accepts=("language", "service")
+        games, games[0], language, tournament=announced, accepted_inputs=("language", "service")
     )
     view, _ = apply_action(idle_view, Action("help"), theme)
     for n, _ in enumerate(announced.rules[language]):
@@ -110,7 +112,7 @@ def iter_machine_scenes(
     game = games[0]
 
     def stopped(**changes: Any) -> View:
-        return build_idle_view(games, game, language, accepts=("language", "service"), **changes)
+        return build_idle_view(games, game, language, accepted_inputs=("language", "service"), **changes)
 
     idle_view = build_idle_view(games, game, language)
     yield "boot", View(now=1.2)
@@ -125,21 +127,24 @@ def iter_machine_scenes(
     hamper = PrizeInKind(
         id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000
     )
-    for name, more in (("delivered", {}), ("or-cash", {"amount_cents": 1850, "cash_instead": True})):
+    for name, more in (("delivered", {}), ("or-cash", {"amount_cents": 1850, "can_take_cash": True})):
         handpay_values = {"kind": "merchandise", "amount_cents": 0, "prizes": (hamper,), **more}
         yield (
             f"handpay-prize-{name}",
             stopped(state="handpay", handpay=HandpayView.model_validate(handpay_values)),
         )
     for way in ("ticket", "coins", "aft"):
-        paying = stopped(state="paying", paying=PayoutView(way=way, amount_cents=4725))
+        paying = stopped(state="paying", payout=PayoutView(method=way, amount_cents=4725))
         yield f"paying-{way}", replace(paying, now=101.5, scene_began_at=100.0)
     yield from _iter_stopped_machine_scenes(stopped)
     yield from _iter_credit_scenes(games, game, language)
     yield from _iter_money_scenes(games, game, language)
     for name, cash_out in (("transfer", False), ("cash-out", True)):
-        lock = HostLock(host="main", cash_out=cash_out, until_utc="2026-11-21T17:05:08+00:00")
-        yield f"locked-{name}", replace(stopped(state="locked", lock=lock), now=101.5, scene_began_at=100.0)
+        lock = HostLock(host="main", is_cash_out=cash_out, until_utc="2026-11-21T17:05:08+00:00")
+        yield (
+            f"locked-{name}",
+            replace(stopped(state="locked", host_lock=lock), now=101.5, scene_began_at=100.0),
+        )
     yield from _iter_protection_scenes(games, language, theme)
     yield from _iter_tournament_scenes(games, language, theme)
     yield from iter_page_scenes(stopped(), iter_sample_pages(), theme)
@@ -154,7 +159,7 @@ def iter_machine_scenes(
 
 def _iter_stopped_machine_scenes(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a stopped machine: open doors, tilts, and a memory that cannot be used."""
-    yield "door", stopped(state="door_open", doors_open=("main", "cash_box"))
+    yield "door", stopped(state="door_open", open_doors=("main", "cash_box"))
     for code, by in (
         ("io_board.communication", "self"),
         ("bill_acceptor.disputed", "attendant"),
@@ -190,9 +195,11 @@ def _iter_money_scenes(
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a machine out of service, and of notices about money in and out."""
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
-        notices = (Notice(code=code, severity="warning", lasting=True),)
+        notices = (Notice(code=code, severity="warning", is_lasting=True),)
         accepts = ("cash_out", "language")
-        out = build_idle_view(games, game, language, state="out_of_service", accepts=accepts, notices=notices)
+        out = build_idle_view(
+            games, game, language, state="out_of_service", accepted_inputs=accepts, notices=notices
+        )
         yield f"out-{code.partition('.')[2]}", out
     for code in ("bill_accepted", "ticket_accepted", "coins_accepted", "ticket_printed", "ticket_returned"):
         values: dict[str, int | str] = {} if code == "ticket_returned" else {"amount_cents": 2000}
@@ -211,18 +218,25 @@ def _iter_credit_scenes(
     kinds = {"credit_cents": 123450, "restricted_cents": 100000, "nonrestricted_cents": 2500}
     yield "credit-promotional", build_idle_view(games, game, language, **kinds)
     accepts = ("language", "service", "residual")
-    idle_view = {"credit_cents": 3, "residual": ResidualCreditView(amount_cents=3), "accepts": accepts}
+    idle_view = {
+        "credit_cents": 3,
+        "residual_credit": ResidualCreditView(amount_cents=3),
+        "accepted_inputs": accepts,
+    }
     yield "residual", build_idle_view(games, game, language, **idle_view)
     staked = ResidualCreditView(amount_cents=3, prize_cents=5)
-    yield "residual-played", build_idle_view(games, game, language, **{**idle_view, "residual": staked})
-    disabled_notices = (Notice(code="disabled.host", severity="warning", lasting=True),)
+    yield (
+        "residual-played",
+        build_idle_view(games, game, language, **{**idle_view, "residual_credit": staked}),
+    )
+    disabled_notices = (Notice(code="disabled.host", severity="warning", is_lasting=True),)
     shut = {"state": "out_of_service", "notices": disabled_notices, **idle_view}
     yield "residual-out", build_idle_view(games, game, language, **shut)
 
 
 def _build_device_drawer_view(idle_view: View) -> View:
     """Return a view with the drawer of simulated devices open, with every kind of device."""
-    device_states: dict[str, dict[str, Any]] = {
+    state_by_device: dict[str, dict[str, Any]] = {
         "bill": {
             "inside_cents": 0,
             "powered": True,
@@ -243,7 +257,7 @@ def _build_device_drawer_view(idle_view: View) -> View:
         has_device_drawer=True,
         drawer_opened_at=90.0,
         is_simulator_connected=True,
-        device_states=device_states,
+        state_by_device=state_by_device,
         now=101.0,
     )
     return apply_bench_reply(out, BenchReply(ok=True, text="2000 cents inserted"))

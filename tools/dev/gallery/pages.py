@@ -275,9 +275,9 @@ def iter_page_scenes(
     """Yield each page as a view of an idle machine on which it is open."""
     assert idle_view.snapshot is not None
     for name, page in named_pages:
-        view = apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": page}))
+        view = apply_message(idle_view, idle_view.snapshot.model_copy(update={"service_page": page}))
         line = build_view_timeline(view.recalled_view, theme) if view.recalled_view is not None else None
-        yield name, replace(view, now=100.0 + (line.roll_up_end + 0.1 if line is not None else 1.0))
+        yield name, replace(view, now=100.0 + (line.roll_up_end_seconds + 0.1 if line is not None else 1.0))
 
 
 #: Maximum number of pages of the walk.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from egm.links.sas.names import TableConfidence
+from egm.links.sas.definitions import TableConfidence
 from tools.dev.host.fields import Field, FieldKind, Layout
 
 

@@ -416,7 +416,7 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
     result, controller = floor.result, floor.controllers.controller
     findings = result.findings
     record = next(r for r in controller.list_level_records() if r.id == definition.id)
-    register = {hit.claim: hit for hit in controller.read_win_register() if hit.level == definition.id}
+    register = {hit.claim_id: hit for hit in controller.read_win_register() if hit.level == definition.id}
     wagers = sum(len(machine.memory.contributions) for machine in machines)
     terms = definition.terms
     if record.level.contributed_amount != wagers * STAKE_CENTS * (terms.increment + terms.hidden_increment):
@@ -428,12 +428,12 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
         hit, line = hits[name], register[name]
         if not line.amount_cents == line.paid_cents == hit.locked_cents == hit.paid_cents:
             findings.append(f"{name}: {line} on record, {hit} on the machine")
-        if line.place == hit.fall_count + 1 and line.amount_cents < hit.shown_cents:
+        if line.hit_number == hit.fall_count + 1 and line.amount_cents < hit.shown_cents:
             findings.append(f"{name}: {line.amount_cents} awarded, {hit.shown_cents} shown on the machine")
-        shown_cents = floor.value_checker.highest_cents(definition.id, line.place - 1)
+        shown_cents = floor.value_checker.highest_cents(definition.id, line.hit_number - 1)
         if line.amount_cents < shown_cents:
             findings.append(f"{name}: {line.amount_cents} awarded, {shown_cents} shown on the sign")
-    if sorted(line.place for line in register.values()) != list(range(1, len(register) + 1)):
+    if sorted(line.hit_number for line in register.values()) != list(range(1, len(register) + 1)):
         findings.append(f"{definition.id}: hits without a unique order")
     findings += [f"{machine.serial}: {text}" for machine in machines for text in machine.memory.findings]
     result.fault_counts["mystery prize won"] += len(hits) if terms.is_mystery else 0

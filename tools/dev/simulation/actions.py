@@ -157,7 +157,7 @@ class Crowd:
         """
         name = self._name_device("coin")
         cable, coins = self._world.cables[name], self._world.profile.coins.accepted_cents
-        if coins and cable.is_plugged_in and not cable.silent:
+        if coins and cable.is_plugged_in and not cable.is_silent:
             cents = self.dice.choice(coins)
             self._world.act_on_device(name, "insert", amount_cents=cents)
 
@@ -255,7 +255,7 @@ class Crowd:
 
     def _open_menu(self, seconds: float) -> None:
         """Open the service menu, unless it is open."""
-        if any(player.snapshot and player.snapshot.page for player in self._list_players()):
+        if any(player.snapshot and player.snapshot.service_page for player in self._list_players()):
             return
         if "operator" in self._turn_back_timers:
             seconds_since = asyncio.get_running_loop().time() - self._turned_at["operator"]
@@ -410,7 +410,7 @@ class Crowd:
 
 def _is_idle_without_credit(player: Player) -> bool:
     snapshot = player.snapshot
-    return snapshot is not None and (snapshot.state, snapshot.credit_cents, snapshot.page) == (
+    return snapshot is not None and (snapshot.state, snapshot.credit_cents, snapshot.service_page) == (
         "idle",
         0,
         None,

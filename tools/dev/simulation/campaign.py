@@ -166,7 +166,7 @@ class _CaseRun:
 
     async def _reconcile(self, *, is_last: bool) -> None:
         """Repair everything, close all doors, pay all money out, switch off and reconcile."""
-        self._world.medium.cut_at = self._world.pending_work = None
+        self._world.medium.power_loss_at_operation = self._world.pending_work = None
         await self._wait_until_idle()
         self._world.requested_forms = ()
         await self._world.stop()

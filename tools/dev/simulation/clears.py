@@ -98,10 +98,10 @@ class MemoryClears:
                     roster = Roster.load(world.folder.staff)
                     carry_over_roster(roster, folder, None, "", now=world.now, storage=storage)
             except Exception:
-                if not world.medium.dead:
+                if not world.medium.is_without_power:
                     raise
             finally:
-                storage.leave()
+                storage.close_open_files()
             if not world.recover_media():
                 break
         self.histories.append(ended_history)

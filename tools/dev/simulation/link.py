@@ -161,12 +161,14 @@ class FloorLink:
     @property
     def has_open_items(self) -> bool:
         """Return whether a hit waits for the machine's report that it was paid."""
-        return any(not hit.way for hit in self.controller.read_win_register())
+        return any(not hit.payment_method for hit in self.controller.read_win_register())
 
     def sum_paid_cents(self) -> int:
         """Return the total of the payments from all levels in the controller's win register, in minor units."""
         self.controller.verify_levels()
-        return sum(hit.paid_cents or 0 for hit in self.controller.read_win_register() if hit.way != "void")
+        return sum(
+            hit.paid_cents or 0 for hit in self.controller.read_win_register() if hit.payment_method != "void"
+        )
 
     def read_contributions(self, level: str) -> Fraction:
         """Return the sum of all wagers' contributions to a level, in minor units."""

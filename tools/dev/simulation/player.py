@@ -118,7 +118,7 @@ class Player:
     async def _read_messages(self) -> None:
         folder = self._world.folder
         self._answered_page_id = ""
-        with open_socket_address(folder.find_screen_socket(self.position)) as address:
+        with open_socket_address(folder.get_screen_socket_path(self.position)) as address:
             reader, self._writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
         with closing(self._writer):
             token = folder.get_screen_token_path(self.position).read_text(encoding="ascii")
@@ -133,14 +133,14 @@ class Player:
         """Return whether the screen shows the machine, and not a page of the first start."""
         snapshot = self.snapshot
         return snapshot is not None and (
-            snapshot.page is None or not str(snapshot.page.title.value).startswith("first.")
+            snapshot.service_page is None or not str(snapshot.service_page.title.value).startswith("first.")
         )
 
     @property
     def awaited_handpay(self) -> tuple[object, ...]:
         """Return what identifies the hand-pay that waits here for the attendant's key; empty if there is none."""
         owed = None if self.snapshot is None or self.snapshot.state != "handpay" else self.snapshot.handpay
-        return () if owed is None or owed.ticket == "asked" else _identify_handpay(owed)
+        return () if owed is None or owed.ticket_option == "asked" else _identify_handpay(owed)
 
     @property
     def attendant_fault_codes(self) -> set[str]:
@@ -153,7 +153,7 @@ class Player:
         if isinstance(message, Snapshot):
             self._handle_snapshot(message)
         elif isinstance(message, Hello):
-            self.games = {game.id: game for game in message.games if game.offered}
+            self.games = {game.id: game for game in message.games if game.is_offered}
         elif isinstance(message, GameOutcome):
             self.observed.games[message.play_id] = message
             self._press_later("shown", message.play_id)
@@ -182,14 +182,14 @@ class Player:
         if any(notice.code == "intervention_closed" for notice in snapshot.notices):
             self._world.boxes.confirm_collection()
         self._world.rulings_needed[self.position] = self.needed_ruling_line
-        if snapshot.page is None:
+        if snapshot.service_page is None:
             self._answered_page_id = ""
-        elif snapshot.page.id != self._answered_page_id:
-            self._answered_page_id = snapshot.page.id
+        elif snapshot.service_page.id != self._answered_page_id:
+            self._answered_page_id = snapshot.service_page.id
             delay = self._dice.uniform(0.1, _REACTION_SECONDS_MAX)
-            asyncio.get_running_loop().call_later(delay, self._answer_page, snapshot.page)
+            asyncio.get_running_loop().call_later(delay, self._answer_page, snapshot.service_page)
         if (
-            snapshot.reminder is not None and "acknowledge" in snapshot.accepts
+            snapshot.reminder is not None and "acknowledge" in snapshot.accepted_inputs
         ):  # a reached limit cannot be acknowledged
             self.press("acknowledge")
 
@@ -211,12 +211,12 @@ class Player:
         ):
             return
         is_credit_again = snapshot.credit_cents >= credit_cents + owed_before.amount_cents
-        ticket_replaced_it = owed_before.ticket == "asked" and (
-            snapshot.paying is not None or is_credit_again
+        ticket_replaced_it = owed_before.ticket_option == "asked" and (
+            snapshot.payout is not None or is_credit_again
         )
         if not ticket_replaced_it:
             self.observed.hand_payments.append(
-                HandPayment(owed_before.number, owed_before.kind, owed_before.amount_cents)
+                HandPayment(owed_before.slip_number, owed_before.kind, owed_before.amount_cents)
             )
 
     def handle_memory_clear(self, *, is_handpay_settled: bool) -> None:
@@ -245,7 +245,7 @@ class Player:
             snapshot
             and game
             and is_table_game(game)
-            and not (snapshot.bet_wager.get("bets") or snapshot.standing)
+            and not (snapshot.bet_wager.get("bets") or snapshot.standing_credits_by_spot)
         ):
             self.choose_bet(dice)
         self.press("play")
@@ -262,7 +262,11 @@ class Player:
             self.press("cash_out")
         elif "game" in notice.values:
             self.press("game", notice.values["game"])
-        elif self.snapshot is not None and "play" not in self.snapshot.accepts and self.snapshot.bet_wager:
+        elif (
+            self.snapshot is not None
+            and "play" not in self.snapshot.accepted_inputs
+            and self.snapshot.bet_wager
+        ):
             self.press("bet", 0, {"bets": {}})
         else:
             self.press("play")
@@ -285,14 +289,14 @@ class Player:
             return
         is_selected = snapshot.game_id == game_id
         unit_cents = snapshot.denomination_cents if is_selected else game.denominations_cents[0]
-        limits = snapshot.felt.spots if is_selected else {}
-        closed_spots = snapshot.shut if is_selected else ()
+        limits = snapshot.felt_state.spots if is_selected else {}
+        closed_spots = snapshot.closed_spots if is_selected else ()
         spots = {
             name: spot
             for name, spot in read_table(game).spots.items()
             if not spot.added_bet_multiples and name not in closed_spots
         }
-        most_cents = min(snapshot.credit_cents, snapshot.bet_most_cents or snapshot.credit_cents)
+        most_cents = min(snapshot.credit_cents, snapshot.bet_max_cents or snapshot.credit_cents)
         bets = _choose_bets(spots, limits, most_cents // unit_cents, dice)
         intents: list[tuple[str, int | str | None, dict[str, object] | None]] = [
             *([] if is_selected else [("game", game_id, None)]),
@@ -496,7 +500,7 @@ def _identify_handpay(owed: HandpayView) -> tuple[object, ...]:
 
     They do not include its slip number if there are several positions, because it may change.
     """
-    return owed.since, owed.kind, owed.amount_cents, 0 if owed.position else owed.number
+    return owed.since, owed.kind, owed.amount_cents, 0 if owed.position else owed.slip_number
 
 
 def _choose_chips(spots: Mapping[str, BetSpot], dice: random.Random) -> dict[str, int]:

@@ -24,7 +24,7 @@ from egm.kernel.feature import Features
 from egm.kernel.service_pages import PageText
 from egm.kernel.services import BackgroundService, MachineContext, ServiceFactory
 from egm.links.monitoring import create_exporter
-from egm.links.sas.attachment import create_sas_lines
+from egm.links.sas.line_service import create_sas_lines
 from egm.links.sas.readout_builder import MeterReadingCache
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
@@ -189,11 +189,11 @@ class SimulatedWorld:
             except* RestartRequested:
                 self.restarts += 1
             finally:
-                storage.leave()
+                storage.close_open_files()
 
     def schedule_power_cut(self, operations: int) -> None:
         """Cut the power after the given number of operations of the medium."""
-        self.medium.cut_at = self.medium.operations + operations
+        self.medium.power_loss_at_operation = self.medium.operation_count + operations
 
     def _handle_power_loss(self) -> None:
         """Simulate a power loss on all lines: they are unplugged, but bytes already sent may still arrive."""
@@ -216,7 +216,7 @@ class SimulatedWorld:
         machine, self._machine = self._machine, None
         if cut:
             self.medium.cut_power()
-        was_cut, self.is_on = self.medium.dead, False
+        was_cut, self.is_on = self.medium.is_without_power, False
         if machine is not None:
             machine.cancel()
             if was_cut:
@@ -229,7 +229,7 @@ class SimulatedWorld:
 
     def recover_media(self) -> bool:
         """Close the files that a stopped process left open and restore the media; return whether the power was cut."""
-        was_cut = self.medium.dead
+        was_cut = self.medium.is_without_power
         self._release_locks()
         self.medium.restore()
         return was_cut
@@ -237,7 +237,7 @@ class SimulatedWorld:
     @property
     def is_work_pending(self) -> bool:
         """Return whether work waits for the machine to be off, and no power cut is scheduled."""
-        return self.pending_work is not None and self.medium.cut_at is None
+        return self.pending_work is not None and self.medium.power_loss_at_operation is None
 
     def do_pending_work(self) -> None:
         """Do the work that waits for the machine to be off."""
@@ -262,7 +262,7 @@ class SimulatedWorld:
 
     def find_failure(self) -> BaseException | None:
         """Return the error that ended the machine, or None if it is running or was ended by a power cut."""
-        if self._machine is None or self.medium.dead or not self._machine.done():
+        if self._machine is None or self.medium.is_without_power or not self._machine.done():
             return None
         if self._machine.cancelled():
             return RuntimeError("the machine was cancelled")
@@ -310,7 +310,7 @@ class SimulatedWorld:
             wire.tick()
             reply = b"" if lost_part == "request" else wire.send(message)
         except JournalError:
-            if not self.medium.dead:
+            if not self.medium.is_without_power:
                 raise
             return b""  # the power failed while the machine answered
         return reply if self.is_on and not lost_part else b""

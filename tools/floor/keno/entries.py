@@ -4,8 +4,10 @@ The field ``at`` of a record is the local time of the action, in ISO 8601.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+from egm.record_codec import stored_as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +31,7 @@ class OfficeOpened:
 class TicketSold:
     """A ticket was recorded; its stake may not be paid yet. The entry stores selections, draws and control number."""
 
-    at: str
+    recorded_at: str = field(metadata=stored_as("at"))
     number: int
     station: str
     """The sales station at which the ticket was sold."""
@@ -57,7 +59,7 @@ class SalesClosed:
     """The number of the draw."""
     tickets: tuple[int, ...]
     """The numbers of the tickets for the draw, including those that became void."""
-    void: tuple[int, ...]
+    void_tickets: tuple[int, ...] = field(metadata=stored_as("void"))
     """The numbers of the tickets that became void because their price was not paid."""
 
 
@@ -65,7 +67,7 @@ class SalesClosed:
 class DrawHeld:
     """A draw was held."""
 
-    at: str
+    recorded_at: str = field(metadata=stored_as("at"))
     draw: int
     balls: tuple[int, ...]
     """The drawn numbers in order."""
@@ -81,7 +83,7 @@ class DrawHeld:
 class DrawFailed:
     """A draw could not be held; its stakes are to be returned to the holders of the tickets."""
 
-    at: str
+    recorded_at: str = field(metadata=stored_as("at"))
     draw: int
     reason: str
 
@@ -90,15 +92,15 @@ class DrawFailed:
 class TicketClaimed:
     """The holder of a ticket presented it and was paid for the draws listed."""
 
-    at: str
+    recorded_at: str = field(metadata=stored_as("at"))
     number: int
     draws: tuple[int, ...]
     """The numbers of the draws for which the ticket was paid."""
-    place: str
+    claim_place: str = field(metadata=stored_as("place"))
     """The place where the ticket was claimed."""
     condition: str
     """The condition of the ticket's paper, such as intact or illegible."""
-    differs: tuple[str, ...]
+    differing_values: tuple[str, ...] = field(metadata=stored_as("differs"))
     """The names of the data on the paper that differed from the record."""
 
 
@@ -106,7 +108,7 @@ class TicketClaimed:
 class TicketExpired:
     """A ticket was closed because its claim period was over or it was void; its record was removed."""
 
-    at: str
+    recorded_at: str = field(metadata=stored_as("at"))
     number: int
     unclaimed_credits: int
 

@@ -149,7 +149,7 @@ class KenoOffice:
             raise OperatorError(
                 f"{game.id}: its definition has no [terms]: a ticket would have no claim period"
             )
-        if definition.progressive:
+        if definition.progressive_levels:
             raise OperatorError(
                 f"{game.id}: it has progressive levels, and a Keno office has no controller of them"
             )
@@ -191,13 +191,13 @@ class KenoOffice:
         counters = self._read_counters()
         self._require_open_sales(counters)
         ticket = self.rules.draw_quick_picks(self.rules.build_ticket(request), draw_source)
-        number, first, recorded_at = counters.last_ticket + 1, counters.next_draw, self._now()
+        number, first_draw, recorded_at = counters.last_ticket + 1, counters.next_draw, self._now()
         acknowledgement = Acknowledgement(
             ticket_number=number,
-            draws=tuple(range(first, first + ticket.draw_count)),
+            draws=tuple(range(first_draw, first_draw + ticket.draw_count)),
             recorded_at=recorded_at,
         )
-        paper = issue_ticket(
+        printed_ticket = issue_ticket(
             self.rules.definition,
             ticket,
             acknowledgement,
@@ -206,13 +206,15 @@ class KenoOffice:
             station=station,
             claim_place=self.opened.claim_place,
         )
-        record = TicketRecord(paper)
+        record = TicketRecord(printed_ticket)
         sold_ticket = claims.record_ticket_payment(record) if is_paid else record
         self._write(
             f"keno-ticket-{number}.sold",
-            TicketSold(at=recorded_at.isoformat(), number=number, station=station),
+            TicketSold(recorded_at=recorded_at.isoformat(), number=number, station=station),
             {number: sold_ticket},
-            self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, paper.cost_credits if is_paid else 0)),
+            self._build_transfers(
+                (DESK_ACCOUNT, STAKED_ACCOUNT, printed_ticket.cost_credits if is_paid else 0)
+            ),
             replace(counters, last_ticket=number),
         )
         return sold_ticket
@@ -279,7 +281,7 @@ class KenoOffice:
         void_numbers = tuple(n for n, record in tickets.items() if record.state is TicketState.VOID)
         self._write(
             f"keno-draw-{number}.closed",
-            SalesClosed(draw=number, tickets=(*tickets,), void=void_numbers),
+            SalesClosed(draw=number, tickets=(*tickets,), void_tickets=void_numbers),
             tickets,
             counters=replace(counters, is_closed=True),
         )
@@ -293,9 +295,9 @@ class KenoOffice:
         """
         number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
-        recording = RecordingDrawSource(draw_source)
-        all_bonuses = build_bonus_options(definition, [bonus.id for bonus in definition.bonus])
-        drawn_balls = self.rules.draw_balls(recording, all_bonuses)
+        recording_source = RecordingDrawSource(draw_source)
+        all_bonuses = build_bonus_options(definition, [bonus.id for bonus in definition.bonuses])
+        drawn_balls = self.rules.draw_balls(recording_source, all_bonuses)
         prizes = self._compute_prizes(tickets, drawn_balls)
         drawn_at = self._now()
         prizes_won = {n: credits_ for n, credits_ in prizes.items() if credits_}
@@ -306,11 +308,11 @@ class KenoOffice:
         self._write(
             f"keno-draw-{number}.held",
             DrawHeld(
-                at=drawn_at.isoformat(),
+                recorded_at=drawn_at.isoformat(),
                 draw=number,
                 balls=drawn_balls.balls,
-                factors=drawn_balls.factors,
-                draws=tuple(recording.records),
+                factors=drawn_balls.factor_by_bonus_id,
+                draws=tuple(recording_source.records),
                 prizes={str(n): credits_ for n, credits_ in prizes_won.items()},
             ),
             settled_tickets,
@@ -339,7 +341,7 @@ class KenoOffice:
         staked_credits = sum(record.printed_ticket.cost_a_draw_credits for record in tickets.values())
         self._write(
             f"keno-draw-{number}.failed",
-            DrawFailed(at=failed_at.isoformat(), draw=number, reason=reason),
+            DrawFailed(recorded_at=failed_at.isoformat(), draw=number, reason=reason),
             failed_tickets,
             self._build_transfers((STAKED_ACCOUNT, OWED_ACCOUNT, staked_credits)),
             self._build_next_draw_counters(),
@@ -347,12 +349,12 @@ class KenoOffice:
         return number
 
     # ------------------------------------------------------------------ claims
-    def claim(self, presented: PresentedTicket, *, place: str) -> ClaimPayment:
+    def claim(self, presented_ticket: PresentedTicket, *, claim_place: str) -> ClaimPayment:
         """Pay the holder of a ticket everything that its draws have won and that is not paid yet (s. 86).
 
         The control number identifies the ticket. Raises TicketRefusedError with the first reason for a refusal.
         """
-        given_number = presented.control_number or ""
+        given_number = presented_ticket.control_number or ""
         tickets = self.list_tickets().values() if is_well_formed_control_number(given_number) else ()
         claimed_ticket = next(
             (r for r in tickets if is_same_control_number(r.printed_ticket.control_number, given_number)),
@@ -361,22 +363,23 @@ class KenoOffice:
         if claimed_ticket is None:
             raise TicketRefusedError(
                 ClaimRefusal.NOT_PROVEN,
-                f"no ticket recorded here has this control number (condition of the paper: {presented.condition})",
+                f"no ticket recorded here has this control number (condition of the paper:"
+                f" {presented_ticket.condition})",
             )
         claimed_at = self._now()
         record, payment = claims.claim_ticket(
-            claimed_ticket, presented, claim_place=place, claimed_at=claimed_at
+            claimed_ticket, presented_ticket, claim_place=claim_place, claimed_at=claimed_at
         )
         number = record.printed_ticket.ticket_number
         self._write(
             f"keno-ticket-{number}.claimed-{payment.draws[0]}",
             TicketClaimed(
-                at=claimed_at.isoformat(),
+                recorded_at=claimed_at.isoformat(),
                 number=number,
                 draws=payment.draws,
-                place=place,
-                condition=presented.condition.value,
-                differs=payment.differing_values,
+                claim_place=claim_place,
+                condition=presented_ticket.condition.value,
+                differing_values=payment.differing_values,
             ),
             {number: record},
             self._build_transfers((OWED_ACCOUNT, DESK_ACCOUNT, payment.credits)),
@@ -407,7 +410,9 @@ class KenoOffice:
         )
         self._write(
             f"keno-ticket-{ticket_number}.expired",
-            TicketExpired(at=expired_at.isoformat(), number=ticket_number, unclaimed_credits=credits_),
+            TicketExpired(
+                recorded_at=expired_at.isoformat(), number=ticket_number, unclaimed_credits=credits_
+            ),
             {ticket_number: None},
             self._build_transfers((OWED_ACCOUNT, HOUSE_ACCOUNT, credits_)),
         )
@@ -483,9 +488,11 @@ class KenoOffice:
         amounts: list[int] = []
         for number, record in tickets.items():
             ticket = self.rules.build_ticket(record.printed_ticket.wager_options)
-            ways = evaluate_ticket(exclude_unplayed_levels(self.rules.tables, ticket), ticket, drawn_balls)
-            owners += [number] * len(ways)
-            amounts += [way.credits for way in ways]
+            paid_ways = evaluate_ticket(
+                exclude_unplayed_levels(self.rules.keno_pays, ticket), ticket, drawn_balls
+            )
+            owners += [number] * len(paid_ways)
+            amounts += [way.credits for way in paid_ways]
         prizes = dict.fromkeys(tickets, 0)
         for number, paid_credits in zip(
             owners, limit_prizes(amounts, self.rules.definition.prize_limit_credits), strict=True

@@ -74,12 +74,12 @@ class _Verifier:
         record: object = from_json(
             _RECORD_CLASS_BY_KIND[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
         )
-        self._time = datetime.fromisoformat(getattr(record, "at", self._time.isoformat()))
+        self._time = datetime.fromisoformat(getattr(record, "recorded_at", self._time.isoformat()))
         if isinstance(record, OfficeOpened):
             names = ("source", "casino", "claim_place", "unit_cents", "currency")
-            terms = {name: getattr(record, name) for name in names}
+            office_terms = {name: getattr(record, name) for name in names}
             self._office = KenoOffice.create(
-                cast("Journal", self._copy), self._game, lambda: self._time, **terms
+                cast("Journal", self._copy), self._game, lambda: self._time, **office_terms
             )
         elif self._office is None:
             raise OperatorError("no entry before this one opens the office")
@@ -114,10 +114,10 @@ class _Verifier:
             case TicketClaimed():
                 control_number = office.find_ticket(record.number).printed_ticket.control_number
                 # Of the values on the paper, only which differ is recorded; an object() differs from every value.
-                values_on_paper = dict.fromkeys(record.differs, object())
+                values_on_paper = dict.fromkeys(record.differing_values, object())
                 office.claim(
                     PresentedTicket(TicketCondition(record.condition), control_number, values_on_paper),
-                    place=record.place,
+                    claim_place=record.claim_place,
                 )
             case TicketExpired():
                 office.expire_ticket(record.number)
@@ -130,17 +130,20 @@ def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
     """
     verifier = _Verifier(journal, game)
     for entry in journal.entries((*_RECORD_CLASS_BY_KIND,)):
-        where = f"entry {entry.sequence}, {entry.kind}"
+        location = f"entry {entry.sequence}, {entry.kind}"
         try:
-            expected = verifier.recompute(entry)
+            expected_transaction = verifier.recompute(entry)
         except (LocalError, OperatorError, PaytableError, KeyError, ValueError) as error:
-            yield f"{where}: it cannot be recomputed: {error}"
+            yield f"{location}: it cannot be recomputed: {error}"
             return
-        recorded = entry.transaction
+        recorded_transaction = entry.transaction
         for name in ("id", "kind", "record", "transfers", "state"):
-            recorded_value, expected_value = getattr(recorded, name), getattr(expected, name)
+            recorded_value, expected_value = (
+                getattr(recorded_transaction, name),
+                getattr(expected_transaction, name),
+            )
             if _convert_tuples(recorded_value) != _convert_tuples(expected_value):
-                yield f"{where}: {name} is {recorded_value}; expected {expected_value}"
+                yield f"{location}: {name} is {recorded_value}; expected {expected_value}"
 
 
 def _convert_tuples(value: Json) -> Json:

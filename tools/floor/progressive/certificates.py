@@ -210,9 +210,9 @@ def revoke_certificate(folder: Path, name: str, now: datetime) -> None:
         raise OperatorError(f"{name} cannot be revoked by a list: make a new folder of certificates")
     if not certificate.exists():
         raise OperatorError(f"{certificate}: there is no certificate to revoke")
-    serial = _read_certificate(certificate).serial_number
-    write_revocations(folder, now, serial)
-    _archive_certificate(folder, name, serial)
+    serial_number = _read_certificate(certificate).serial_number
+    write_revocations(folder, now, serial_number)
+    _archive_certificate(folder, name, serial_number)
 
 
 def write_revocations(folder: Path, now: datetime, revoked_serial: int | None = None) -> None:
@@ -275,14 +275,16 @@ def _list_archived_serials(folder: Path) -> set[int]:
     return serials
 
 
-def _archive_certificate(folder: Path, name: str, serial: int) -> None:
+def _archive_certificate(folder: Path, name: str, serial_number: int) -> None:
     """Rename the certificate and key files of ``name`` to names with the certificate's serial number.
 
     The certificate is renamed last, so that an interrupted call can be repeated.
     """
     for suffix in ("key", "crt"):
         with contextlib.suppress(FileNotFoundError):  # the key may be on its machine only
-            (folder / f"{name}.{suffix}").rename(folder / f"{name}{_ARCHIVE_SEPARATOR}{serial:x}.{suffix}")
+            (folder / f"{name}.{suffix}").rename(
+                folder / f"{name}{_ARCHIVE_SEPARATOR}{serial_number:x}.{suffix}"
+            )
     sync_folder(folder)
 
 
@@ -318,10 +320,10 @@ def _find_certificate_error(certificate: x509.Certificate, authority: x509.Certi
 
 def _find_validity_error(certificate: x509.Certificate, now: datetime) -> str:
     """Return a text if a certificate is not valid yet or has expired at the time ``now``, or "" if it is valid."""
-    since, until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
-    if since <= now <= until:
+    valid_from, valid_until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if valid_from <= now <= valid_until:
         return ""
-    first, last, today = (f"{each:%Y-%m-%d %H:%M}" for each in (since, until, now))
+    first, last, today = (f"{each:%Y-%m-%d %H:%M}" for each in (valid_from, valid_until, now))
     return f"is valid from {first} to {last} UTC, and this computer's clock says {today}"
 
 
@@ -373,18 +375,18 @@ def _create_builder(
 
     The certificate is valid no longer than ``authority``.
     """
-    since, until = now - _CLOCK_TOLERANCE, now + timedelta(days=_CERTIFICATE_VALID_DAYS)
+    valid_from, valid_until = now - _CLOCK_TOLERANCE, now + timedelta(days=_CERTIFICATE_VALID_DAYS)
     if authority is not None:
-        since = max(since, authority.not_valid_before_utc)
-        until = min(until, authority.not_valid_after_utc)
+        valid_from = max(valid_from, authority.not_valid_before_utc)
+        valid_until = min(valid_until, authority.not_valid_after_utc)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(since)
-        .not_valid_after(until)
+        .not_valid_before(valid_from)
+        .not_valid_after(valid_until)
     )
 
 
@@ -443,14 +445,14 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
     list, is rejected. A sign may publish its status only under its own name, and only if its certificate is in this
     folder.
     """
-    certified = (
+    certified_sign_names = (
         path.stem
         for path in sorted(folder.glob(f"{format_sign_name('*')}.crt"))
         if _ARCHIVE_SEPARATOR not in path.name
     )
     signs = "".join(
         f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\ntopic read {topics.LEVEL_WIN_TOPIC_FILTER}\n"
-        for name in certified
+        for name in certified_sign_names
     )
     access = folder / "broker.acl"
     access.write_text(

@@ -93,7 +93,7 @@ class Controller:
         """The recent wins that signs display, as of the last call of :meth:`update_values` (I-09)."""
 
     # ------------------------------------------------------------------ messages of machines
-    def process_messages(self, received: Iterable[ReceivedMessage]) -> list[ControllerMessage]:
+    def process_messages(self, received_messages: Iterable[ReceivedMessage]) -> list[ControllerMessage]:
         """Process messages in order, in one transaction if possible; return the replies.
 
         If processing one message raises an error, this is recorded and that message has no effect; all others
@@ -102,19 +102,19 @@ class Controller:
         mystery levels cannot be decrypted with the key. Then the transaction stores nothing, and the
         controller must stop (I-07).
         """
-        messages = tuple(received)
-        gaps = dict(self._missing_number_by_level)
+        messages = tuple(received_messages)
+        missing_number_by_level = dict(self._missing_number_by_level)
         try:
             return self._process_together(messages)
         except (LocalError, OperatorError):  # a fault of the store, a level or the key itself
             raise
         except Exception as error:  # noqa: BLE001 (no message may stop the service of the levels)
-            self._missing_number_by_level = gaps
+            self._missing_number_by_level = missing_number_by_level
             if len(messages) == 1:
                 self._record_dropped_message(messages[0], error)
                 return []
-        half = len(messages) // 2
-        return self.process_messages(messages[:half]) + self.process_messages(messages[half:])
+        half_count = len(messages) // 2
+        return self.process_messages(messages[:half_count]) + self.process_messages(messages[half_count:])
 
     def _process_together(self, messages: tuple[ReceivedMessage, ...]) -> list[ControllerMessage]:
         """Process the messages in one transaction, and return the replies."""
@@ -123,7 +123,7 @@ class Controller:
                 {received.sender for received in messages if session.may_enrol(received.sender)}
             ):
                 session.store_message_time(machine, self._format_time())
-            return [answer for received in messages for answer in self._process_message(session, received)]
+            return [reply for received in messages for reply in self._process_message(session, received)]
 
     def _record_dropped_message(self, received_message: ReceivedMessage, error: Exception) -> None:
         """Record that processing a message raised an error, so that the message has no effect."""
@@ -179,7 +179,7 @@ class Controller:
 
     # ------------------------------------------------------------------ enrolment
     def _enrol_in_level(
-        self, session: Session, join: EnrolmentRequest, enrolment: LevelEnrolment
+        self, session: Session, request: EnrolmentRequest, enrolment: LevelEnrolment
     ) -> ControllerMessage:
         """Enrol a machine in a level, or return a refusal if its stake or odds differ from the level's (s.92).
 
@@ -190,62 +190,64 @@ class Controller:
         if record is None:
             return self._refuse_enrolment(
                 session,
-                join,
+                request,
                 enrolment,
                 RefusalReason.UNKNOWN_LEVEL,
                 "the controller has no level of this name",
             )
-        if record.successor:
-            reason = f"the level was closed, and {record.successor} has received what it held"
-            return self._refuse_enrolment(session, join, enrolment, RefusalReason.LEVEL_CLOSED, reason)
+        if record.successor_id:
+            reason = f"the level was closed, and {record.successor_id} has received what it held"
+            return self._refuse_enrolment(session, request, enrolment, RefusalReason.LEVEL_CLOSED, reason)
         if enrolment.stake_cents != record.stake_cents:
             reason = (
                 f"the stake is {enrolment.stake_cents}; expected "
                 f"{record.stake_cents}, as at every machine of the level"
             )
-            return self._refuse_enrolment(session, join, enrolment, RefusalReason.OTHER_STAKE, reason)
-        if enrolment.odds != record.odds:
+            return self._refuse_enrolment(session, request, enrolment, RefusalReason.OTHER_STAKE, reason)
+        if enrolment.odds != record.hit_rate:
             reason = (
                 f"the mean hits of a wager are {_format_odds(enrolment.odds)}; expected "
-                f"{_format_odds(record.odds)}, as at every machine of the level"
+                f"{_format_odds(record.hit_rate)}, as at every machine of the level"
             )
-            return self._refuse_enrolment(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
-        self._bookkeeping.correct_outdated_level(session, record, join.machine, enrolment)
-        terms = record.level.terms
-        last_counted = session.read_last_contribution_number(join.machine, enrolment.level)
+            return self._refuse_enrolment(session, request, enrolment, RefusalReason.OTHER_ODDS, reason)
+        self._bookkeeping.correct_outdated_level(session, record, request.machine, enrolment)
+        level_terms = record.level.terms
+        last_counted = session.read_last_contribution_number(request.machine, enrolment.level)
         if last_counted is None:
-            session.store_last_contribution_number(join.machine, enrolment.level, 0)
-            session.record_event(self._format_time(), "enrolled", machine=join.machine, level=enrolment.level)
+            session.store_last_contribution_number(request.machine, enrolment.level, 0)
+            session.record_event(
+                self._format_time(), "enrolled", machine=request.machine, level=enrolment.level
+            )
         return EnrolmentAccepted(
-            machine=join.machine,
-            nonce=join.nonce,
+            machine=request.machine,
+            nonce=request.nonce,
             level=enrolment.level,
-            increment=terms.increment,
-            base_cents=terms.base_cents,
-            ceiling_cents=terms.ceiling_cents,
-            mystery=terms.is_mystery,
+            increment=level_terms.increment,
+            base_cents=level_terms.base_cents,
+            ceiling_cents=level_terms.ceiling_cents,
+            mystery=level_terms.is_mystery,
             counted=last_counted or 0,
-            won=self._mysteries.list_won_prizes(session, join.machine, enrolment.level)
-            if terms.is_mystery
+            won=self._mysteries.list_won_prizes(session, request.machine, enrolment.level)
+            if level_terms.is_mystery
             else (),
-            shares=dict(record.shares),
+            shares=dict(record.hit_rate_by_share),
         )
 
     def _refuse_enrolment(
         self,
         session: Session,
-        join: EnrolmentRequest,
+        request: EnrolmentRequest,
         enrolment: LevelEnrolment,
         reason: RefusalReason,
         detail: str,
     ) -> ControllerMessage:
         """Record why a machine may not enrol in a level, and return the refusal."""
         refusal = Refusal(
-            machine=join.machine,
+            machine=request.machine,
             reason=reason,
             of="join",
             level=enrolment.level,
-            nonce=join.nonce,
+            nonce=request.nonce,
             detail=detail,
         )
         _record_refusal(session, self._format_time(), refusal)
@@ -316,7 +318,12 @@ class Controller:
         """Award a hit and reset its level; a repeated claim gets the same reply."""
         recorded_hit = session.find_claim(claim.claim)
         if recorded_hit is not None:
-            if (recorded_hit.machine, recorded_hit.level, recorded_hit.after, recorded_hit.share) != (
+            if (
+                recorded_hit.machine,
+                recorded_hit.level,
+                recorded_hit.contribution_number,
+                recorded_hit.won_share,
+            ) != (
                 claim.machine,
                 claim.level,
                 claim.after,
@@ -342,7 +349,7 @@ class Controller:
         if record.level.terms.is_mystery or claim.claim.startswith(MYSTERY_CLAIM_PREFIX):
             reason = "a machine cannot claim a mystery level, because the controller decides who wins it"
             return self._refuse(session, claim, RefusalReason.UNKNOWN_CLAIM, reason)
-        if claim.share is not None and str(claim.share) not in record.shares:
+        if claim.share is not None and str(claim.share) not in record.hit_rate_by_share:
             reason = f"a part of {claim.share} was claimed, but no wager wins that part of this level"
             return self._refuse(session, claim, RefusalReason.OTHER_ODDS, reason)
         if claim.after < 1:
@@ -378,9 +385,9 @@ class Controller:
             hold_reason = holding.find_reason_to_hold_claim(session, record, claim)
             if not hold_reason:
                 return None
-            answer = self._refuse(session, claim, RefusalReason.CLAIM_HELD, hold_reason)
+            refusal = self._refuse(session, claim, RefusalReason.CLAIM_HELD, hold_reason)
             holding.hold_claim(session, claim.claim, claim, hold_reason, self._format_time())
-            return answer
+            return refusal
         if Claim.model_validate(held_claim.message) != claim:
             return self._refuse(
                 session,
@@ -391,7 +398,7 @@ class Controller:
         if held_claim.ruling == holding.RULING_AWARD:
             return None
         reason = RefusalReason.CLAIM_DECLINED if held_claim.ruling else RefusalReason.CLAIM_HELD
-        return self._refuse(session, claim, reason, held_claim.reason or held_claim.why)
+        return self._refuse(session, claim, reason, held_claim.reason or held_claim.hold_reason)
 
     def rule_on_claim(self, claim_id: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
         """Store two persons' ruling on a held claim or payment.
@@ -407,48 +414,52 @@ class Controller:
             if ruled_claim.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:
                 self._bookkeeping.adjust_to_payment(session, hit)
 
-    def _record_payment(self, session: Session, commit: PaymentReport) -> ControllerMessage:
+    def _record_payment(self, session: Session, report: PaymentReport) -> ControllerMessage:
         """Record how a machine paid a hit, and return the reply; the award of a void game returns to the level.
 
         If the payment differs from the award and is plausible, the level bears it; otherwise it is held for a
         ruling.
         """
-        hit = session.find_claim(commit.claim)
-        if hit is None or (hit.machine, hit.level) != (commit.machine, commit.level):
+        hit = session.find_claim(report.claim)
+        if hit is None or (hit.machine, hit.level) != (report.machine, report.level):
             return self._refuse(
                 session,
-                commit,
+                report,
                 RefusalReason.UNKNOWN_CLAIM,
                 "the controller has no hit of this machine by this claim",
             )
-        paid_cents = commit.amount_cents
-        if commit.way == "void":  # a void game returns at most its award to the level
+        paid_cents = report.amount_cents
+        if report.way == "void":  # a void game returns at most its award to the level
             paid_cents = min(paid_cents, hit.amount_cents)
         if hit.closed_at:
-            if (hit.paid_cents, hit.way) != (paid_cents, commit.way):
+            if (hit.paid_cents, hit.payment_method) != (paid_cents, report.way):
                 session.record_event(
-                    self._format_time(), "commit_differs", claim=hit.claim, reported=commit.amount_cents
+                    self._format_time(), "commit_differs", claim=hit.claim_id, reported=report.amount_cents
                 )
-            return ClaimClosure(machine=commit.machine, claim=commit.claim)
-        paid_hit = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
+            return ClaimClosure(machine=report.machine, claim=report.claim)
+        paid_hit = replace(
+            hit, paid_cents=paid_cents, payment_method=report.way, closed_at=self._format_time()
+        )
         session.put_claim(paid_hit)
-        if commit.way == "void":
+        if report.way == "void":
             self._bookkeeping.return_award(session, hit)
         elif paid_cents != hit.amount_cents:
-            self._adjust_to_other_payment(session, paid_hit, commit)
-        return ClaimClosure(machine=commit.machine, claim=commit.claim)
+            self._adjust_to_other_payment(session, paid_hit, report)
+        return ClaimClosure(machine=report.machine, claim=report.claim)
 
-    def _adjust_to_other_payment(self, session: Session, hit: ClaimRecord, commit: PaymentReport) -> None:
+    def _adjust_to_other_payment(self, session: Session, hit: ClaimRecord, report: PaymentReport) -> None:
         """Let the level bear a payment that differs from the award; if it is implausible, hold it for a ruling."""
         record = session.read_level(hit.level)
-        reason = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
+        reason = "" if record is None else holding.find_payment_error(record, hit, report.amount_cents)
         if not reason:
             self._bookkeeping.adjust_to_payment(session, hit)
             return
-        holding.hold_claim(session, holding.format_payment_id(hit.claim), commit, reason, self._format_time())
-        amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
+        holding.hold_claim(
+            session, holding.format_payment_id(hit.claim_id), report, reason, self._format_time()
+        )
+        amounts = {"award_cents": hit.amount_cents, "paid_cents": report.amount_cents}
         session.record_event(
-            self._format_time(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts
+            self._format_time(), "payment_held", claim=hit.claim_id, machine=hit.machine, **amounts
         )
 
     # ------------------------------------------------------------------ refusals
@@ -504,8 +515,8 @@ class Controller:
         with self._store.transaction() as session:
             self.unruled_count = session.count_held_without_ruling()
             level_records = session.read_levels(excluded=self._closed_level_ids)
-            records = [record for record in level_records if not record.successor]
-            self._closed_level_ids.update(record.id for record in level_records if record.successor)
+            records = [record for record in level_records if not record.successor_id]
+            self._closed_level_ids.update(record.id for record in level_records if record.successor_id)
             for record in records:
                 day = now.date().isoformat()
                 session.put_daily_amount(day, record.id, now.isoformat(), record.level.shown_cents)
@@ -518,10 +529,10 @@ class Controller:
     ) -> Iterator[LevelWin]:
         """Yield the last win of each level, if it is recent enough for signs to show; omit wins of void games."""
         for record in records:
-            hit = session.find_claim(record.last_claim) if record.last_claim else None
+            hit = session.find_claim(record.last_claim_id) if record.last_claim_id else None
             if (
                 hit is None
-                or hit.way == "void"
+                or hit.payment_method == "void"
                 or now - datetime.fromisoformat(hit.awarded_at) >= _WIN_DISPLAY_TIME
             ):
                 continue
@@ -538,7 +549,7 @@ class Controller:
             run=self._run,
             amount_cents=record.level.shown_cents,
             falls=record.falls,
-            fell_by=record.fell_by,
+            fell_by=record.last_fall_cause,
             names=dict(record.names),
             prize=0 if prize is None else prize.number,
             commitment="" if prize is None else prize.commitment,
@@ -573,9 +584,9 @@ class Controller:
 
         Raises ControllerError if a change is not allowed.
         """
-        if record.successor:
+        if record.successor_id:
             raise ControllerError(
-                f"level {record.id}: it was closed; {record.successor} received what it held"
+                f"level {record.id}: it was closed; {record.successor_id} received what it held"
             )
         chance = definition.stake_and_hit_rate
         if definition.terms.is_mystery != record.level.terms.is_mystery:
@@ -583,20 +594,20 @@ class Controller:
                 f"level {record.id}: whether machine or controller decides a hit cannot change: open another level"
             )
         chance_terms = (chance.stake_cents, chance.hit_rate, list_partial_shares(definition))
-        if (record.stake_cents, record.odds, dict(record.shares)) != chance_terms:
+        if (record.stake_cents, record.hit_rate, dict(record.hit_rate_by_share)) != chance_terms:
             raise ControllerError(
-                f"level {record.id}: stake {record.stake_cents} and odds {record.odds} cannot become "
+                f"level {record.id}: stake {record.stake_cents} and odds {record.hit_rate} cannot become "
                 f"{chance.stake_cents} and {chance.hit_rate}: open another level"
             )
         pending_terms = record.level.next_terms or record.level.terms
-        increments = record.level.terms.increment, pending_terms.increment
-        if definition.terms.increment not in increments:
+        known_increments = (record.level.terms.increment, pending_terms.increment)
+        if definition.terms.increment not in known_increments:
             raise ControllerError(
-                f"level {record.id}: increment {increments[0]} cannot become {definition.terms.increment}: open "
+                f"level {record.id}: increment {known_increments[0]} cannot become {definition.terms.increment}: open "
                 "another level, and close this one"
             )
         has_new_terms = pending_terms != definition.terms
-        has_new_name_or_hits = (record.names, record.hits_most) != (
+        has_new_name_or_hits = (record.names, record.hits_per_wager_max) != (
             dict(definition.names),
             chance.hits_per_wager_max,
         )
@@ -606,7 +617,7 @@ class Controller:
             record,
             names=dict(definition.names),
             level=record.level.change_terms(definition.terms),
-            hits_most=chance.hits_per_wager_max,
+            hits_per_wager_max=chance.hits_per_wager_max,
         )
         session.put_level(changed_record)
         session.record_event(
@@ -636,9 +647,9 @@ class Controller:
         """Close a level and transfer its whole amount to ``successor`` (I-12, I-13); return the exact amount."""
         with self._store.transaction() as session:
             record, receiver = session.read_level(level), session.read_level(successor)
-            if record is None or record.successor:
+            if record is None or record.successor_id:
                 raise ControllerError(f"there is no open level {level}")
-            if receiver is None or receiver.successor or level == successor:
+            if receiver is None or receiver.successor_id or level == successor:
                 raise ControllerError(
                     f"level {successor} cannot receive what {level} holds: expected another level that is open"
                 )
@@ -691,8 +702,8 @@ class Controller:
             if software is None:
                 session.record_event(self._format_time(), "software_not_verified")
             elif software.is_all_as_signed:
-                signature_facts = {"version": software.version, "signer": software.signer}
-                session.record_event(self._format_time(), "software_verified", **signature_facts)
+                signature_details = {"version": software.version, "signer": software.signer}
+                session.record_event(self._format_time(), "software_verified", **signature_details)
             else:
                 session.record_event(
                     self._format_time(), "software_altered", trouble=list(software.differences)
@@ -742,16 +753,18 @@ def _build_award(hit: ClaimRecord) -> Award:
     return Award(
         machine=hit.machine,
         level=hit.level,
-        claim=hit.claim,
+        claim=hit.claim_id,
         amount_cents=hit.amount_cents,
-        order=hit.place,
+        order=hit.hit_number,
         at_utc=hit.awarded_at,
     )
 
 
 def _check_level_totals(session: Session, record: LevelRecord) -> None:
     """Raise ControllerError unless a level's totals equal the sums of its contributions and registered hits."""
-    hits = [hit for hit in session.read_win_register() if hit.level == record.id and hit.way != "void"]
+    hits = [
+        hit for hit in session.read_win_register() if hit.level == record.id and hit.payment_method != "void"
+    ]
     level = record.level
     paid_cents = sum(hit.amount_cents for hit in hits)
     if (level.paid_cents, level.hit_count) != (paid_cents, len(hits)):

@@ -64,7 +64,7 @@ def _round_up(value: Fraction) -> Fraction:
     """Return the value rounded up to a fixed number of bits."""
     shift = _PRECISION_BITS - value.numerator.bit_length() + value.denominator.bit_length()
     if shift >= 0:
-        scaled = -(-(value.numerator << shift) // value.denominator)
-        return Fraction(scaled, 1 << shift)
-    scaled = -(-value.numerator // (value.denominator << -shift))
-    return Fraction(scaled << -shift)
+        scaled_value = -(-(value.numerator << shift) // value.denominator)
+        return Fraction(scaled_value, 1 << shift)
+    scaled_value = -(-value.numerator // (value.denominator << -shift))
+    return Fraction(scaled_value << -shift)

@@ -32,14 +32,14 @@ class RulingError(OperatorError):
 
 def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Claim) -> str:
     """Return why a claim of a progressive hit must be held for a ruling, or "" if it can be awarded."""
-    wins = session.list_winning_contributions(claim.machine, claim.level)
-    if wins.count(claim.after) >= record.hits_most:
+    winning_contributions = session.list_winning_contributions(claim.machine, claim.level)
+    if winning_contributions.count(claim.after) >= record.hits_per_wager_max:
         return (
-            f"contribution {claim.after} has already won level {record.id} {record.hits_most} times, "
+            f"contribution {claim.after} has already won level {record.id} {record.hits_per_wager_max} times, "
             "which is the maximum"
         )
-    hit_numbers = tuple(sorted({*wins, claim.after}))
-    hits_per_wager = record.odds + sum(record.shares.values())
+    hit_numbers = tuple(sorted({*winning_contributions, claim.after}))
+    hits_per_wager = record.hit_rate + sum(record.hit_rate_by_share.values())
     if is_improbable(hit_numbers, hit_numbers[-1], hits_per_wager):
         return (
             f"{len(hit_numbers)} of {hit_numbers[-1]} wagers won the level, "
@@ -54,9 +54,9 @@ def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -
     A plausible payment is between the award and the amount that the machine showed. No machine can have shown
     more than the highest amount that the level ever had, or, for a hit of a share of the level, that share of it.
     """
-    shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.share or 1)))
-    least_cents, most_cents = sorted((hit.amount_cents, shown_cents))
-    if least_cents <= paid_cents <= most_cents:
+    shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.won_share or 1)))
+    plausible_min_cents, plausible_max_cents = sorted((hit.amount_cents, shown_cents))
+    if plausible_min_cents <= paid_cents <= plausible_max_cents:
         return ""
     return f"the machine paid {paid_cents}; the award was {hit.amount_cents}, and it can have shown {shown_cents}"
 
@@ -71,7 +71,9 @@ def hold_claim(
 ) -> None:
     """Store a progressive claim or payment as held; it waits until staff rule on it."""
     content = message.model_dump(mode="json")
-    session.put_held_claim(HeldClaim(claim=held_id, message=content, why=hold_reason, held_at=time_text))
+    session.put_held_claim(
+        HeldClaim(claim_id=held_id, message=content, hold_reason=hold_reason, held_at=time_text)
+    )
 
 
 def find_claim_to_rule_on(session: Session, claim_id: str) -> HeldClaim:

@@ -38,12 +38,12 @@ class LevelBookkeeping:
     def add_contribution(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
         """Add the contribution of a wager to its level; if the level is closed, to its successor."""
         level = record.level.add_contribution(contribution.wager_cents)
-        if not record.successor:
+        if not record.successor_id:
             self._store_level_after_contribution(session, replace(record, level=level), contribution)
             return
-        amount, empty = level.release_whole_amount()
-        session.put_level(replace(record, level=empty))
-        self.add_moved_amount(session, record.successor, amount)
+        amount, emptied_level = level.release_whole_amount()
+        session.put_level(replace(record, level=emptied_level))
+        self.add_moved_amount(session, record.successor_id, amount)
 
     def _store_level_after_contribution(
         self, session: Session, record: LevelRecord, contribution: Contribution
@@ -76,20 +76,20 @@ class LevelBookkeeping:
         """Pay a hit from its progressive level, reset the level, and store and return the hit's record."""
         amount_cents, reset_record = self._take_hit_amount(session, record, claim.share or WHOLE_LEVEL_SHARE)
         hit = ClaimRecord(
-            claim=claim.claim,
+            claim_id=claim.claim,
             machine=claim.machine,
             level=claim.level,
-            after=claim.after,
+            contribution_number=claim.after,
             shown_cents=claim.shown_cents,
             combination=claim.combination,
             hit_at=claim.at_utc,
             amount_cents=amount_cents,
-            place=session.count_hits(claim.level) + 1,
+            hit_number=session.count_hits(claim.level) + 1,
             awarded_at=self._format_time(),
-            share=str(claim.share or ""),
+            won_share=str(claim.share or ""),
         )
         session.put_claim(hit)
-        session.put_level(replace(reset_record, last_claim=hit.claim))
+        session.put_level(replace(reset_record, last_claim_id=hit.claim_id))
         return hit
 
     def _take_hit_amount(
@@ -101,9 +101,11 @@ class LevelBookkeeping:
         before the closing; the operator pays it. The first such hit gets the amount that the level showed
         when it closed, later hits get what remains of that amount, or the base amount if nothing remains.
         """
-        if not record.successor:
+        if not record.successor_id:
             amount_cents, reset_level = record.level.pay_hit(share)
-            return amount_cents, replace(record, level=reset_level, falls=record.falls + 1, fell_by="win")
+            return amount_cents, replace(
+                record, level=reset_level, falls=record.falls + 1, last_fall_cause="win"
+            )
         amount_cents = int((record.closing_cents or record.level.terms.base_cents) * share)
         session.record_event(self._format_time(), "late_hit", level=record.id, amount_cents=amount_cents)
         level = record.level
@@ -113,8 +115,8 @@ class LevelBookkeeping:
             paid_cents=level.paid_cents + amount_cents,
             hit_count=level.hit_count + 1,
         )
-        left_cents = max(0, record.closing_cents - amount_cents)
-        return amount_cents, replace(record, level=level_after_hit, closing_cents=left_cents)
+        remaining_cents = max(0, record.closing_cents - amount_cents)
+        return amount_cents, replace(record, level=level_after_hit, closing_cents=remaining_cents)
 
     def return_award(self, session: Session, hit: ClaimRecord) -> None:
         """Return the award of a void game's hit to its progressive level."""
@@ -124,16 +126,16 @@ class LevelBookkeeping:
                 f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
             )
         session.record_event(
-            self._format_time(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents
+            self._format_time(), "given_back", claim=hit.claim_id, amount_cents=hit.amount_cents
         )
         level = record.level.return_award(hit.amount_cents)
-        if not record.successor:
+        if not record.successor_id:
             session.put_level(replace(record, level=level))
             self._record_outside_amount(session, record, Fraction(hit.amount_cents))
             return
-        amount, empty = level.release_whole_amount()
-        session.put_level(replace(record, level=empty))
-        self.add_moved_amount(session, record.successor, amount)
+        amount, emptied_level = level.release_whole_amount()
+        session.put_level(replace(record, level=emptied_level))
+        self.add_moved_amount(session, record.successor_id, amount)
 
     def adjust_to_payment(self, session: Session, hit: ClaimRecord) -> None:
         """Correct a level by the difference between what a machine paid for a hit and what was awarded.
@@ -148,24 +150,28 @@ class LevelBookkeeping:
                 f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
             )
         amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
-        session.record_event(self._format_time(), "paid_otherwise", claim=hit.claim, **amounts)
+        session.record_event(self._format_time(), "paid_otherwise", claim=hit.claim_id, **amounts)
         if record.level.terms.is_mystery:
             return
-        more_cents, level = paid_cents - hit.amount_cents, record.level
+        difference_cents, level = paid_cents - hit.amount_cents, record.level
         session.put_claim(replace(hit, amount_cents=paid_cents))
-        if not record.successor:
+        if not record.successor_id:
             session.put_level(
-                _record_fall(replace(record, level=level.correct_paid_hit(more_cents)), level.shown_cents)
+                _record_fall(
+                    replace(record, level=level.correct_paid_hit(difference_cents)), level.shown_cents
+                )
             )
-        elif more_cents > 0:  # a closed level holds nothing: the operator pays, as for a late hit
+        elif difference_cents > 0:  # a closed level holds nothing: the operator pays, as for a late hit
             level_after_payment = replace(
-                level, seeded_cents=level.seeded_cents + more_cents, paid_cents=level.paid_cents + more_cents
+                level,
+                seeded_cents=level.seeded_cents + difference_cents,
+                paid_cents=level.paid_cents + difference_cents,
             )
             session.put_level(replace(record, level=level_after_payment))
         else:
-            amount, empty = level.correct_paid_hit(more_cents).release_whole_amount()
-            session.put_level(replace(record, level=empty))
-            self.add_moved_amount(session, record.successor, amount)
+            amount, emptied_level = level.correct_paid_hit(difference_cents).release_whole_amount()
+            session.put_level(replace(record, level=emptied_level))
+            self.add_moved_amount(session, record.successor_id, amount)
 
     def correct_outdated_level(
         self, session: Session, record: LevelRecord, machine: str, enrolment: LevelEnrolment
@@ -186,13 +192,13 @@ class LevelBookkeeping:
             self._format_time(), "went_back", machine=machine, level=record.id, why=fall_error
         )
         if enrolment.falls - record.falls <= UNREPORTED_FALLS_MAX:
-            session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
+            session.put_level(replace(record, falls=enrolment.falls + 1, last_fall_cause="correction"))
 
     def add_moved_amount(self, session: Session, level: str, amount: Fraction) -> None:
         """Add an amount from another level to this level; if it is closed, to the last of its successors."""
         receiver = session.read_level(level)
-        while receiver is not None and receiver.successor:
-            receiver = session.read_level(receiver.successor)
+        while receiver is not None and receiver.successor_id:
+            receiver = session.read_level(receiver.successor_id)
         if receiver is None:
             raise LevelBookkeepingError(
                 f"level {level}: no open level follows it that can receive {amount} minor units"
@@ -218,14 +224,14 @@ class LevelBookkeeping:
         """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount moved."""
         if record.level.terms.is_mystery:
             self._mysteries.close_prize(session, record.id)
-        amount, empty = record.level.release_whole_amount()
+        amount, emptied_level = record.level.release_whole_amount()
         session.put_level(
             replace(
                 record,
-                level=empty,
+                level=emptied_level,
                 falls=record.falls + 1,
-                fell_by="correction",
-                successor=successor,
+                last_fall_cause="correction",
+                successor_id=successor,
                 closing_cents=record.level.shown_cents,
             )
         )
@@ -237,4 +243,4 @@ def _record_fall(record: LevelRecord, shown_cents: int) -> LevelRecord:
     """Return the level's record; if the level shows less than ``shown_cents``, count one more fall, by a correction."""
     if record.level.shown_cents >= shown_cents:
         return record
-    return replace(record, falls=record.falls + 1, fell_by="correction")
+    return replace(record, falls=record.falls + 1, last_fall_cause="correction")

@@ -42,9 +42,9 @@ class MysteryPrizes:
         """
         if self._secrets is None:
             raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
-        last = session.read_last_prize(record.id)
+        last_prize = session.read_last_prize(record.id)
         level = record.level
-        number = 1 if last is None else last.number + 1
+        number = 1 if last_prize is None else last_prize.number + 1
         trigger = self._secrets.draw(
             lambda step: MysteryTrigger.draw(
                 record.id, number, level.current_amount, level.terms, record.stake_cents, step
@@ -56,10 +56,10 @@ class MysteryPrizes:
                 level=record.id,
                 number=number,
                 commitment=trigger.commitment,
-                sealed=self._secrets.encrypt(trigger),
+                encrypted_secret=self._secrets.encrypt(trigger),
                 opened_at=time_text,
-                start=level.current_amount,
-                turns_before=session.count_numbered_contributions(record.id),
+                start_amount=level.current_amount,
+                contributions_before=session.count_numbered_contributions(record.id),
             )
         )
         session.record_event(
@@ -85,8 +85,8 @@ class MysteryPrizes:
         session.put_prize(
             replace(
                 prize,
-                claim=claim.claim,
-                turns=session.count_numbered_contributions(prize.level),
+                claim_id=claim.claim_id,
+                contributions_at_end=session.count_numbered_contributions(prize.level),
                 trigger=trigger.to_json(),
             )
         )
@@ -102,22 +102,24 @@ class MysteryPrizes:
         prize = session.read_last_prize(level)
         if prize is not None:
             trigger = self._decrypt_secret(prize)
-            turns = session.count_numbered_contributions(level)
-            session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
+            contribution_count = session.count_numbered_contributions(level)
+            session.put_prize(
+                replace(prize, contributions_at_end=contribution_count, trigger=trigger.to_json())
+            )
 
     def list_won_prizes(self, session: Session, machine: str, level: str) -> tuple[WonPrize, ...]:
         """Return the prizes of a level that a machine has won and whose payment it has not reported yet."""
         return tuple(
             WonPrize(
-                claim=hit.claim,
-                sequence=hit.after,
+                claim=hit.claim_id,
+                sequence=hit.contribution_number,
                 amount_cents=hit.amount_cents,
-                order=hit.place,
+                order=hit.hit_number,
                 at_utc=hit.awarded_at,
-                trigger=MysteryTrigger.from_json(session.find_prize_of_claim(hit.claim).trigger),
+                trigger=MysteryTrigger.from_json(session.find_prize_of_claim(hit.claim_id).trigger),
             )
             for hit in session.list_open_claims(machine, level)
-            if hit.claim.startswith(MYSTERY_CLAIM_PREFIX)
+            if hit.claim_id.startswith(MYSTERY_CLAIM_PREFIX)
         )
 
     def _decrypt_secret(self, prize: PrizeRecord) -> MysteryTrigger:
@@ -127,7 +129,7 @@ class MysteryPrizes:
             if self._secrets is None:
                 raise MysteryError(f"level {prize.level}: a mystery level needs the key of the controllers")
             trigger = self._trigger_by_level[prize.level] = self._secrets.decrypt(
-                prize.sealed, prize.commitment
+                prize.encrypted_secret, prize.commitment
             )
         return trigger
 
@@ -153,16 +155,22 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
     terms, prizes = record.level.terms, session.read_prizes(record.id)
     for prize in prizes:
         _check_prize(session, prize)
-    if record.successor:
+    if record.successor_id:
         return
-    last = prizes[-1] if prizes else None
-    if last is None or last.trigger is not None:
+    last_prize = prizes[-1] if prizes else None
+    if last_prize is None or last_prize.trigger is not None:
         raise MysteryError(f"level {record.id}: the store has no open prize of this mystery level")
-    turns = session.count_numbered_contributions(record.id) - last.turns_before
-    expected = last.start + last.added_amount + turns * record.stake_cents * terms.increment
-    if terms.ceiling_cents is not None and record.level.current_amount != min(expected, terms.ceiling_cents):
+    contribution_count = session.count_numbered_contributions(record.id) - last_prize.contributions_before
+    expected_amount = (
+        last_prize.start_amount
+        + last_prize.added_amount
+        + contribution_count * record.stake_cents * terms.increment
+    )
+    if terms.ceiling_cents is not None and record.level.current_amount != min(
+        expected_amount, terms.ceiling_cents
+    ):
         raise MysteryError(
-            f"level {record.id}: expected {expected} after {turns} contributions, "
+            f"level {record.id}: expected {expected_amount} after {contribution_count} contributions, "
             f"but the level shows {record.level.current_amount}"
         )
 
@@ -176,27 +184,28 @@ def _check_prize(session: Session, prize: PrizeRecord) -> None:
         trigger = MysteryTrigger.from_json(prize.trigger)
     except TriggerError as error:
         raise MysteryError(f"{prize_name}: {error}") from None
-    disclosed = (trigger.commitment, trigger.level, trigger.prize_number, trigger.start_amount)
-    if disclosed != (prize.commitment, prize.level, prize.number, prize.start):
+    disclosed_values = (trigger.commitment, trigger.level, trigger.prize_number, trigger.start_amount)
+    if disclosed_values != (prize.commitment, prize.level, prize.number, prize.start_amount):
         raise MysteryError(f"{prize_name}: its secret does not match the commitment")
-    if not prize.claim:
+    if not prize.claim_id:
         return
-    turns = prize.turns - prize.turns_before
-    reached_amount = prize.start + prize.added_amount + turns * trigger.step_amount
+    contribution_count = prize.contributions_at_end - prize.contributions_before
+    reached_amount = prize.start_amount + prize.added_amount + contribution_count * trigger.step_amount
     was_reached_earlier = (
         not prize.added_amount
-        and turns > 1
+        and contribution_count > 1
         and reached_amount - trigger.step_amount >= trigger.trigger_amount
     )
     if reached_amount < trigger.trigger_amount or was_reached_earlier:
         raise MysteryError(
-            f"{prize_name}: contribution {turns} is not the first that reached {trigger.trigger_amount}"
+            f"{prize_name}: contribution {contribution_count} is not the first that reached {trigger.trigger_amount}"
         )
-    hit = session.find_claim(prize.claim)
-    if hit is None or session.find_numbered_contribution(prize.level, prize.turns) != (
+    hit = session.find_claim(prize.claim_id)
+    if hit is None or session.find_numbered_contribution(prize.level, prize.contributions_at_end) != (
         hit.machine,
-        hit.after,
+        hit.contribution_number,
     ):
         raise MysteryError(
-            f"{prize_name}: contribution {turns} was not made by the machine that is recorded as the winner"
+            f"{prize_name}: contribution {contribution_count} was not made by the machine that is"
+            f" recorded as the winner"
         )

@@ -44,7 +44,7 @@ class Readings:
         for sign in signs:
             for status_name in _SIGN_STATUSES:
                 status.add_metric([sign.id, status_name], status_name == sign.status)
-        alive = GaugeMetricFamily(
+        alive_gauge = GaugeMetricFamily(
             "egm_progressive_alive_timestamp_seconds",
             "When the levels were last published.",
             value=time.time(),
@@ -54,7 +54,7 @@ class Readings:
             "Claims and payments that wait for two people to rule.",
             value=unruled_count,
         )
-        self._metrics = (level, falls, status, alive, held_metric)
+        self._metrics = (level, falls, status, alive_gauge, held_metric)
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics of the latest figures."""

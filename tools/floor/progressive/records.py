@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
 from egm.progressive.definition import LevelDefinition
 from egm.progressive.level import Level
+from egm.record_codec import from_json, stored_as, to_json
+from meters.transaction import JSON
 
 #: Why the displayed amount of a level was reduced: not yet, a win, a lower ceiling, or a correction.
 FallCause = Literal["", "win", "ceiling", "correction"]
@@ -29,23 +31,23 @@ class LevelRecord:
     names: Mapping[str, str]
     """The name of the level by language."""
     stake_cents: int
-    odds: Fraction
+    hit_rate: Fraction
     """The exact mean number of hits (of the full amount) by one wager of ``stake_cents``."""
     level: Level
     """The exact amount of the level and its terms."""
     falls: int = 0
     """The number of times that the displayed amount has fallen."""
-    fell_by: FallCause = ""
+    last_fall_cause: FallCause = ""
     """The cause of the last fall of the displayed amount; empty before the first."""
-    successor: str = ""
+    successor_id: str = ""
     """The id of the level that received the amount of this closed level; empty while this level is open."""
     closing_cents: int = 0
     """The amount displayed when the level was closed, less the hits paid since."""
-    hits_most: int = 1
+    hits_per_wager_max: int = 1
     """The maximum number of hits that one wager can have."""
-    shares: Mapping[str, Fraction] = field(default_factory=dict)
+    hit_rate_by_share: Mapping[str, Fraction] = field(default_factory=dict)
     """The partial shares of the level that can be won, by their text; the value is the mean hits per wager."""
-    last_claim: str = ""
+    last_claim_id: str = ""
     """The id of the claim of the last hit, or empty."""
     peak_cents: int = 0
     """The highest amount of the level that this controller has ever shown; no machine can have shown more."""
@@ -60,10 +62,10 @@ class LevelRecord:
             id=definition.id,
             names=dict(definition.names),
             stake_cents=definition.stake_and_hit_rate.stake_cents,
-            odds=definition.stake_and_hit_rate.hit_rate,
+            hit_rate=definition.stake_and_hit_rate.hit_rate,
             level=Level.open(definition.terms),
-            hits_most=definition.stake_and_hit_rate.hits_per_wager_max,
-            shares=list_partial_shares(definition),
+            hits_per_wager_max=definition.stake_and_hit_rate.hits_per_wager_max,
+            hit_rate_by_share=list_partial_shares(definition),
         )
 
     def to_text(self) -> str:
@@ -72,16 +74,16 @@ class LevelRecord:
             {
                 "names": dict(self.names),
                 "stake_cents": self.stake_cents,
-                "odds": str(self.odds),
+                "odds": str(self.hit_rate),
                 "level": self.level.to_json(),
                 "falls": self.falls,
-                "fell_by": self.fell_by,
-                "successor": self.successor,
+                "fell_by": self.last_fall_cause,
+                "successor": self.successor_id,
                 "closing_cents": self.closing_cents,
-                "hits_most": self.hits_most,
-                "shares": {share: str(odds) for share, odds in self.shares.items()},
+                "hits_most": self.hits_per_wager_max,
+                "shares": {share: str(odds) for share, odds in self.hit_rate_by_share.items()},
                 "peak_cents": self.peak_cents,
-                "last_claim": self.last_claim,
+                "last_claim": self.last_claim_id,
             },
             ensure_ascii=False,
             sort_keys=True,
@@ -98,16 +100,16 @@ class LevelRecord:
             id=level_id,
             names=data["names"],
             stake_cents=int(data["stake_cents"]),
-            odds=Fraction(data["odds"]),
+            hit_rate=Fraction(data["odds"]),
             level=Level.from_json(data["level"]),
             falls=int(data["falls"]),
-            fell_by=data["fell_by"],
-            successor=data["successor"],
+            last_fall_cause=data["fell_by"],
+            successor_id=data["successor"],
             closing_cents=int(data["closing_cents"]),
-            hits_most=int(data.get("hits_most", 1)),
-            shares={share: Fraction(odds) for share, odds in data.get("shares", {}).items()},
+            hits_per_wager_max=int(data.get("hits_most", 1)),
+            hit_rate_by_share={share: Fraction(odds) for share, odds in data.get("shares", {}).items()},
             peak_cents=int(data.get("peak_cents", 0)),
-            last_claim=data.get("last_claim", ""),
+            last_claim_id=data.get("last_claim", ""),
         )
 
 
@@ -118,45 +120,41 @@ class PrizeRecord:
     level: str
     number: int
     commitment: str
-    sealed: str
+    encrypted_secret: str = field(metadata=stored_as("sealed"))
     """The encrypted secret."""
     opened_at: str
-    start: Fraction
+    start_amount: Fraction = field(metadata=stored_as("start"))
     """The level's amount, in minor units, when the secret was drawn."""
-    turns_before: int
+    contributions_before: int = field(metadata=stored_as("turns_before"))
     """The number of contributions to the level before the secret was drawn."""
-    added_amount: Fraction = Fraction(0)
-    """The money that the level has received since then other than by wagers; stored as ``lifted``."""
-    turns: int = 0
+    added_amount: Fraction = field(default=Fraction(0), metadata=stored_as("lifted"))
+    """The money that the level has received since then other than by wagers."""
+    contributions_at_end: int = field(default=0, metadata=stored_as("turns"))
     """The number of contributions when the prize was won or its level closed; 0 until then."""
-    trigger: Mapping[str, Any] | None = None
+    trigger: Mapping[str, JSON] | None = None
     """The disclosed secret; None until the prize is won or its level closed."""
-    claim: str = ""
+    claim_id: str = field(default="", metadata=stored_as("claim"))
     """The id of the hit that won the prize; empty if there is none."""
 
     def to_text(self) -> str:
         """Return the record as JSON text."""
-        values = asdict(self) | {"start": str(self.start), "lifted": str(self.added_amount)}
-        del values["added_amount"]
-        return json.dumps(values, ensure_ascii=False, sort_keys=True)
+        return json.dumps(to_json(self), ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> "PrizeRecord":
-        """Return a prize's record decoded from JSON text. Raises KeyError, TypeError or ValueError."""
-        data: dict[str, Any] = json.loads(text)
-        start, added_amount = Fraction(data["start"]), Fraction(data.pop("lifted"))
-        return cls(**{**data, "start": start, "added_amount": added_amount})
+        """Return a prize's record decoded from JSON text. Raises :class:`~egm.record_codec.RecordError`."""
+        return from_json(cls, json.loads(text), "mystery prize")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
     """A claim or a payment that is held until two persons rule on it."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
     """The id of the held claim. A held payment report has the id that ``holding.format_payment_id`` returns."""
-    message: Mapping[str, Any]
+    message: Mapping[str, JSON]
     """The machine's message, as JSON."""
-    why: str
+    hold_reason: str = field(metadata=stored_as("why"))
     """The reason why the claim or payment is held."""
     held_at: str
     ruling: str = ""
@@ -171,10 +169,10 @@ class HeldClaim:
 class ClaimRecord:
     """One hit of a progressive level: a line of the win register (I-17). Times are ISO 8601, UTC."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
     machine: str
     level: str
-    after: int
+    contribution_number: int = field(metadata=stored_as("after"))
     """The number of the machine's contribution to the level by the wager that hit it."""
     shown_cents: int
     """The amount that the machine showed when the level was hit, in minor units."""
@@ -184,14 +182,14 @@ class ClaimRecord:
     """The time of the hit by the machine's clock; only recorded, never used."""
     amount_cents: int
     """The amount awarded to the machine, in minor units."""
-    place: int
+    hit_number: int = field(metadata=stored_as("place"))
     """The number of the hit among all hits of its level, in order."""
     awarded_at: str
     paid_cents: int | None = None
     """The amount that the machine paid; None until it has reported the payment."""
-    way: str = ""
+    payment_method: str = field(default="", metadata=stored_as("way"))
     """How the machine paid the hit, or ``void``; empty until it has reported the payment."""
     closed_at: str = ""
     """The time at which the machine reported the payment; empty until then."""
-    share: str = ""
+    won_share: str = field(default="", metadata=stored_as("share"))
     """The partial share of the level that was won; empty for the full amount."""

@@ -129,12 +129,14 @@ class ControllerService:
                 self._controller.record_invalid_message(sender, str(error))
                 self._report(f"{sender}: {error}")
 
-    def _process_heartbeat(self, sign: str, beat: SignHeartbeat) -> None:
+    def _process_heartbeat(self, sign: str, heartbeat: SignHeartbeat) -> None:
         """Store a sign's heartbeat. Raises ProgressiveMessageError if it names a sign other than its sender."""
-        if beat.sign != sign:
-            raise ProgressiveMessageError(f"the heartbeat names sign {beat.sign}, but was sent by {sign}")
+        if heartbeat.sign != sign:
+            raise ProgressiveMessageError(
+                f"the heartbeat names sign {heartbeat.sign}, but was sent by {sign}"
+            )
         if self._signs is not None:
-            self._signs.store_heartbeat(beat)
+            self._signs.store_heartbeat(heartbeat)
 
     async def _publish_replies(self, line: BrokerConnection) -> None:
         """Process the received messages and publish the replies, until cancelled."""
@@ -149,14 +151,14 @@ class ControllerService:
 
         A message that is still in the socket needs a few turns of the event loop to arrive.
         """
-        messages, turns = [await self._inbox.get()], 0
-        while len(messages) < _BATCH_MESSAGES_MAX and turns < _LOOP_TURNS_WITHOUT_MESSAGE:
+        messages, empty_turn_count = [await self._inbox.get()], 0
+        while len(messages) < _BATCH_MESSAGES_MAX and empty_turn_count < _LOOP_TURNS_WITHOUT_MESSAGE:
             if self._inbox.empty():
-                turns += 1
+                empty_turn_count += 1
                 await asyncio.sleep(0)
             else:
                 messages.append(self._inbox.get_nowait())
-                turns = 0
+                empty_turn_count = 0
         return messages
 
     async def _publish_reply(self, line: BrokerConnection, reply: ControllerMessage) -> None:

@@ -124,9 +124,9 @@ class Sign:
             level.received_ns = now_ns
         return ""
 
-    def update_win(self, won: LevelWin, now_ns: int) -> None:
+    def update_win(self, level_win: LevelWin, now_ns: int) -> None:
         """Show a win of a level; it is shown for as long as the controller repeats this message."""
-        self._win_by_level[won.level] = (won, now_ns)
+        self._win_by_level[level_win.level] = (level_win, now_ns)
 
     def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, for each level."""
@@ -183,7 +183,7 @@ class SignListener(Protocol):
         """
         ...
 
-    def update_win(self, won: LevelWin, now_ns: int) -> None:
+    def update_win(self, level_win: LevelWin, now_ns: int) -> None:
         """Show a win of a level."""
         ...
 

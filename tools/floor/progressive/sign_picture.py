@@ -60,7 +60,7 @@ class SignPicture(Picture):
 
 def _format_bilingual_text(texts_of_languages: tuple[Texts, ...], key: str) -> str:
     """Return a text in both languages, as one line."""
-    return _LANGUAGE_SEPARATOR.join(texts.say(key) for texts in texts_of_languages)
+    return _LANGUAGE_SEPARATOR.join(texts.translate(key) for texts in texts_of_languages)
 
 
 def _draw_plate(
@@ -80,7 +80,7 @@ def _draw_plate(
     )
     if plate.win is not None:
         money = context.texts.format_money(plate.win.amount_cents, currency)
-        winner_text = context.texts.say("progressive.won_by", machine=plate.win.machine, amount=money)
+        winner_text = context.texts.translate("progressive.won_by", machine=plate.win.machine, amount=money)
         h -= head * 0.8
         p.draw_text(
             winner_text, (x + w / 2, y + h + head * 0.4), TextStyle("heavy", "title", "win"), width_max=w - 8
@@ -105,7 +105,7 @@ def _draw_no_amount(context: DrawingContext, texts_of_languages: tuple[Texts, ..
         edge_paint="amber",
         edge_width=4,
     )
-    lines = [texts.say("progressive.stale") for texts in texts_of_languages]
+    lines = [texts.translate("progressive.stale") for texts in texts_of_languages]
     if panel_height < 150:
         lines = [_LANGUAGE_SEPARATOR.join(lines)]
     for i, line in enumerate(lines):

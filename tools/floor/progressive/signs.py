@@ -6,11 +6,12 @@ is recorded when a sign becomes silent or dark, when it recovers, and when it is
 """
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from egm.record_codec import from_json, stored_as, to_json
 from tools.floor.progressive.heartbeat import SignHeartbeat
 from tools.floor.progressive.sign import VALUE_AGE_MAX_NS
 from tools.floor.progressive.store import Session, Store
@@ -28,21 +29,21 @@ class SignRecord:
 
     id: str
     status: SignStatus
-    since: str
+    status_since: str = field(metadata=stored_as("since"))
     """The time at which the sign's status last changed."""
     heard_at: str
     """The time at which the sign's last heartbeat arrived."""
-    shown: dict[str, int | None]
+    shown_cents_by_level: Mapping[str, int | None] = field(metadata=stored_as("shown"))
     """The amount displayed for each level, in minor units; None if the sign shows no amount for it."""
 
     @property
     def dark_level_ids(self) -> tuple[str, ...]:
         """Return the ids of the levels for which the sign displays no amount now."""
-        return tuple(level for level, cents in self.shown.items() if cents is None)
+        return tuple(level for level, cents in self.shown_cents_by_level.items() if cents is None)
 
     def to_text(self) -> str:
         """Return the record as JSON."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(to_json(self), sort_keys=True)
 
 
 class SignBook:
@@ -69,10 +70,10 @@ class SignBook:
         # No heartbeats were received while no controller ran: the time until a sign is silent starts now.
         self._received_ns_by_sign = dict.fromkeys(self._record_by_sign, began_ns)
 
-    def store_heartbeat(self, beat: SignHeartbeat) -> None:
+    def store_heartbeat(self, heartbeat: SignHeartbeat) -> None:
         """Store the latest heartbeat of a sign."""
-        self._heartbeat_by_sign[beat.sign] = beat
-        self._received_ns_by_sign[beat.sign] = self._now_ns()
+        self._heartbeat_by_sign[heartbeat.sign] = heartbeat
+        self._received_ns_by_sign[heartbeat.sign] = self._now_ns()
 
     def update_states(self) -> tuple[SignRecord, ...]:
         """Return the current state of every sign; store changes, record them as events, and report them."""
@@ -95,8 +96,10 @@ class SignBook:
                         continue
                     session.put_sign(sign_id, record.to_text())
                 for record in changed_records:
-                    dark = list(record.dark_level_ids)
-                    session.record_event(record.since, f"sign_{record.status}", sign=record.id, dark=dark)
+                    dark_level_ids = list(record.dark_level_ids)
+                    session.record_event(
+                        record.status_since, f"sign_{record.status}", sign=record.id, dark=dark_level_ids
+                    )
             for record in changed_records:
                 self._report(_format_sign_line(record))
         self._record_by_sign = {
@@ -107,12 +110,14 @@ class SignBook:
     def _build_record(self, sign_id: str, received_ns: int, now_ns: int) -> SignRecord:
         """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
         previous = self._record_by_sign.get(sign_id)
-        beat = self._heartbeat_by_sign.get(sign_id)
+        heartbeat = self._heartbeat_by_sign.get(sign_id)
         now_text = self._now().isoformat()
-        if beat is None and previous is not None:
-            shown_cents, heard_at = previous.shown, previous.heard_at
+        if heartbeat is None and previous is not None:
+            shown_cents, heard_at = previous.shown_cents_by_level, previous.heard_at
         else:
-            shown_cents = {} if beat is None else {each.level: each.amount_cents for each in beat.shown}
+            shown_cents = (
+                {} if heartbeat is None else {each.level: each.amount_cents for each in heartbeat.shown}
+            )
             heard_at = (
                 now_text
                 if previous is None or now_ns - received_ns < _RECORD_INTERVAL_NS
@@ -121,10 +126,18 @@ class SignBook:
         status: SignStatus = "lit" if all(cents is not None for cents in shown_cents.values()) else "dark"
         if now_ns - received_ns > VALUE_AGE_MAX_NS:
             status = "silent"
-        elif beat is None and previous is not None:
+        elif heartbeat is None and previous is not None:
             status = previous.status
-        since = previous.since if previous is not None and previous.status == status else now_text
-        return SignRecord(id=sign_id, status=status, since=since, heard_at=heard_at, shown=shown_cents)
+        status_since = (
+            previous.status_since if previous is not None and previous.status == status else now_text
+        )
+        return SignRecord(
+            id=sign_id,
+            status=status,
+            status_since=status_since,
+            heard_at=heard_at,
+            shown_cents_by_level=shown_cents,
+        )
 
     def _has_changed(self, sign_id: str, record: SignRecord) -> bool:
         """Return whether the sign is new, or its status or its missing amounts have changed."""
@@ -138,7 +151,9 @@ class SignBook:
 
 def read_signs(session: Session) -> tuple[SignRecord, ...]:
     """Return the recorded state of every overhead sign on the list."""
-    return tuple(SignRecord(**json.loads(text)) for text in session.read_sign_texts().values())
+    return tuple(
+        from_json(SignRecord, json.loads(text), "sign") for text in session.read_sign_texts().values()
+    )
 
 
 def _format_sign_line(sign: SignRecord) -> str:

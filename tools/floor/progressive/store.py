@@ -13,13 +13,13 @@ import os
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from egm.errors import LocalError, OperatorError
 from egm.progressive.messages import Contribution
+from egm.record_codec import from_json, to_json
 from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord, PrizeRecord
 
 #: One row of a query's result.
@@ -230,7 +230,7 @@ class Session:
             "DO UPDATE SET claim = excluded.claim, record = excluded.record",
             record.level,
             record.number,
-            record.claim,
+            record.claim_id,
             record.to_text(),
         )
 
@@ -263,13 +263,13 @@ class Session:
     def find_claim(self, claim_id: str) -> ClaimRecord | None:
         """Return the hit with this claim id, or None."""
         rows = self._run("SELECT record FROM claim WHERE claim = ?", claim_id)
-        return ClaimRecord(**json.loads(rows[0][0])) if rows else None
+        return from_json(ClaimRecord, json.loads(rows[0][0]), "win register") if rows else None
 
     def read_win_register(self) -> tuple[ClaimRecord, ...]:
         """Return the win register: every hit, ordered by level and number."""
         rows = self._run("SELECT record FROM claim")
-        hits = (ClaimRecord(**json.loads(row[0])) for row in rows)
-        return tuple(sorted(hits, key=lambda hit: (hit.level, hit.place)))
+        hits = (from_json(ClaimRecord, json.loads(row[0]), "win register") for row in rows)
+        return tuple(sorted(hits, key=lambda hit: (hit.level, hit.hit_number)))
 
     def list_open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
         """Return the hits of a machine on a level whose payment it has not reported yet."""
@@ -279,8 +279,8 @@ class Session:
             level,
             _UNREPORTED_PAYMENT_LIKE_PATTERN,
         )
-        hits = (ClaimRecord(**json.loads(row[0])) for row in rows)
-        return tuple(sorted((c for c in hits if not c.closed_at), key=lambda hit: hit.place))
+        hits = (from_json(ClaimRecord, json.loads(row[0]), "win register") for row in rows)
+        return tuple(sorted((c for c in hits if not c.closed_at), key=lambda hit: hit.hit_number))
 
     def count_hits(self, level: str) -> int:
         """Return how many hits of a progressive level are recorded, including those of void games."""
@@ -291,10 +291,10 @@ class Session:
         self._run(
             "INSERT INTO claim VALUES (?, ?, ?, ?) "
             "ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
-            record.claim,
+            record.claim_id,
             record.machine,
             record.level,
-            json.dumps(asdict(record), ensure_ascii=False),
+            json.dumps(to_json(record), ensure_ascii=False),
         )
 
     def list_winning_contributions(self, machine: str, level: str) -> tuple[int, ...]:
@@ -308,12 +308,17 @@ class Session:
     def find_held_claim(self, claim_id: str) -> HeldClaim | None:
         """Return the held claim or payment with this id, ruled on or not; None if none was held."""
         rows = self._run("SELECT record FROM held WHERE claim = ?", claim_id)
-        return HeldClaim(**json.loads(rows[0][0])) if rows else None
+        return from_json(HeldClaim, json.loads(rows[0][0]), "held claim") if rows else None
 
     def list_held_claims(self) -> tuple[HeldClaim, ...]:
         """Return all claims and payments that were ever held for a ruling, oldest first."""
         rows = self._run("SELECT record FROM held")
-        return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
+        return tuple(
+            sorted(
+                (from_json(HeldClaim, json.loads(row[0]), "held claim") for row in rows),
+                key=lambda h: h.held_at,
+            )
+        )
 
     def count_held_without_ruling(self) -> int:
         """Return the number of held claims and payments that still wait for a ruling."""
@@ -325,8 +330,8 @@ class Session:
         """Store a held claim or payment."""
         self._run(
             "INSERT INTO held VALUES (?, ?) ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
-            record.claim,
-            json.dumps(asdict(record), ensure_ascii=False),
+            record.claim_id,
+            json.dumps(to_json(record), ensure_ascii=False),
         )
 
     # ------------------------------------------------------------------ events, signs and daily amounts

@@ -41,17 +41,19 @@ __all__ = [
 _PRIVATE_KEY_FILE_NAME: Final = "laboratory.key"
 
 
-def find_key_path(key_option: Path | None, out: Path) -> Path:
+def find_key_path(key_option: Path | None, bundles_folder: Path) -> Path:
     """Return the path of the laboratory's signing key: ``key_option``, or the default next to the state folder.
 
-    ``out`` is the folder of bundles, which is given to others. Raises BundleError if the path is in ``out``,
-    or if ``out`` already contains a private key.
+    ``bundles_folder`` is the folder of bundles, which is given to others. Raises BundleError if the path is in
+    ``bundles_folder``, or if ``bundles_folder`` already contains a private key.
     """
     path = key_option or find_default_state_folder().with_name(f"open-egm-{_PRIVATE_KEY_FILE_NAME}")
-    for key_path in (path, out / _PRIVATE_KEY_FILE_NAME):
-        if key_path.resolve().is_relative_to(out.resolve()) and (key_path is path or key_path.exists()):
+    for key_path in (path, bundles_folder / _PRIVATE_KEY_FILE_NAME):
+        if key_path.resolve().is_relative_to(bundles_folder.resolve()) and (
+            key_path is path or key_path.exists()
+        ):
             raise BundleError(
-                f"{key_path}: the laboratory's private key must not be in {out}, which is handed over; "
+                f"{key_path}: the laboratory's private key must not be in {bundles_folder}, which is handed over; "
                 "keep it elsewhere and name it with --key"
             )
     return path
@@ -91,17 +93,17 @@ def list_bundles(folder: Path) -> tuple[Path, ...]:
 
 def check_all_files_signed(folder: Path, facts: Mapping[str, object]) -> None:
     """Raise BundleError if a verified bundle has files that its manifest does not list; the error names them."""
-    listed = facts.get("files")
+    listed_files = facts.get("files")
     signed_names = {
         BUNDLE_MANIFEST_NAME,
         BUNDLE_SIGNATURE_NAME,
         BUNDLE_SIGNER_NAME,
-        *(listed if isinstance(listed, Mapping) else ()),
+        *(listed_files if isinstance(listed_files, Mapping) else ()),
     }
     file_names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
-    if unsigned := sorted(set(file_names) - signed_names):
+    if unsigned_names := sorted(set(file_names) - signed_names):
         raise BundleError(
-            f"{folder}: these files are in the bundle, but not in its signed list: {', '.join(unsigned)}"
+            f"{folder}: these files are in the bundle, but not in its signed list: {', '.join(unsigned_names)}"
         )
 
 

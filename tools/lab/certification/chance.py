@@ -37,7 +37,7 @@ def check_chance_decides(case: CertificationCase) -> Iterator[Finding]:
             evidence = f"bet {bet.bet}: not checked, because its variance cannot be computed exactly"
             yield Finding("chance-decides", ("B-01",), FindingStatus.NOTED, evidence)
         else:
-            first = "" if bet.cycle is None else f"{bet.cycle:,} equally likely first results; "
+            first_results_text = "" if bet.cycle is None else f"{bet.cycle:,} equally likely first results; "
             evidence = (
                 f"sigma {bet.standard_deviation:.3f} bets"
                 if bet.variance
@@ -47,20 +47,20 @@ def check_chance_decides(case: CertificationCase) -> Iterator[Finding]:
                 "chance-decides",
                 ("B-01",),
                 status_from_check(ok=bet.variance > 0),
-                f"bet {bet.bet}: {first}{evidence}",
+                f"bet {bet.bet}: {first_results_text}{evidence}",
             )
 
 
 def check_draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
     """Check that every game draws a random number before its result, whatever the player decides."""
     bets = [bet for bet in case.analysis.bets if bet.options]
-    for name, option in OPTION_CHOOSER_BY_POLICY.items() if bets else ():
-        decisions = 0
+    for name, choose_option in OPTION_CHOOSER_BY_POLICY.items() if bets else ():
+        decision_total = 0
         for bet in bets:
             for _ in range(_GAMES_PER_POLICY):
-                decision_count, draws = _play_game(case, bet, option, decisions)
-                decisions += decision_count
-                if not draws:
+                decision_count, has_real_draw = _play_game(case, bet, choose_option, decision_total)
+                decision_total += decision_count
+                if not has_real_draw:
                     yield Finding(
                         "draw-on-every-path",
                         ("B-01",),
@@ -69,9 +69,9 @@ def check_draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
                     )
                     return
         games_text = format_count(_GAMES_PER_POLICY * len(bets), "game")
-        evidence = f"{name}: {games_text}, {format_count(decisions, 'decision')}"
+        evidence = f"{name}: {games_text}, {format_count(decision_total, 'decision')}"
         yield Finding("draw-on-every-path", ("B-01",), FindingStatus.PASS, evidence)
-        if not decisions:
+        if not decision_total:
             return
 
 
@@ -110,7 +110,7 @@ def check_strategy(case: CertificationCase) -> Iterator[Finding]:
     """
     rules = case.game.rules
     holds_reels = isinstance(rules, ReelRules) and any(
-        getattr(table, "player_holds", False) for table in rules.definition.stage.values()
+        getattr(table, "can_player_hold", False) for table in rules.definition.stages.values()
     )
     for code in case.profile.languages if holds_reels else ():
         if not any(word in case.game.help.get(code, "").lower() for word in _HOLD_WORDS[code]):
@@ -118,9 +118,11 @@ def check_strategy(case: CertificationCase) -> Iterator[Finding]:
             yield Finding("strategy", ("P-10", "C-10"), FindingStatus.FAIL, reason)
     for bet in case.analysis.bets:
         if bet.worst_rtp is not None:
-            worst = format_percent(bet.worst_rtp)
+            worst_text = format_percent(bet.worst_rtp)
             range_text = (
-                "however the player decides" if bet.worst_rtp == bet.rtp else f"at best, {worst} at worst"
+                "however the player decides"
+                if bet.worst_rtp == bet.rtp
+                else f"at best, {worst_text} at worst"
             )
             yield Finding(
                 "strategy",
@@ -129,9 +131,10 @@ def check_strategy(case: CertificationCase) -> Iterator[Finding]:
                 f"bet {bet.bet}: {format_percent(bet.rtp)} {range_text}: {bet.strategy}",
             )
     worst_return, best_return = case.analysis.worst_rtp, case.analysis.maximum_rtp
-    bets = format_count(len(case.analysis.bets), "bet")
+    bets_text = format_count(len(case.analysis.bets), "bet")
     evidence = (
-        f"{format_percent(best_return)} for the best of {bets}, {format_percent(worst_return)} for the worst"
+        f"{format_percent(best_return)} for the best of {bets_text}, "
+        f"{format_percent(worst_return)} for the worst"
     )
     yield Finding("strategy", ("P-10",), FindingStatus.PASS, f"{evidence}, decisions of the player included")
 
@@ -143,17 +146,18 @@ def check_prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
     distribution of wins for a bet, games are played until one wins.
     """
     requirements = ("B-12", "B-17", "C-22")
-    not_bought = case.analysis.list_prizes_unavailable_by_bet()
+    unavailable_prizes_by_bet = case.analysis.list_prizes_unavailable_by_bet()
     for bet in case.analysis.bets:
         prizes_never_won = ", ".join(f"{p.stage_or_spot} {p.name}" for p in bet.prizes_never_won)
         evidence, status = f"{format_count(len(bet.prizes), 'prize')}", status_from_check(ok=bet.rtp > 0)
         if not bet.prizes:
-            wins = sorted(
+            profitable_wins = sorted(
                 win for win in (bet.distribution.counts if bet.distribution else ()) if win > bet.cost_credits
             )
             evidence = f"no pay table; it returns {format_percent(bet.rtp)}"
-            if wins:
-                evidence += f", {format_count(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}"
+            if profitable_wins:
+                wins_text = format_count(len(profitable_wins), "win")
+                evidence += f", {wins_text} of {profitable_wins[0]:,} to {profitable_wins[-1]:,}"
             else:
                 games_to_win = _count_games_to_win(case, bet)
                 evidence += (
@@ -161,11 +165,11 @@ def check_prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
                     if games_to_win
                     else f"; none of {format_count(_GAMES_TO_WIN_MAX, 'game')} won"
                 )
-            status = status_from_check(ok=bet.rtp > 0 and bool(wins or games_to_win))
+            status = status_from_check(ok=bet.rtp > 0 and bool(profitable_wins or games_to_win))
         if prizes_never_won:
             evidence, status = f"no result wins {prizes_never_won}", FindingStatus.FAIL
-        elif bet.bet in not_bought:
-            evidence += f"; only other bets win {', '.join(not_bought[bet.bet])}"
+        elif bet.bet in unavailable_prizes_by_bet:
+            evidence += f"; only other bets win {', '.join(unavailable_prizes_by_bet[bet.bet])}"
             status = (
                 FindingStatus.FAIL if case.profile.awards.every_prize_at_every_bet else FindingStatus.NOTED
             )
@@ -221,9 +225,9 @@ def check_stages_played(case: CertificationCase) -> Iterator[Finding]:
     """Check that every stage whose prizes are displayed can be reached with some bet."""
     rules = case.game.rules
     if isinstance(rules, ReelRules):
-        played_stages = {mode_stages.mode.stage for mode_stages in rules.stages.values()}
+        played_stages = {mode_stages.mode.first_stage for mode_stages in rules.stages.values()}
         played_stages |= {feature.feature for bet in case.analysis.bets for feature in bet.features}
-        unreachable_stages = sorted(set(rules.definition.stage) - played_stages)
+        unreachable_stages = sorted(set(rules.definition.stages) - played_stages)
         evidence = (
             f"{', '.join(unreachable_stages)}: no bet leads to this stage"
             if unreachable_stages

@@ -70,26 +70,28 @@ class RealObject:
         ``counts`` has one number per kind. Several packs mixed together have each card once per pack; a
         single deck has no two equal cards.
         """
-        packs = -(-sum(counts) // sum(self.pieces))
+        pack_count = -(-sum(counts) // sum(self.pieces))
         count_pairs = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)
-        return len(counts) <= len(self.pieces) and all(n <= packs * of for n, of in count_pairs)
+        return len(counts) <= len(self.pieces) and all(
+            count <= pack_count * real_count for count, real_count in count_pairs
+        )
 
 
 def build_real_object(game: Game, purpose: str) -> RealObject:
     """Return the real object (deck, die, wheel) that the draw for ``purpose`` depicts."""
     rules = game.rules
     if isinstance(rules, KenoRules):
-        for bonus in rules.definition.bonus:
+        for bonus in rules.definition.bonuses:
             if isinstance(bonus, MultiplierBonus) and bonus.id == purpose:
-                return RealObject(tuple(bonus.weights.values()), is_replaced=True)
-        return RealObject((1,) * rules.definition.field.numbers)
+                return RealObject(tuple(bonus.weight_by_factor.values()), is_replaced=True)
+        return RealObject((1,) * rules.definition.field.number_count)
     if isinstance(rules, TwoHandsRules) and purpose != _FIRST_POSITION_DRAW_PURPOSE:
         return RealObject(tuple(Counter(rules.PIECE_NAMES).values()))
-    if (equal := _count_equal_parts(rules)) is not None:
-        return RealObject((1,) * equal, is_replaced=True)
-    joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
+    if (equal_part_count := _count_equal_parts(rules)) is not None:
+        return RealObject((1,) * equal_part_count, is_replaced=True)
+    has_joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.has_joker
     return RealObject(
-        (1,) * (_PACK_CARD_COUNT_BY_GAME.get(game.family, 52) + joker), may_be_several_packs=True
+        (1,) * (_PACK_CARD_COUNT_BY_GAME.get(game.family, 52) + has_joker), may_be_several_packs=True
     )
 
 
@@ -181,20 +183,28 @@ class _PlayedRound:
         differ as the real object's pieces do: a piece dealt face down is only identified by later events.
         """
         earlier_values = [value for _, value, _ in self.draws[:draw_index]]
-        runs = [
+        replay_pairs = [
             [
                 _ReplayedRound(
-                    self.game, self.wager, _ScriptedDraws([*earlier_values, value], last), self.policy
+                    self.game,
+                    self.wager,
+                    _ScriptedDraws([*earlier_values, value], ends_with_highest),
+                    self.policy,
                 )
-                for last in (False, True)
+                for ends_with_highest in (False, True)
             ]
             for value in range(self.draws[draw_index][0])
         ]
         while True:
-            for run in (run for pair in runs for run in pair):
-                run.play_event()
-            counts = Counter(tuple(tuple(run.displayed_events) for run in pair) for pair in runs).values()
-            if real_object.can_have_piece_counts(counts) or all(run.ended for pair in runs for run in pair):
+            for replay in (replay for replay_pair in replay_pairs for replay in replay_pair):
+                replay.play_event()
+            counts = Counter(
+                tuple(tuple(replay.displayed_events) for replay in replay_pair)
+                for replay_pair in replay_pairs
+            ).values()
+            if real_object.can_have_piece_counts(counts) or all(
+                replay.ended for replay_pair in replay_pairs for replay in replay_pair
+            ):
                 return counts
 
 
@@ -205,17 +215,17 @@ def _iter_played_rounds(case: CertificationCase) -> Iterator[_PlayedRound]:
         wager = build_wager(game, bet)
         for policy in OPTION_CHOOSER_BY_POLICY.values():
             draw = RecordingDrawSource(case.draw_source)
-            play, answer, decisions = game.play(wager, draw), None, 0
+            round_events, choice, decision_count = game.play(wager, draw), None, 0
             try:
                 while True:
-                    event = play.send(answer)
-                    answer = None
+                    event = round_events.send(choice)
+                    choice = None
                     if isinstance(event, Decision):
-                        answer = Choice(event.options[policy(decisions, len(event.options))])
-                        decisions += 1
+                        choice = Choice(event.options[policy(decision_count, len(event.options))])
+                        decision_count += 1
             except StopIteration:
                 yield _PlayedRound(game, wager, policy, draw.records)
-            if not decisions:
+            if not decision_count:
                 break
 
 
@@ -241,27 +251,25 @@ def check_depicted_odds(case: CertificationCase) -> Iterator[Finding]:
     if isinstance(case.game.rules, ReelRules):
         yield from _check_reels(case, case.game.rules)
         return
-    kinds: set[str] = set()
+    draw_kinds: set[str] = set()
     numbers_tried = 0
     for played_round in _iter_played_rounds(case):
-        new_kinds = {_replace_numbers(purpose) for _, _, purpose in played_round.draws} - kinds
-        kinds |= new_kinds
-        for at, (bound, _, purpose) in enumerate(played_round.draws):
+        new_kinds = {_replace_numbers(purpose) for _, _, purpose in played_round.draws} - draw_kinds
+        draw_kinds |= new_kinds
+        for draw_index, (bound, _, purpose) in enumerate(played_round.draws):
             if _replace_numbers(purpose) not in new_kinds:
                 continue
-            real = build_real_object(case.game, purpose)
-            earlier_bounds = {earlier_bound for earlier_bound, _, _ in played_round.draws[:at]}
-            if not real.can_draw_from(bound, earlier_bounds):
-                evidence = (
-                    f"{purpose}: drawn from {bound:,} numbers, but {sum(real.pieces)} pieces are depicted"
-                )
+            real_object = build_real_object(case.game, purpose)
+            earlier_bounds = {earlier_bound for earlier_bound, _, _ in played_round.draws[:draw_index]}
+            if not real_object.can_draw_from(bound, earlier_bounds):
+                evidence = f"{purpose}: drawn from {bound:,} numbers, but {sum(real_object.pieces)} pieces are depicted"
                 yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.FAIL, evidence)
                 return
-            pieces = played_round.count_numbers_by_display(at, real)
-            if not real.can_have_piece_counts(pieces):
+            piece_counts = played_round.count_numbers_by_display(draw_index, real_object)
+            if not real_object.can_have_piece_counts(piece_counts):
                 evidence = (
-                    f"{purpose}: {bound:,} numbers show {format_count(len(pieces), 'different piece')}, one of "
-                    f"them {format_count(max(pieces), 'time')}; the real object does not have so many of it"
+                    f"{purpose}: {bound:,} numbers show {format_count(len(piece_counts), 'different piece')}, one of "
+                    f"them {format_count(max(piece_counts), 'time')}; the real object does not have so many of it"
                 )
                 yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.FAIL, evidence)
                 return
@@ -270,7 +278,7 @@ def check_depicted_odds(case: CertificationCase) -> Iterator[Finding]:
         evidence = "no number is drawn, because a physical wheel decides"
         yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.NOT_APPLICABLE, evidence)
         return
-    names = ", ".join(sorted(kinds))
+    names = ", ".join(sorted(draw_kinds))
     evidence = (
         f"{format_count(numbers_tried, 'drawn number')} tried: each piece is as likely as with the real object"
         f" ({names})"
@@ -288,7 +296,7 @@ def _check_reels(case: CertificationCase, rules: ReelRules) -> Iterator[Finding]
     """Check that each stage displays its reels and wheels at the stops that were drawn."""
     for name, stage in rules.list_shown_stages().items():
         reels = stage.reels if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels) else None
-        for reel, weights in enumerate(reels.weights if reels else ()):
+        for reel, weights in enumerate(reels.stop_weights if reels else ()):
             if reels and (reel_error := _find_reel_error(reels, reel)):
                 status, evidence = FindingStatus.FAIL, reel_error
             elif set(weights) == {1}:
@@ -303,15 +311,17 @@ def _check_reels(case: CertificationCase, rules: ReelRules) -> Iterator[Finding]
             )
         if isinstance(stage, WheelBonus):
             draw = RecordingDrawSource(case.draw_source)
-            parts = len(stage.run(draw).display["parts"])
-            are_bounds_right = [bound for bound, _, _ in draw.records] == [parts]
+            part_count = len(stage.run(draw).display["parts"])
+            are_bounds_right = [bound for bound, _, _ in draw.records] == [part_count]
             displayed_parts = [
                 stage.run(_ScriptedDraws([part], ends_with_highest=False)).display["part"]
-                for part in range(parts)
+                for part in range(part_count)
             ]
-            evidence = f"{name}: {format_count(parts, 'equal part')} of the wheel"
-            ok = are_bounds_right and sorted(displayed_parts) == list(range(parts))
-            yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, status_from_check(ok=ok), evidence)
+            evidence = f"{name}: {format_count(part_count, 'equal part')} of the wheel"
+            is_correct = are_bounds_right and sorted(displayed_parts) == list(range(part_count))
+            yield Finding(
+                "depicted-odds", _COVERED_REQUIREMENT_IDS, status_from_check(ok=is_correct), evidence
+            )
 
 
 def _find_reel_error(reels: ReelSet, reel: int) -> str:
@@ -319,7 +329,7 @@ def _find_reel_error(reels: ReelSet, reel: int) -> str:
 
     Every number of the draw is tried.
     """
-    weights = reels.weights[reel]
+    weights = reels.stop_weights[reel]
     total = sum(weights)
     spin_counts = Counter(
         reels.spin(_ScriptedDraws([0] * reel + [value], ends_with_highest=False))[reel]

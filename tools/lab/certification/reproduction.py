@@ -96,12 +96,16 @@ def _reproduce_verdicts(
         findings_here = check_every_rule(
             CertificationCase(game, definition_file, analyse(game), profile, draw, game_count)
         )
-    signed = json.loads(findings_file.read_text(encoding="utf-8"))
-    failed_rules = {finding["rule"] for finding in signed if finding["status"] == FindingStatus.FAIL}
-    failed_here = {finding.rule for finding in findings_here if finding.status is FindingStatus.FAIL}
-    differing = ", ".join(sorted(failed_rules ^ failed_here))
-    rules = format_count(len({f.rule for f in findings_here}), "rule")
-    return ReproducedItem(f"{game.id}: verdict of {rules}", differing and f"another verdict: {differing}")
+    signed_findings = json.loads(findings_file.read_text(encoding="utf-8"))
+    signed_failed_rules = {
+        finding["rule"] for finding in signed_findings if finding["status"] == FindingStatus.FAIL
+    }
+    rules_failed_here = {finding.rule for finding in findings_here if finding.status is FindingStatus.FAIL}
+    differing_rules = ", ".join(sorted(signed_failed_rules ^ rules_failed_here))
+    rules_text = format_count(len({finding.rule for finding in findings_here}), "rule")
+    return ReproducedItem(
+        f"{game.id}: verdict of {rules_text}", differing_rules and f"another verdict: {differing_rules}"
+    )
 
 
 def _compare_file(folder: Path, name: str, reproduced: bytes) -> ReproducedItem:
@@ -113,7 +117,10 @@ def _compare_file(folder: Path, name: str, reproduced: bytes) -> ReproducedItem:
 def _find_first_difference(signed_text: bytes, reproduced_text: bytes) -> str:
     """Return as text from which line on two texts differ, or their lengths if one is only longer than the other."""
     pairs = zip(signed_text.splitlines(), reproduced_text.splitlines(), strict=False)
-    line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)
+    line = next(
+        (n for n, (signed_line, reproduced_line) in enumerate(pairs, 1) if signed_line != reproduced_line),
+        None,
+    )
     return (
         f"from line {line} on"
         if line
@@ -138,25 +145,27 @@ def _reproduce_submission(
     names = sorted(facts["files"])
     archive = next(name for name in names if name.endswith(_SOURCE_ARCHIVE_ENDING))
     wheel = next(name for name in names if name.endswith(_WHEEL_ENDING))
-    signed = load_signed_manifest(
+    signed_manifest = load_signed_manifest(
         folder / SOFTWARE_MANIFEST_NAME, (folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip()
     )
-    with tempfile.TemporaryDirectory() as unpacked:
+    with tempfile.TemporaryDirectory() as unpacked_folder:
         with tarfile.open(folder / archive) as source:
-            extract_files(source, Path(unpacked))
-        root = Path(unpacked) / archive.removesuffix(_SOURCE_ARCHIVE_ENDING)
+            extract_files(source, Path(unpacked_folder))
+        root = Path(unpacked_folder) / archive.removesuffix(_SOURCE_ARCHIVE_ENDING)
         (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling writes its own
         yield from _compare_packages(folder, build_packages(root), archive, wheel)
-        copied = read_pages(root)
+        copied_pages = read_pages(root)
     yield ReproducedItem(
         f"{SOFTWARE_MANIFEST_NAME} of {wheel}",
-        _describe_wheel_differences(_read_wheel_digests((folder / wheel).read_bytes()), signed.files),
+        _describe_wheel_differences(
+            _read_wheel_digests((folder / wheel).read_bytes()), signed_manifest.files
+        ),
     )
-    yield _compare_installed_software(signed)
+    yield _compare_installed_software(signed_manifest)
     profile = load_profile(folder / "profile.toml")
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
     documents = {
-        **copied,
+        **copied_pages,
         **write_game_documents([(game, analyse(game)) for game in games], profile, command_reference),
     }
     yield from (_compare_file(folder, name, documents[name]) for name in sorted(documents))

@@ -101,14 +101,14 @@ def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
 
 def check_levy(case: CertificationCase) -> Iterator[Finding]:
     """State the levy (the venue's share) of a game in which players play against each other (Monaco art. 19.3)."""
-    share = case.game.rules.levy_rate
-    if share is not None:
+    commission_rate = case.game.rules.commission_rate
+    if commission_rate is not None:
         introduction = "players play against each other: the certified figure is the levy of"
         yield Finding(
             "levy",
             ("O-02",),
             FindingStatus.NOTED,
-            f"{introduction} {format_percent(share)} = {_format_short_fraction(share)}",
+            f"{introduction} {format_percent(commission_rate)} = {_format_short_fraction(commission_rate)}",
         )
 
 
@@ -201,22 +201,28 @@ def check_progressive_levels(case: CertificationCase) -> Iterator[Finding]:
     """
     for bet in case.analysis.bets:
         for figures in bet.progressives:
-            even = figures.break_even_credits
-            parts = "".join(
-                f", {format_percent(part)} of it {format_one_in(rate)}"
-                for part, rate in figures.partial_hit_rates.items()
+            break_even_credits = figures.break_even_credits
+            partial_rates_text = "".join(
+                f", {format_percent(level_share)} of it {format_one_in(rate)}"
+                for level_share, rate in figures.partial_hit_rates.items()
             )
             yield Finding(
                 "progressive-levels",
                 ("I-01", "I-03", "R-09"),
-                status_from_check(ok=even is None or even >= figures.reset_credits),
-                f"bet {bet.bet}, {figures.level}: {format_one_in(figures.rate)}{parts}; "
+                status_from_check(
+                    ok=break_even_credits is None or break_even_credits >= figures.reset_credits
+                ),
+                f"bet {bet.bet}, {figures.level}: {format_one_in(figures.rate)}{partial_rates_text}; "
                 f"{format_percent(figures.rtp_at_reset)} at its reset of "
                 f"{format_count(figures.reset_credits, 'credit')}, "
                 f"{format_percent(figures.increment)} increment, "
-                + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
+                + (
+                    "no break-even"
+                    if break_even_credits is None
+                    else f"break-even at {float(break_even_credits):,.1f} credits"
+                ),
             )
-    levels = dict.fromkeys(play.level for play in case.game.list_every_level())
+    levels = dict.fromkeys(participation.level for participation in case.game.list_every_level())
     slots = [ProgressiveLevelTable(game=case.game.id, level=level) for level in levels]
     if slots:
         try:
@@ -232,12 +238,12 @@ def check_progressive_levels(case: CertificationCase) -> Iterator[Finding]:
             )
         except OperatorError as error:
             is_equal, evidence = False, str(error)
-        unequal = _find_unequal_chance_error(case)
+        unequal_chance_error = _find_unequal_chance_error(case)
         yield Finding(
             "progressive-stakes",
             ("I-03",),
-            status_from_check(ok=is_equal and not unequal),
-            unequal or evidence,
+            status_from_check(ok=is_equal and not unequal_chance_error),
+            unequal_chance_error or evidence,
         )
 
 
@@ -246,7 +252,11 @@ def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
 
     ``cents`` is the denomination, in minor units.
     """
-    return (n for n in game.bet_options if has_prescribed_amounts(game, game.build_wager(n), cents))
+    return (
+        bet_credits
+        for bet_credits in game.bet_options
+        if has_prescribed_amounts(game, game.build_wager(bet_credits), cents)
+    )
 
 
 def _find_unequal_chance_error(case: CertificationCase) -> str:
@@ -270,14 +280,19 @@ def check_prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
         codes_without_description = [
             code for code in case.profile.languages if not prize.description.get(code)
         ]
-        figures = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
+        figures = [
+            (bet, merchandise_figures)
+            for bet in case.analysis.bets
+            for merchandise_figures in bet.merchandise
+            if merchandise_figures.prize == prize.id
+        ]
         separate_returns = "; ".join(
-            f"bet {bet.bet}: {format_one_in(m.rate)}, "
+            f"bet {bet.bet}: {format_one_in(merchandise_figures.rate)}, "
             + ", ".join(
-                f"{format_percent(m.compute_rtp_at(cents, bet.cost_credits), 6)} at {cents}"
+                f"{format_percent(merchandise_figures.compute_rtp_at(cents, bet.cost_credits), 6)} at {cents}"
                 for cents in case.game.denominations_cents
             )
-            for bet, m in figures
+            for bet, merchandise_figures in figures
         )
         evidence = (
             "described"
@@ -299,7 +314,9 @@ def check_languages(case: CertificationCase) -> Iterator[Finding]:
         missing_texts = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
         help_ = case.game.help.get(code, "")
         codes_with_same_text = [
-            c for c, text in case.game.help.items() if c != code and text.split() == help_.split()
+            other_code
+            for other_code, text in case.game.help.items()
+            if other_code != code and text.split() == help_.split()
         ]
         evidence = f"title and {len(help_.split())} words of rules"
         if missing_texts:
@@ -381,23 +398,26 @@ def _format_no_award(bet: BetAnalysis) -> str:
 
 def _format_award(award: DisclosedAward) -> str:
     """Return a rare award as text: its stage, its name and its odds."""
-    top = "top award " if award.is_top else ""
-    return f"{top}{award.stage_or_spot} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
+    top_text = "top award " if award.is_top else ""
+    return f"{top_text}{award.stage_or_spot} {award.name} {format_one_in(award.rate)}".replace(
+        "  ", " "
+    ).strip()
 
 
 def check_return_by_stake(case: CertificationCase) -> Iterator[Finding]:
     """Note each bet whose return is over 0.01 percentage points lower than that of the next smaller bet."""
-    bets = sorted(case.analysis.bets, key=lambda b: b.cost_credits)
-    falls = [
-        f"{b.bet} {format_percent(b.rtp)} after {a.bet} {format_percent(a.rtp)}"
-        for a, b in pairwise(bets)
-        if b.cost_credits > a.cost_credits and b.rtp < a.rtp - Fraction(1, 10_000)
+    bets = sorted(case.analysis.bets, key=lambda larger_bet: larger_bet.cost_credits)
+    lower_returns = [
+        f"{larger_bet.bet} {format_percent(larger_bet.rtp)} after {smaller_bet.bet} {format_percent(smaller_bet.rtp)}"
+        for smaller_bet, larger_bet in pairwise(bets)
+        if larger_bet.cost_credits > smaller_bet.cost_credits
+        and larger_bet.rtp < smaller_bet.rtp - Fraction(1, 10_000)
     ]
     evidence = (
-        "; ".join(falls)
+        "; ".join(lower_returns)
         or f"{format_count(len(bets), 'way')} to bet, no return is lower than at the next smaller bet"
     )
-    status = FindingStatus.NOTED if falls else FindingStatus.PASS
+    status = FindingStatus.NOTED if lower_returns else FindingStatus.PASS
     if len({bet.cost_credits for bet in bets}) == 1:
         status = FindingStatus.NOT_APPLICABLE
         evidence = f"{format_count(len(bets), 'way')} to bet, all with the same stake"
@@ -411,14 +431,18 @@ def check_bet_limit(case: CertificationCase) -> Iterator[Finding]:
     """
     limit, layout = case.profile.play.bet_limit_cents, case.game.rules.list_spots()
     for cents in case.game.denominations_cents:
-        allowed_bets = [n for n in case.game.bet_options if case.game.compute_round_cost(n) * cents <= limit]
+        allowed_bets = [
+            bet_credits
+            for bet_credits in case.game.bet_options
+            if case.game.compute_round_cost(bet_credits) * cents <= limit
+        ]
         every_bet = format_count(len(case.game.bet_options), "bet")
-        bets = f"{len(allowed_bets)} of {every_bet} within {format_count(limit, 'cent')}"
+        allowed_bets_text = f"{len(allowed_bets)} of {every_bet} within {format_count(limit, 'cent')}"
         yield Finding(
             "bet-limit",
             ("C-04",),
             status_from_check(ok=bool(allowed_bets)),
-            f"{format_count(cents, 'cent')} a credit: {bets}",
+            f"{format_count(cents, 'cent')} a credit: {allowed_bets_text}",
         )
         accepted = case.game.rules.find_highest_bet(limit // cents)
         for spot in layout:
@@ -441,7 +465,7 @@ def check_double_up(case: CertificationCase) -> Iterator[Finding]:
     table = rules.definition.double_up
     faults = []
     smallest = min((p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0)
-    if 2 * smallest > table.most_credits:
+    if 2 * smallest > table.win_max_credits:
         faults.append(f"never offered: the smallest prize is {format_count(smallest, 'credit')}")
     codes_without_rule = [
         code
@@ -449,7 +473,7 @@ def check_double_up(case: CertificationCase) -> Iterator[Finding]:
         if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP_WORDS.get(code, ()))
     ]
     faults += [f"the rules in {code} do not mention the double-up" for code in codes_without_rule]
-    limits = f"{format_count(table.most_rounds, 'round')}, {format_count(table.most_credits, 'credit')}"
+    limits = f"{format_count(table.rounds_max, 'round')}, {format_count(table.win_max_credits, 'credit')}"
     evidence = f"fair odds, optional; at most {limits}"
     yield Finding("double-up", ("C-20",), status_from_check(ok=not faults), "; ".join(faults) or evidence)
 

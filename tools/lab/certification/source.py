@@ -18,23 +18,23 @@ from egm.errors import OperatorError
 _NAMED_FILES_MAX: Final = 3
 
 
-def find_commit(root: Path, out: Path) -> str:
+def find_commit(root: Path, bundles_folder: Path) -> str:
     """Return the current commit of the checkout at ``root``. Raises OperatorError if files are not committed.
 
-    Files in ``out``, the folder of the bundle, are ignored.
+    Files in ``bundles_folder``, the folder of the bundle, are ignored.
     """
     try:
-        top = Path(_run_git(root, "rev-parse", "--show-toplevel").decode().strip())
+        checkout_root = Path(_run_git(root, "rev-parse", "--show-toplevel").decode().strip())
         commit = _run_git(root, "rev-parse", "--verify", "HEAD").decode().strip()
     except OperatorError as error:
         raise OperatorError(
             f"{root} is not a version control checkout with a commit, which a submission needs: {error}"
         ) from None
-    if top.resolve() != root.resolve():
-        raise OperatorError(f"{root} is not a checkout itself, but a folder of {top}")
+    if checkout_root.resolve() != root.resolve():
+        raise OperatorError(f"{root} is not a checkout itself, but a folder of {checkout_root}")
     paths = ["."]
-    if out.resolve().is_relative_to(root.resolve()):
-        paths.append(f":(exclude){out.resolve().relative_to(root.resolve())}")
+    if bundles_folder.resolve().is_relative_to(root.resolve()):
+        paths.append(f":(exclude){bundles_folder.resolve().relative_to(root.resolve())}")
     status = _run_git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
     if changed_files := [line[3:] for line in status.split("\0") if line]:
         omission_note = (
@@ -85,21 +85,21 @@ def _run_git(root: Path, *arguments: str) -> bytes:
     return completed.stdout
 
 
-def check_source(root: Path, out: Path, key: Ed25519PrivateKey) -> None:
+def check_source(root: Path, bundles_folder: Path, key: Ed25519PrivateKey) -> None:
     """Raise OperatorError if ``root`` is not a clean checkout of one commit, or contains the signing key.
 
-    Files in ``out``, the folder of the bundle, are ignored.
+    Files in ``bundles_folder``, the folder of the bundle, are ignored.
     """
-    commit = find_commit(root, out)
+    commit = find_commit(root, bundles_folder)
     check_key_absent({f"{commit[:12]}.tar": _archive_commit(root, commit)}, key)
 
 
 def check_key_absent(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
     """Raise OperatorError if one of the files, or a file in an archive among them, contains the signing key."""
     seed = key.private_bytes_raw()
-    forms = (seed, seed.hex().encode(), seed.hex().upper().encode())
+    written_keys = (seed, seed.hex().encode(), seed.hex().upper().encode())
     for name, data in _iter_nested_files(files):
-        if any(form in data for form in forms):
+        if any(written_key in data for written_key in written_keys):
             raise OperatorError(
                 f"{name}: contains the private signing key, which must not be handed over or be in the source"
             )
@@ -114,9 +114,9 @@ def _iter_nested_files(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]
         if name.endswith((".tar", ".tar.gz")):
             with tarfile.open(fileobj=io.BytesIO(data)) as archive:
                 for member in archive:
-                    inside = archive.extractfile(member)
-                    if inside is not None:
-                        yield f"{name}: {member.name}", inside.read()
+                    member_file = archive.extractfile(member)
+                    if member_file is not None:
+                        yield f"{name}: {member.name}", member_file.read()
         elif name.endswith(".whl"):
             with zipfile.ZipFile(io.BytesIO(data)) as wheel:
                 for name_in_wheel in wheel.namelist():

@@ -91,7 +91,7 @@ the same and compares.
 def build_submission(
     checked_games: CheckedGames,
     root: Path,
-    out: Path,
+    bundles_folder: Path,
     key: Ed25519PrivateKey,
     command_reference: str,
     battery_result: bytes | None,
@@ -102,7 +102,7 @@ def build_submission(
     None. Raises OperatorError if ``root`` is not a checkout of one commit of the source, or contains the
     private key.
     """
-    commit = find_commit(root, out)
+    commit = find_commit(root, bundles_folder)
     games = [(case.game, case.analysis) for case, _ in checked_games]
     profile = checked_games[0][0].profile
     with tempfile.TemporaryDirectory() as folder:
@@ -156,10 +156,10 @@ def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
     """Return the signed manifest of the running software."""
     content = manifest.SoftwareManifest(
         version=version("open-egm"),
-        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        made_utc=datetime.now(UTC).isoformat(timespec="seconds"),
         reason="submitted to a laboratory",
-        libraries=MANIFEST_SCOPE.includes_libraries,
-        bytecode=MANIFEST_SCOPE.includes_bytecode,
+        includes_libraries=MANIFEST_SCOPE.includes_libraries,
+        includes_bytecode=MANIFEST_SCOPE.includes_bytecode,
         files=compute_digests(list_built_files()),
     )
     return manifest.encode_signed_manifest(

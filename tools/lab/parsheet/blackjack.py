@@ -22,15 +22,15 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
     exact_figures = find_exact_figures(definition)
     parse_chart(exact_figures.chart)  # refuse an invalid chart
     means = {
-        "by the cards of the hand, of a fresh shoe": exact_figures.mean,
-        "by this chart": exact_figures.charted,
-        "by the dealer's own rules": exact_figures.dealers,
-        "of the worst choices": exact_figures.worst,
+        "by the cards of the hand, of a fresh shoe": exact_figures.best_mean,
+        "by this chart": exact_figures.chart_mean,
+        "by the dealer's own rules": exact_figures.dealer_rule_mean,
+        "of the worst choices": exact_figures.worst_mean,
     }
     facts: LabelledValues = [(label, to_exact_data(1 + Fraction(mean))) for label, mean in means.items()]
     facts += _build_insurance_rows(definition)
     facts += [
-        ("mean staked, of each credit first bet", to_exact_data(Fraction(exact_figures.staked))),
+        ("mean staked, of each credit first bet", to_exact_data(Fraction(exact_figures.mean_stake))),
         ("key", _CHART_LEGEND),
         (
             "each hand of a split",
@@ -51,10 +51,10 @@ def _build_insurance_rows(definition: BlackjackDefinition) -> LabelledValues:
 
     The return is that for a fresh shoe from which only the dealer's ace was dealt.
     """
-    odds = definition.rules.insurance
+    odds = definition.house_rules.insurance_odds
     if odds is None:
         return []
-    decks = definition.shoe.decks
+    decks = definition.shoe.deck_count
     returned = (1 + odds.net) * Fraction(16 * decks, 52 * decks - 1)
     return [
         ("insurance", f"half of the bet, at a dealer's ace; pays {odds.text}"),

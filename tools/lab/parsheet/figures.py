@@ -5,12 +5,12 @@ from math import log10
 from typing import Any
 
 from paytables import BetAnalysis
-from paytables.wording import format_percent as stated
+from paytables.wording import format_percent as format_percent_number
 
 
 def format_percent(value: Fraction, digits: int = 4) -> str:
     """Return an exact share as a percentage, rounded down, as returns always are."""
-    return f"{stated(value, digits)} %"
+    return f"{format_percent_number(value, digits)} %"
 
 
 def format_one_in(probability: Fraction | None) -> str:

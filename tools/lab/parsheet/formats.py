@@ -120,19 +120,21 @@ def _plot_bet(bet: dict[str, Any]) -> str:
     figure = Figure(figsize=(10, 3.4))
     figure.subplots_adjust(left=0.06, right=0.98, top=0.9, bottom=0.25, wspace=0.14)
     left_axes, right_axes = figure.subplots(1, 2)
-    rows = bet["distribution"]["classes"]
-    names = [f"{r['from_bets']}-{r['below_bets'] or ''}" for r in rows]
-    shares = [r["probability"]["decimal"] or 0.0 for r in rows]
-    left_axes.bar(names, shares, color="#2f6f9f")
-    if any(shares):
+    class_rows = bet["distribution"]["classes"]
+    names = [f"{class_row['from_bets']}-{class_row['below_bets'] or ''}" for class_row in class_rows]
+    probabilities = [class_row["probability"]["decimal"] or 0.0 for class_row in class_rows]
+    left_axes.bar(names, probabilities, color="#2f6f9f")
+    if any(probabilities):
         left_axes.set_yscale("log")
     left_axes.set_title("probability of a win, by its size in bets")
     left_axes.tick_params(axis="x", rotation=45)
-    for colour, row in zip(("#2f6f9f", "#c77d2f"), bet["volatility"][1:], strict=True):
-        games = [b["games"] for b in row["bands"]]
+    for colour, volatility_row in zip(("#2f6f9f", "#c77d2f"), bet["volatility"][1:], strict=True):
+        game_counts = [band_row["games"] for band_row in volatility_row["bands"]]
         for end in (0, 1):
-            ends = [100 * b["band"][end] for b in row["bands"]]
-            right_axes.plot(games, ends, color=colour, label=None if end else row["quantile"])
+            band_ends = [100 * band_row["band"][end] for band_row in volatility_row["bands"]]
+            right_axes.plot(
+                game_counts, band_ends, color=colour, label=None if end else volatility_row["quantile"]
+            )
     right_axes.axhline(100 * bet["return"]["decimal"], color="black", linewidth=0.8)
     right_axes.set_xscale("log")
     right_axes.set_title("return by number of games, %")

@@ -20,41 +20,44 @@ def build_sheets(rules: KenoRules, analysis: Analysis) -> list[SheetData]:
 
 def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
     """Yield the sheets of a Keno game's pay tables and features."""
-    field, marks = definition.field, definition.marks
+    field, marks = definition.field, definition.ticket_limits
     facts: LabelledValues = [
-        ("field", f"{field.drawn} of {field.numbers} numbers, without replacement"),
+        ("field", f"{field.drawn_count} of {field.number_count} numbers, without replacement"),
         ("possible draws", definition.cycle),
-        ("stakes, credits per way", ", ".join(map(str, marks.stakes))),
-        ("most selections per ticket", marks.selections),
-        ("most groups per selection", marks.groups),
-        ("most draws per ticket", marks.draws),
-        ("highest cost of a ticket per draw, credits", marks.cost),
+        ("stakes, credits per way", ", ".join(map(str, marks.stake_options))),
+        ("most selections per ticket", marks.selections_max),
+        ("most groups per selection", marks.groups_max),
+        ("most draws per ticket", marks.draws_max),
+        ("highest cost of a ticket per draw, credits", marks.cost_max_credits),
         ("highest pay of a ticket per draw, credits", definition.prize_limit_credits),
     ]
-    for bonus in definition.bonus:
+    for bonus in definition.bonuses:
         fee = (
-            f"bought for {format_count(bonus.fee, 'credit')} per credit staked"
-            if bonus.fee
+            f"bought for {format_count(bonus.fee_per_credit, 'credit')} per credit staked"
+            if bonus.fee_per_credit
             else "part of every bet"
         )
         method_text = (
-            f"ball {bonus.ball} on the way multiplies its win by {bonus.factor}"
+            f"ball {bonus.ball_number} on the way multiplies its win by {bonus.factor}"
             if isinstance(bonus, BallBonus)
             else "every win times "
-            + ", ".join(f"{f} ({w} in {sum(bonus.weights.values())})" for f, w in bonus.weights.items())
+            + ", ".join(
+                f"{f} ({w} in {sum(bonus.weight_by_factor.values())})"
+                for f, w in bonus.weight_by_factor.items()
+            )
         )
         facts.append((f"bonus {bonus.id}", f"{method_text}; {fee}"))
     yield build_sheet_data("Keno", facts)
-    for table in sorted(definition.table, key=lambda table: table.spots):
+    for table in sorted(definition.pay_tables, key=lambda table: table.spot_count):
         rows = []
         return_share = Fraction(0)
-        for catch in reversed(definition.list_possible_catches(table.spots)):
-            draws = count_cases_of_catch(definition, table.spots, catch, 0, 0)
-            chance, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
+        for catch in reversed(definition.list_possible_catches(table.spot_count)):
+            draws = count_cases_of_catch(definition, table.spot_count, catch, 0, 0)
+            chance, pay = Fraction(draws, definition.cycle), table.pay_by_catch.get(catch, 0)
             return_share += chance * pay
             rows.append([catch, pay, draws, to_exact_data(chance), to_exact_data(chance * pay)])
         yield build_sheet_data(
-            f"Keno, {format_count(table.spots, 'spot')}",
+            f"Keno, {format_count(table.spot_count, 'spot')}",
             [("return of one credit, before bonuses and levels", to_exact_data(return_share))],
             ("catch", "pays per credit", "draws", "probability", "return"),
             rows,
@@ -68,12 +71,18 @@ def _list_keno_levels(definition: KenoDefinition) -> list[tuple[str, LabelledVal
             level.id,
             [
                 ("name", f"{level.name.en} / {level.name.fr}"),
-                ("won by", f"a way of {format_count(level.spots, 'spot')} that catches {level.catch}"),
-                ("stake of the way, credits", f"{level.stake}{' exactly' if level.linked else ' or more'}"),
+                (
+                    "won by",
+                    f"a way of {format_count(level.spot_count, 'spot')} that catches {level.catch_count}",
+                ),
+                (
+                    "stake of the way, credits",
+                    f"{level.stake_min_credits}{' exactly' if level.is_linked else ' or more'}",
+                ),
                 ("reset, credits", level.reset_credits),
                 ("increment, share of each eligible wager", level.increment),
-                ("stored by", "a controller, for linked machines" if level.linked else "the machine"),
+                ("stored by", "a controller, for linked machines" if level.is_linked else "the machine"),
             ],
         )
-        for level in definition.progressive
+        for level in definition.progressive_levels
     ]

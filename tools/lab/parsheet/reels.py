@@ -27,17 +27,17 @@ def build_sheets(rules: ReelRules, analysis: Analysis) -> list[SheetData]:
     first = next(iter(rules.stages.values()))
     sheets = [
         _build_stage_sheet(first, name, table)
-        for name, table in rules.definition.stage.items()
-        if name != first.mode.stage
+        for name, table in rules.definition.stages.items()
+        if name != first.mode.first_stage
     ]
     sheets += [
         _build_holding_sheet(f"{mode_stages.mode.id}, {name}", stage)
         for mode_stages in rules.stages.values()
-        for name in rules.definition.stage
+        for name in rules.definition.stages
         if isinstance(stage := mode_stages.get_stage(name), HeldReels)
     ]
     sheets += build_level_sheets(
-        [_describe_reel_level(level) for level in rules.definition.progressive], analysis
+        [_describe_reel_level(level) for level in rules.definition.progressive_levels], analysis
     )
     if rules.definition.double_up is not None:
         sheets.append(_build_double_up_sheet(rules.definition.double_up, analysis))
@@ -46,13 +46,13 @@ def build_sheets(rules: ReelRules, analysis: Analysis) -> list[SheetData]:
 
 def build_strip_sheets(rules: ReelRules) -> list[dict[str, Any]]:
     """Return every reel of every stage: its stops in order, its window size and its symbol counts."""
-    ids = [symbol.id for symbol in rules.definition.symbol]
+    ids = [symbol.id for symbol in rules.definition.symbols]
     sheets = []
     for name, stage in rules.list_shown_stages().items():
         if not isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
             continue
         reels = stage.reels
-        for x, (stops, weights) in enumerate(zip(reels.strips, reels.weights, strict=True)):
+        for x, (stops, weights) in enumerate(zip(reels.strips, reels.stop_weights, strict=True)):
             strip = [ids[symbol] for symbol in stops]
             sheets.append(
                 {
@@ -71,7 +71,7 @@ def build_strip_sheets(rules: ReelRules) -> list[dict[str, Any]]:
 def describe_double_up(rules: ReelRules) -> dict[str, Any] | None:
     """Return the rules of a game's double-up as JSON data, or None if it has none."""
     double_up = rules.definition.double_up
-    return None if double_up is None else double_up.model_dump()
+    return None if double_up is None else double_up.model_dump(by_alias=True)
 
 
 def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
@@ -85,37 +85,39 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
                 "multipliers of a series",
                 ", ".join(map(str, series_rules.multipliers)) if len(series_rules.multipliers) > 1 else "",
             ),
-            ("moved on by", table.advance if len(series_rules.multipliers) > 1 else ""),
+            ("moved on by", table.multiplier_trigger if len(series_rules.multipliers) > 1 else ""),
             ("most runs of a series", series_rules.runs_max),
-            ("symbols that fill their reel", ", ".join(table.expand)),
-            ("symbol that sticks", table.sticky),
-            ("multipliers of the falls", ", ".join(map(str, table.cascade))),
-            ("reels may be held", "yes" if table.player_holds else ""),
+            ("symbols that fill their reel", ", ".join(table.expanding_symbols)),
+            ("symbol that sticks", table.sticky_symbol),
+            ("multipliers of the falls", ", ".join(map(str, table.window_multipliers))),
+            ("reels may be held", "yes" if table.can_player_hold else ""),
         ]
         return build_sheet_data(_format_title(name, table), facts)
     facts = [("kind", {"pick": "pick", "wheel": "wheel", "hold": "hold-and-spin"}[table.kind])]
     if isinstance(table, PickStage):
-        boxes = table.boxes or sum(item.count for item in table.items)
-        has_ending_item = any(item.end for item in table.items)
+        boxes = table.box_count or sum(item.count for item in table.items)
+        has_ending_item = any(item.ends_picking for item in table.items)
         facts += [
             ("boxes", boxes),
-            ("most picks", table.picks or boxes),
-            ("what a box holds", "a draw of its own" if table.boxes else "drawn from what is left"),
+            ("most picks", table.picks_max or boxes),
+            ("what a box holds", "a draw of its own" if table.box_count else "drawn from what is left"),
             ("ends", "with the item that ends it, or the picks" if has_ending_item else "with the picks"),
         ]
     if isinstance(table, HoldStage):
         facts += [
-            ("cells", table.cells),
-            ("respins, and again after a new coin", table.respins),
-            ("an empty cell lands a coin", to_exact_data(Fraction(*table.coin))),
+            ("cells", table.cell_count),
+            ("respins, and again after a new coin", table.respin_count),
+            ("an empty cell lands a coin", to_exact_data(Fraction(*table.coin_chance))),
             (
                 "a full board",
-                "" if table.full is None else _format_item_worth(stages, table.full, table.unit),
+                ""
+                if table.full_board_prize is None
+                else _format_item_worth(stages, table.full_board_prize, table.pay_unit),
             ),
         ]
     total = sum(item.count for item in table.items)
     rows = [
-        [item.id or (item.name.en if item.name else ""), _format_item_worth(stages, item, table.unit), item.count,
+        [item.id or (item.name.en if item.name else ""), _format_item_worth(stages, item, table.pay_unit), item.count,
          to_exact_data(Fraction(item.count, total))]
         for item in table.items
     ]  # fmt: skip
@@ -157,15 +159,17 @@ def _format_item_worth(stages: ModeStages, item: BonusItemDefinition, unit: str)
     """Return as text what an item of a bonus stage is worth for the smallest bet at bet level 1."""
     parts = []
     if item.credits:
-        parts.append(format_count(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
-    for award in item.gives:
+        parts.append(
+            format_count(item.credits * (stages.mode.cost_credits if unit == "bet" else 1), "credit")
+        )
+    for award in item.awards:
         kind, name = (
             next((k, n) for k, n in award.list_references() if n is not None)
-            if award.step is None
+            if award.multiplier_steps is None
             else ("step", "")
         )
-        parts.append(f"{kind} {name}".strip() + (f" x {award.times}" if award.times != 1 else ""))
-    return ", ".join([*parts, *(["the end"] if item.end else [])])
+        parts.append(f"{kind} {name}".strip() + (f" x {award.run_count}" if award.run_count != 1 else ""))
+    return ", ".join([*parts, *(["the end"] if item.ends_picking else [])])
 
 
 def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
@@ -183,7 +187,7 @@ def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
             ("reset, credits at bet level 1", level.reset_credits),
             ("ceiling, credits at bet level 1", level.ceiling_credits),
             ("increment, share of each wager", level.increment),
-            ("stored by", "a controller, for linked machines" if level.linked else "the machine"),
+            ("stored by", "a controller, for linked machines" if level.is_linked else "the machine"),
         ],
     )
 
@@ -195,8 +199,8 @@ def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData
         ("each round", "red or black called, one card shown: right doubles the win, wrong loses it"),
         ("return of a round", to_exact_data(Fraction(1))),
         ("best strategy", "every way to play returns the same; the win may be kept before any round"),
-        ("most rounds", double_up.most_rounds),
-        ("highest win of a round, credits", double_up.most_credits),
+        ("most rounds", double_up.rounds_max),
+        ("highest win of a round, credits", double_up.win_max_credits),
     ]
     for bet in analysis.bets:
         if bet.double_up is not None:
@@ -220,14 +224,14 @@ def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData
     facts += [
         (
             f"bet {bet.bet}, bet level 1: games whose win may be doubled",
-            to_exact_data(_compute_double_up_chance(bet, double_up.most_credits)),
+            to_exact_data(_compute_double_up_chance(bet, double_up.win_max_credits)),
         )
         for bet in analysis.bets
         if bet.distribution is not None
     ]
     rows = [
         [n, to_exact_data(half), to_exact_data(half**n), 2**n, to_exact_data(half**n * 2**n)]
-        for n in range(1, double_up.most_rounds + 1)
+        for n in range(1, double_up.rounds_max + 1)
     ]
     columns = ("round", "probability of it", "of all so far", "the win times", "return of the win")
     return build_sheet_data("Double-up", facts, columns, rows)

@@ -57,7 +57,7 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
         "help": game.help,
         "departures": list(game.departures),
         "exact": analysis.is_exact,
-        "levy": to_exact_data(game.rules.levy_rate),
+        "levy": to_exact_data(game.rules.commission_rate),
         "minimum_return": to_exact_data(analysis.minimum_rtp),
         "maximum_return": to_exact_data(analysis.maximum_rtp),
         "return_of_the_worst_play": to_exact_data(analysis.worst_rtp),
@@ -100,39 +100,41 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
         "max_win_odds": to_exact_data(bet.max_win_probability),
         "prizes": [
             {
-                "stage": p.stage_or_spot,
-                "prize": p.name,
-                "credits": p.credits,
-                "mean_credits": to_exact_data(p.compute_mean_credits(bet.cost_credits)),
-                "hits": p.hits,
-                "per_game": to_exact_data(p.rate),
-                "return": to_exact_data(p.rtp),
+                "stage": prize.stage_or_spot,
+                "prize": prize.name,
+                "credits": prize.credits,
+                "mean_credits": to_exact_data(prize.compute_mean_credits(bet.cost_credits)),
+                "hits": prize.winning_case_count,
+                "per_game": to_exact_data(prize.rate),
+                "return": to_exact_data(prize.rtp),
             }
-            for p in bet.prizes
+            for prize in bet.prizes
         ],
         "features": [
             {
-                "feature": f.feature,
-                "per_game": to_exact_data(f.rate),
-                "mean_runs": to_exact_data(f.mean_runs),
-                "most_runs": f.max_runs,
-                "mean_credits": to_exact_data(f.mean_credits),
-                "return": to_exact_data(f.rtp),
+                "feature": feature.feature,
+                "per_game": to_exact_data(feature.rate),
+                "mean_runs": to_exact_data(feature.mean_runs),
+                "most_runs": feature.max_runs,
+                "mean_credits": to_exact_data(feature.mean_credits),
+                "return": to_exact_data(feature.rtp),
             }
-            for f in bet.features
+            for feature in bet.features
         ],
         "progressives": [_describe_level(level_figures) for level_figures in bet.progressives],
         "merchandise": [
             {
-                "prize": m.prize,
-                "value_cents": m.value_cents,
-                "per_game": to_exact_data(m.rate),
+                "prize": merchandise.prize,
+                "value_cents": merchandise.value_cents,
+                "per_game": to_exact_data(merchandise.rate),
                 **{
-                    f"return_at_{cents}_cents": to_exact_data(m.compute_rtp_at(cents, bet.cost_credits))
+                    f"return_at_{cents}_cents": to_exact_data(
+                        merchandise.compute_rtp_at(cents, bet.cost_credits)
+                    )
                     for cents in denominations_cents
                 },
             }
-            for m in bet.merchandise
+            for merchandise in bet.merchandise
         ],
         "volatility": build_volatility_rows(bet),
         "distribution": build_win_classes(bet.distribution, bet.cost_credits) if bet.distribution else None,
@@ -159,13 +161,17 @@ def _describe_level(figures: ProgressiveFigures) -> dict[str, Any]:
 
 def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
     """Return a bet's figures for a player who doubles up every win as often as the rules allow."""
-    doubled = bet.double_up
+    doubled_figures = bet.double_up
     return {
-        "most_credits_after_double_up": None if doubled is None else bet.max_win_credits_with_double_up,
-        "variance_when_always_doubled": None if doubled is None else to_exact_data(doubled.variance),
+        "most_credits_after_double_up": None
+        if doubled_figures is None
+        else bet.max_win_credits_with_double_up,
+        "variance_when_always_doubled": None
+        if doubled_figures is None
+        else to_exact_data(doubled_figures.variance),
         "distribution_when_always_doubled": (
-            build_win_classes(doubled.distribution, bet.cost_credits)
-            if doubled and doubled.distribution
+            build_win_classes(doubled_figures.distribution, bet.cost_credits)
+            if doubled_figures and doubled_figures.distribution
             else None
         ),
     }
@@ -183,12 +189,12 @@ def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
         """Return these awards as JSON rows: the stage, the award, its credits, and its rate per game."""
         return [
             {
-                "stage": a.stage_or_spot,
-                "award": a.name,
-                "credits": a.credits,
-                "per_game": to_exact_data(a.rate),
+                "stage": award.stage_or_spot,
+                "award": award.name,
+                "credits": award.credits,
+                "per_game": to_exact_data(award.rate),
             }
-            for a in listed_awards
+            for award in listed_awards
         ]
 
     return {
@@ -208,16 +214,19 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
         return []
     rows = []
     for name, quantile in CONFIDENCE_QUANTILES.items():
-        z = float(quantile)
+        z_score = float(quantile)
         bands = [
-            {"games": n, "band": compute_confidence_band(float(bet.rtp), bet.standard_deviation, n, z)}
-            for n in CONFIDENCE_BAND_GAME_COUNTS
+            {
+                "games": game_count,
+                "band": compute_confidence_band(float(bet.rtp), bet.standard_deviation, game_count, z_score),
+            }
+            for game_count in CONFIDENCE_BAND_GAME_COUNTS
         ]
         rows.append(
             {
                 "quantile": name,
                 "z": quantile,
-                "index": compute_volatility_index(bet.standard_deviation, z),
+                "index": compute_volatility_index(bet.standard_deviation, z_score),
                 "bands": bands,
             }
         )
@@ -227,26 +236,27 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
 def build_win_classes(distribution: WinDistribution, cost_credits: int) -> dict[str, Any]:
     """Return the chance and the return of each class of wins; class limits are multiples of ``cost_credits``."""
     rows: list[dict[str, Any]] = []
-    low: Fraction | None = None
+    lower_limit: Fraction | None = None
     wins = sorted(win for win in distribution.counts if win)
-    first = 0
-    for high in (*WIN_CLASS_UPPER_LIMITS, None):
-        end = len(wins) if high is None else bisect_left(wins, high * cost_credits)
-        counts_in_class = {win: distribution.counts[win] for win in wins[first:end]}
-        first = end
+    first_index = 0
+    for upper_limit in (*WIN_CLASS_UPPER_LIMITS, None):
+        end_index = len(wins) if upper_limit is None else bisect_left(wins, upper_limit * cost_credits)
+        counts_in_class = {win: distribution.counts[win] for win in wins[first_index:end_index]}
+        first_index = end_index
         rows.append(
             {
-                "from_bets": str(low or 0),
-                "below_bets": None if high is None else str(high),
+                "from_bets": str(lower_limit or 0),
+                "below_bets": None if upper_limit is None else str(upper_limit),
                 "probability": to_exact_data(Fraction(sum(counts_in_class.values()), distribution.total)),
                 "return": to_exact_data(
                     Fraction(
-                        sum(w * n for w, n in counts_in_class.items()), distribution.total * cost_credits
+                        sum(win * count for win, count in counts_in_class.items()),
+                        distribution.total * cost_credits,
                     )
                 ),
             }
         )
-        low = high
+        lower_limit = upper_limit
     no_win_probability = Fraction(distribution.counts.get(0, 0), distribution.total)
     return {
         "nothing": to_exact_data(no_win_probability),

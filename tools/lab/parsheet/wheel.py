@@ -11,25 +11,27 @@ from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_sheet
 def build_sheets(rules: WheelRules, _analysis: Analysis) -> list[SheetData]:
     """Return the sheet of a wheel: segments, turns, stakes, and the probability and pays of each symbol."""
     definition = rules.definition
-    parts = definition.wheel.parts
+    parts = definition.wheel.segments
     facts: LabelledValues = [
         ("equal parts", len(parts)),
         ("in order", " ".join(parts)),
-        ("fewest turns of a valid spin", definition.wheel.revolutions),
-        ("spinning again multiplies by at most", definition.wheel.most_factor),
-        ("stakes, credits per area", ", ".join(map(str, definition.layout.stakes))),
+        ("fewest turns of a valid spin", definition.wheel.revolutions_min),
+        ("spinning again multiplies by at most", definition.wheel.factor_max),
+        ("stakes, credits per area", ", ".join(map(str, definition.layout.stake_options))),
     ]
     rows = [
         [
             symbol.id,
             parts.count(symbol.id),
             to_exact_data(Fraction(parts.count(symbol.id), len(parts))),
-            f"again, prizes times {symbol.again}" if symbol.again else "",
+            f"again, prizes times {symbol.respin_factor}" if symbol.respin_factor else "",
             ", ".join(
-                f"{area.id} {area.pays[symbol.id]}" for area in definition.area if symbol.id in area.pays
+                f"{area.id} {area.pay_by_symbol[symbol.id]}"
+                for area in definition.areas
+                if symbol.id in area.pay_by_symbol
             ),
         ]
-        for symbol in definition.symbol
+        for symbol in definition.symbols
     ]
     columns = ("symbol", "parts", "probability", "spun", "pays per credit, by area")
     return [build_sheet_data("Wheel", facts, columns, rows)]

@@ -77,19 +77,20 @@ class BulkDraws:
 
         Raises :class:`InvalidRange`, :class:`InvalidSampleError` for a negative count, :class:`RejectionLimit`.
         """
-        width, share = _plan_draw(bound)
+        word_bytes, words_per_outcome = _plan_draw(bound)
         _check_count(count)
         if bound == 1:
             return np.zeros(count, dtype=np.uint8)
-        dtype = _WORD_TYPE_BY_BYTES[width]
+        dtype = _WORD_TYPE_BY_BYTES[word_bytes]
         outcomes = np.empty(count, dtype=dtype)
         drawn_count = consecutive_rejections = 0
         while drawn_count < count:
             words = np.frombuffer(
-                self._read(width * min(count - drawn_count, REQUEST_BYTES_MAX // width)), dtype=dtype
+                self._read(word_bytes * min(count - drawn_count, REQUEST_BYTES_MAX // word_bytes)),
+                dtype=dtype,
             )
-            values = words // dtype.type(share)
-            rejected_indexes = np.flatnonzero(values >= bound)
+            outcomes_or_rejected = words // dtype.type(words_per_outcome)
+            rejected_indexes = np.flatnonzero(outcomes_or_rejected >= bound)
             consecutive_rejections = (
                 consecutive_rejections + len(words) if len(rejected_indexes) == len(words) else 0
             )
@@ -98,11 +99,13 @@ class BulkDraws:
                     f"{consecutive_rejections} words in a row were out of range for a draw below {bound}"
                 )
             # Few words are rejected, so the runs between them are copied as a whole.
-            start = 0
-            for end in (*rejected_indexes.tolist(), len(values)):
-                outcomes[drawn_count : drawn_count + end - start] = values[start:end]
-                drawn_count += end - start
-                start = end + 1
+            run_start = 0
+            for run_end in (*rejected_indexes.tolist(), len(outcomes_or_rejected)):
+                outcomes[drawn_count : drawn_count + run_end - run_start] = outcomes_or_rejected[
+                    run_start:run_end
+                ]
+                drawn_count += run_end - run_start
+                run_start = run_end + 1
             self.rejections += len(rejected_indexes)
         return outcomes
 
@@ -121,23 +124,23 @@ class BulkDraws:
         chosen_values = np.empty((count, picks), dtype=find_smallest_type(max(population, 2)))
         if not picks:
             return chosen_values
-        rows = max(1, _UNITS_AT_ONCE // max(1, _RowLayout.count_units(bounds)))
-        for first in range(0, count, rows):
-            chosen_values[first : first + rows] = self._draw_without_replacement(
-                chosen_values.dtype, bounds, min(rows, count - first)
+        rows_at_once = max(1, _UNITS_AT_ONCE // max(1, _RowLayout.count_units(bounds)))
+        for first_row in range(0, count, rows_at_once):
+            chosen_values[first_row : first_row + rows_at_once] = self._draw_without_replacement(
+                chosen_values.dtype, bounds, min(rows_at_once, count - first_row)
             )
         return chosen_values
 
     def _draw_without_replacement(
-        self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int
+        self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], row_count: int
     ) -> UnsignedArray:
-        """Return ``rows`` selections at once: each draw is an index into the remaining pieces, in their order.
+        """Return ``row_count`` selections at once: each draw is an index into the remaining pieces, in their order.
 
         To find the piece from its index, the pieces dealt before it are put back, the last dealt first. A
         piece that is put back at or before the index increases the index by one.
         """
-        indices = [offset.astype(dtype) for offset in self._draw_rows(bounds, rows)]
-        dealt_values = np.empty((len(indices), rows), dtype=dtype)
+        indices = [offset.astype(dtype) for offset in self._draw_rows(bounds, row_count)]
+        dealt_values = np.empty((len(indices), row_count), dtype=dtype)
         for i, index in enumerate(indices):
             piece = dealt_values[i]
             piece[:] = index
@@ -145,49 +148,60 @@ class BulkDraws:
                 piece += piece >= earlier_index
         return dealt_values.T
 
-    def _draw_rows(self, bounds: Sequence[int], rows: int) -> list[UnsignedArray]:
-        """Return the draws of ``rows`` rows below ``bounds``: for each bound an array with one draw per row."""
+    def _draw_rows(self, bounds: Sequence[int], row_count: int) -> list[UnsignedArray]:
+        """Return the draws of ``row_count`` rows below ``bounds``: for each bound an array with one draw per row."""
         layout = _RowLayout(bounds)
         if not layout.units:
-            return [np.zeros(rows, dtype=np.uint8) for _ in bounds]
-        columns = np.ascontiguousarray(self._read_accepted_units(layout, rows).reshape(rows, layout.units).T)
+            return [np.zeros(row_count, dtype=np.uint8) for _ in bounds]
+        columns = np.ascontiguousarray(
+            self._read_accepted_units(layout, row_count).reshape(row_count, layout.units).T
+        )
         draws: list[UnsignedArray] = []
-        for at, width, share in layout.words:
-            if width == 1:
-                draws.append(columns[at] // np.uint16(share))
+        for first_unit, unit_count, words_per_outcome in layout.words:
+            if unit_count == 1:
+                draws.append(columns[first_unit] // np.uint16(words_per_outcome))
             else:
-                parts = (columns[at + k].astype(np.uint64) << np.uint64(16 * k) for k in range(width))
-                draws.append(sum(parts, start=np.zeros(rows, dtype=np.uint64)) // np.uint64(share))
+                shifted_units = (
+                    columns[first_unit + unit_index].astype(np.uint64) << np.uint64(16 * unit_index)
+                    for unit_index in range(unit_count)
+                )
+                draws.append(
+                    sum(shifted_units, start=np.zeros(row_count, dtype=np.uint64))
+                    // np.uint64(words_per_outcome)
+                )
         return draws
 
-    def _read_accepted_units(self, layout: "_RowLayout", rows: int) -> NDArray[np.uint16]:
-        """Return the 16-bit units of ``rows`` rows of words, without the rejected words.
+    def _read_accepted_units(self, layout: "_RowLayout", row_count: int) -> NDArray[np.uint16]:
+        """Return the 16-bit units of ``row_count`` rows of words, without the rejected words.
 
         The word to which a unit belongs depends on the number of rejected words before it. Only a unit close
         to 65,535 can end a rejected word, so those few units are processed one by one.
         """
-        units = self._read_units(rows * layout.units)
+        units = self._read_units(row_count * layout.units)
         dropped_positions: list[int] = []
-        looked_at = 0
+        examined_count = 0
         for _ in range(REJECTIONS_MAX * 8):
             dropped_before = len(dropped_positions)
-            for near_top in np.flatnonzero(units[looked_at:] >= layout.lowest_rejecting_unit):
-                end = looked_at + int(near_top)
-                width = layout.count_rejected_units(units, end, end - len(dropped_positions))
-                dropped_positions.extend(range(end + 1 - width, end + 1))
-                self.rejections += width > 0
+            for near_top in np.flatnonzero(units[examined_count:] >= layout.lowest_rejecting_unit):
+                last_unit = examined_count + int(near_top)
+                rejected_unit_count = layout.count_rejected_units(
+                    units, last_unit, last_unit - len(dropped_positions)
+                )
+                dropped_positions.extend(range(last_unit + 1 - rejected_unit_count, last_unit + 1))
+                self.rejections += rejected_unit_count > 0
             if len(dropped_positions) == dropped_before:
                 return np.delete(units, dropped_positions) if dropped_positions else units
-            looked_at = len(units)
+            examined_count = len(units)
             units = np.concatenate([units, self._read_units(len(dropped_positions) - dropped_before)])
         raise RejectionLimit(
-            f"{self.rejections} words were rejected for {rows} rows of draws, more than chance explains"
+            f"{self.rejections} words were rejected for {row_count} rows of draws, more than chance explains"
         )
 
     def _read_units(self, count: int) -> NDArray[np.uint16]:
         """Return the next ``count`` units of 16 bits."""
         blocks = [
-            self._read(2 * min(_UNITS_PER_REQUEST, count - at)) for at in range(0, count, _UNITS_PER_REQUEST)
+            self._read(2 * min(_UNITS_PER_REQUEST, count - units_read))
+            for units_read in range(0, count, _UNITS_PER_REQUEST)
         ]
         return np.frombuffer(
             blocks[0] if len(blocks) == 1 else b"".join(blocks), dtype=_WORD_TYPE_BY_BYTES[2]
@@ -222,22 +236,27 @@ class _RowLayout:
         #: No word is rejected whose last unit is below this.
         self.lowest_rejecting_unit = 0xFFFF
         for bound in bounds:
-            width, share = _plan_draw(bound)
-            width //= 2
-            self.words.append((self.units, width, share))
-            self.units += width
-            if width:
-                self._word_by_last_unit[self.units - 1] = (width, bound, share)
-                top = bound * share >> 16 * (width - 1)
-                self.lowest_rejecting_unit = min(self.lowest_rejecting_unit, top)
+            unit_count, words_per_outcome = _plan_draw(bound)
+            unit_count //= 2
+            self.words.append((self.units, unit_count, words_per_outcome))
+            self.units += unit_count
+            if unit_count:
+                self._word_by_last_unit[self.units - 1] = (unit_count, bound, words_per_outcome)
+                lowest_unit = bound * words_per_outcome >> 16 * (unit_count - 1)
+                self.lowest_rejecting_unit = min(self.lowest_rejecting_unit, lowest_unit)
 
-    def count_rejected_units(self, units: NDArray[np.uint16], end: int, accepted_units: int) -> int:
-        """Return the size of the rejected word that ends at ``end``, in 16-bit units; 0 if no rejected word ends there.
+    def count_rejected_units(self, units: NDArray[np.uint16], last_unit: int, accepted_units: int) -> int:
+        """Return the size of the rejected word that ends at ``last_unit``, in units; 0 if no rejected word ends there.
 
         ``accepted_units`` is the number of accepted units before this one.
         """
-        width, bound, share = self._word_by_last_unit.get(accepted_units % self.units, (0, 0, 0))
-        if not width:
+        unit_count, bound, words_per_outcome = self._word_by_last_unit.get(
+            accepted_units % self.units, (0, 0, 0)
+        )
+        if not unit_count:
             return 0
-        word = sum(int(units[end + 1 - width + k]) << 16 * k for k in range(width))
-        return width if word // share >= bound else 0
+        word = sum(
+            int(units[last_unit + 1 - unit_count + unit_index]) << 16 * unit_index
+            for unit_index in range(unit_count)
+        )
+        return unit_count if word // words_per_outcome >= bound else 0

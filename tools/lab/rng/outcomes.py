@@ -134,7 +134,7 @@ def _build_reel_numbers(stops: int, reels: int) -> IndependentNumbers:
     """Return a test game whose numbers are reel stops, drawn with the code of a reel game."""
     strips = (tuple(range(stops)),) * reels
     spun = ReelSet(
-        name="base", heights=(1,) * reels, strips=strips, weights=((1,) * stops,) * reels, multiplier=1,
+        name="base", heights=(1,) * reels, strips=strips, stop_weights=((1,) * stops,) * reels, multiplier=1,
         columns=(), column_index_by_stop=(), components=(), graph=WinGraph(),
     )  # fmt: skip
 

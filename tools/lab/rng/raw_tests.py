@@ -99,10 +99,10 @@ def _is_text(statement: ast.stmt) -> bool:
 def read_dieharder(path: Path = DIEHARDER_FILE) -> Dieharder:
     """Parse the stored output of dieharder. Raises ValueError, naming the line, if it has another form."""
     provenance, lines = [], []
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        cells = [cell.strip() for cell in text.split("|")]
-        if text.startswith("##"):
-            provenance.append(text.removeprefix("##").strip())
+    for line_number, line_text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        cells = [cell.strip() for cell in line_text.split("|")]
+        if line_text.startswith("##"):
+            provenance.append(line_text.removeprefix("##").strip())
         elif len(cells) == 6 and cells[5] in {"PASSED", "WEAK", "FAILED"}:
             try:
                 lines.append(
@@ -111,7 +111,7 @@ def read_dieharder(path: Path = DIEHARDER_FILE) -> Dieharder:
                     )
                 )
             except ValueError as error:
-                raise ValueError(f"{path}:{number}: {text!r}: {error}") from error
+                raise ValueError(f"{path}:{line_number}: {line_text!r}: {error}") from error
     return Dieharder(provenance=tuple(provenance), lines=tuple(lines))
 
 

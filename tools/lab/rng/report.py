@@ -65,9 +65,13 @@ def estimate_min_entropy(samples: bytes) -> float:
 
     Source: SP 800-90B 6.3.1.
     """
-    share = Counter(samples).most_common(1)[0][1] / len(samples)
-    bound = min(1.0, share + 2.576 * math.sqrt(share * (1 - share) / (len(samples) - 1)))
-    return -math.log2(bound)
+    most_common_share = Counter(samples).most_common(1)[0][1] / len(samples)
+    share_bound = min(
+        1.0,
+        most_common_share
+        + 2.576 * math.sqrt(most_common_share * (1 - most_common_share) / (len(samples) - 1)),
+    )
+    return -math.log2(share_bound)
 
 
 def _list_source_files() -> list[dict[str, str]]:
@@ -202,10 +206,10 @@ def _judge_all_games(verdicts: Sequence[GameVerdict], significance_level: float)
 
     For each significance level, they also have the games whose last run has a finding at this level.
     """
-    p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
+    p_values = [result.p_value for verdict in verdicts for run in verdict.runs for result in run.results]
     return {
         "p_values": len(p_values),
-        "below_alpha": sum(p < significance_level for p in p_values),
+        "below_alpha": sum(p_value < significance_level for p_value in p_values),
         "below_alpha_expected": significance_level * len(p_values),
         "retests": sum(len(verdict.runs) > 1 for verdict in verdicts),
         "retest_factor": RETEST_FACTOR,
@@ -270,9 +274,9 @@ def _plot_p_values(run: ReportData) -> str:
     """Plot the p-values in order, against the line of a uniform distribution."""
     figure = _create_figure()
     axes = figure.subplots()
-    values = sorted(result["p_value"] for result in run["results"])
-    count = len(values)
-    axes.plot([(i + 0.5) / count for i in range(count)], values, "o", markersize=3, color="#1f5f8b")
+    p_values = sorted(result["p_value"] for result in run["results"])
+    count = len(p_values)
+    axes.plot([(i + 0.5) / count for i in range(count)], p_values, "o", markersize=3, color="#1f5f8b")
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=1)
     axes.set(title=f"{count} p-values, in order", xlabel="expected", ylabel="p", xlim=(0, 1), ylim=(0, 1))
     return _encode_figure(figure)
@@ -285,11 +289,13 @@ def _plot_counts(run: ReportData) -> list[str]:
             figure = _create_figure()
             axes = figure.subplots()
             observed, expected = result["observed"], result["expected"]
-            spread = [math.sqrt(e) for e in expected]
+            standard_deviations = [math.sqrt(expected_count) for expected_count in expected]
             axes.bar(range(len(observed)), observed, color="#8fb9d8")
-            reach = [2.576 * s for s in spread]
-            axes.errorbar(range(len(expected)), expected, reach, fmt="none", ecolor="#333333", elinewidth=1)
-            low = min(observed) - 4 * max(spread)
+            bar_lengths = [2.576 * standard_deviation for standard_deviation in standard_deviations]
+            axes.errorbar(
+                range(len(expected)), expected, bar_lengths, fmt="none", ecolor="#333333", elinewidth=1
+            )
+            low = min(observed) - 4 * max(standard_deviations)
             axes.set(
                 title=f"{result['test']}, {result['detail']} (bars: 99 % about the expected)",
                 xlabel="number",

@@ -27,14 +27,14 @@ from egm.links.sas.codec import (
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.polls.tickets import parse_expiry
-from egm.links.sas.requests import AMOUNT_SIZE_BYTES
+from egm.links.sas.request_sizes import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
 from egm.money.restricted_credit import find_restricted_terms
 
 #: The code of the SAS exception "AFT transfer complete".
-AFT_TRANSFER_COMPLETE: Final = 0x69
+AFT_TRANSFER_COMPLETE_EXCEPTION_CODE: Final = 0x69
 
 #: Credit kinds in the order of their amounts in every message.
 _CREDIT_KINDS_IN_ORDER: Final = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
@@ -71,7 +71,7 @@ _CODE_BY_TRANSFER_STATUS: Final[Mapping[TransferStatus, int]] = {
 #: Receipt status: no receipt is requested.
 _NO_RECEIPT_STATUS: Final = 0xFF
 #: Credit kind -> its part in the name of the cumulative transfer meters.
-_METER_BY_CREDIT_KIND: Final[Mapping[CreditKind, str]] = {
+_METER_NAME_PART_BY_CREDIT_KIND: Final[Mapping[CreditKind, str]] = {
     CreditKind.CASHABLE: "cashable",
     CreditKind.RESTRICTED: "promo_restricted",
     CreditKind.NONRESTRICTED: "promo_cashable",
@@ -86,76 +86,85 @@ def find_transfer_interface(host: SasHost) -> HostTransferInterface | None:
 
 
 #: Transfer codes of poll 72: query a result, query it without marking it as read, cancel.
-_INTERROGATE, _QUERY_WITHOUT_READING, _CANCEL = 0xFF, 0xFE, 0x80
+_INTERROGATE_CODE, _QUERY_WITHOUT_READING_CODE, _CANCEL_CODE = 0xFF, 0xFE, 0x80
 #: Transfer codes of poll 72: all or nothing, as much as possible.
-_FULL_ONLY, _PARTIAL = 0x00, 0x01
+_FULL_ONLY_CODE, _PARTIAL_ALLOWED_CODE = 0x00, 0x01
 #: Transfer flags: change the cash-out terms, offer cash-outs to the host, only the host may take cash-outs.
-_SET_CASH_OUT, _CASH_OUT_ON, _HARD = 1 << 0, 1 << 1, 1 << 2
+_SET_CASH_OUT_TERMS_FLAG, _OFFER_CASH_OUTS_FLAG, _HOST_CASH_OUT_ONLY_FLAG = 1 << 0, 1 << 1, 1 << 2
 #: Transfer flags: keep the lock after the transfer, transfer only if locked, print a receipt.
-_LOCK_AFTER, _IF_LOCKED, _RECEIPT = 1 << 4, 1 << 6, 1 << 7
+_STAY_LOCKED_FLAG, _ONLY_IF_LOCKED_FLAG, _PRINT_RECEIPT_FLAG = 1 << 4, 1 << 6, 1 << 7
 #: Data bytes of an order up to its identifier, including the identifier's length; minimum data bytes after
 #: it.
-_HEAD, _TAIL = 44, 7
+_ORDER_HEAD_SIZE_BYTES, _ORDER_TAIL_BYTES_MIN = 44, 7
 
 
-def answer_aft_transfer(host: SasHost, poll: LongPoll) -> Reply | None:
+def answer_aft_transfer(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 72 by its transfer code: order a transfer, cancel one, or query the result of one."""
-    transfers = find_transfer_interface(host)
-    if transfers is None:
+    transfer_interface = find_transfer_interface(host)
+    if transfer_interface is None:
         return None
-    body = poll.data[1:]
+    body = request.data[1:]
     if not body:
-        raise MalformedPollError(poll, "the transfer code is missing")
-    if body[0] in {_INTERROGATE, _QUERY_WITHOUT_READING}:
-        return _answer_interrogation(host, transfers, body[1] if len(body) > 1 else 0)
-    if body[0] == _CANCEL:
-        transfers.cancel_order()
-        return _answer_interrogation(host, transfers, 0)
-    if len(body) < _HEAD + _TAIL or len(body) < _HEAD + body[_HEAD - 1] + _TAIL:
-        raise MalformedPollError(poll, f"the {len(body)} bytes received are too few for a transfer")
-    return _order_transfer(host, transfers, poll, body)
+        raise MalformedPollError(request, "the transfer code is missing")
+    if body[0] in {_INTERROGATE_CODE, _QUERY_WITHOUT_READING_CODE}:
+        return _answer_interrogation(host, transfer_interface, body[1] if len(body) > 1 else 0)
+    if body[0] == _CANCEL_CODE:
+        transfer_interface.cancel_order()
+        return _answer_interrogation(host, transfer_interface, 0)
+    if (
+        len(body) < _ORDER_HEAD_SIZE_BYTES + _ORDER_TAIL_BYTES_MIN
+        or len(body) < _ORDER_HEAD_SIZE_BYTES + body[_ORDER_HEAD_SIZE_BYTES - 1] + _ORDER_TAIL_BYTES_MIN
+    ):
+        raise MalformedPollError(request, f"the {len(body)} bytes received are too few for a transfer")
+    return _order_transfer(host, transfer_interface, request, body)
 
 
-def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongPoll, body: bytes) -> Reply:
+def _order_transfer(
+    host: SasHost, transfer_interface: HostTransferInterface, request: LongPoll, body: bytes
+) -> Reply:
     """Check a transfer that the host requests and order it; return the reply with its status.
 
     If the order is accepted, also store the cash-out terms that it states.
     """
-    flags, tail = body[18], body[_HEAD + body[_HEAD - 1] :]
-    error_status, cents, expires = None, {}, None
+    flags, tail = body[18], body[_ORDER_HEAD_SIZE_BYTES + body[_ORDER_HEAD_SIZE_BYTES - 1] :]
+    error_status, cents_by_credit_kind, expiry_date = None, {}, None
     try:
-        cents = {
-            kind: decode_bcd(poll, part)
-            for kind, part in zip(_CREDIT_KINDS_IN_ORDER, _split_amounts(body), strict=True)
+        cents_by_credit_kind = {
+            kind: decode_bcd(request, amount_bytes)
+            for kind, amount_bytes in zip(_CREDIT_KINDS_IN_ORDER, _split_amounts(body), strict=True)
         }
-        expires = parse_expiry(poll, tail[:4], host)
+        expiry_date = parse_expiry(request, tail[:4], host)
     except MalformedPollError:
         error_status = TransferStatus.BAD_AMOUNT
-    if flags & _RECEIPT:
+    if flags & _PRINT_RECEIPT_FLAG:
         error_status = TransferStatus.RECEIPT_NOT_SUPPORTED
     if body[2] not in _TRANSFER_KIND_BY_TYPE:
         error_status = TransferStatus.UNSUPPORTED
-    if body[0] not in {_FULL_ONLY, _PARTIAL}:
+    if body[0] not in {_FULL_ONLY_CODE, _PARTIAL_ALLOWED_CODE}:
         error_status = TransferStatus.BAD_FUNCTION
-    status = transfers.execute_or_refuse_order(
+    status = transfer_interface.execute_or_refuse_order(
         TransferOrder(
-            identifier=body[_HEAD : _HEAD + body[_HEAD - 1]].decode("latin-1"),
+            identifier=body[
+                _ORDER_HEAD_SIZE_BYTES : _ORDER_HEAD_SIZE_BYTES + body[_ORDER_HEAD_SIZE_BYTES - 1]
+            ].decode("latin-1"),
             kind=_TRANSFER_KIND_BY_TYPE.get(body[2], TransferKind.OTHER),
-            cents_by_credit_kind=cents,
-            may_be_partial=body[0] == _PARTIAL,
-            expiry_date=expires,
+            cents_by_credit_kind=cents_by_credit_kind,
+            may_be_partial=body[0] == _PARTIAL_ALLOWED_CODE,
+            expiry_date=expiry_date,
             restricted_pool=decode_binary(tail[4:6]),
-            stays_locked_afterwards=bool(flags & _LOCK_AFTER),
+            stays_locked_afterwards=bool(flags & _STAY_LOCKED_FLAG),
             order_error=error_status,
             protocol_codes={"type": body[2], "flags": flags},
         ),
         asset_number=decode_binary(body[19:23]),
         registration_key=body[23:43],
-        only_if_locked=bool(flags & _IF_LOCKED),
+        only_if_locked=bool(flags & _ONLY_IF_LOCKED_FLAG),
     )
     if status is TransferStatus.PENDING:
-        if flags & _SET_CASH_OUT:
-            transfers.set_cash_out_terms(enabled=bool(flags & _CASH_OUT_ON), host_only=bool(flags & _HARD))
+        if flags & _SET_CASH_OUT_TERMS_FLAG:
+            transfer_interface.set_cash_out_terms(
+                enabled=bool(flags & _OFFER_CASH_OUTS_FLAG), host_only=bool(flags & _HOST_CASH_OUT_ONLY_FLAG)
+            )
         return _build_order_reply(
             body, _CODE_BY_TRANSFER_STATUS[status], repeats_amounts=True
         )  # accepted: an exception announces its end
@@ -173,16 +182,18 @@ def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool =
     It repeats the order's identifier, type and flags and, if ``repeats_amounts``, its amounts, as for an accepted
     order that is not finished. Otherwise the amounts are zero.
     """
-    size = body[_HEAD - 1]
+    identifier_size_bytes = body[_ORDER_HEAD_SIZE_BYTES - 1]
     amounts_sent = body[3:18] if repeats_amounts else bytes(3 * AMOUNT_SIZE_BYTES)
-    tail = body[_HEAD + size : _HEAD + size + 6]
+    tail = body[
+        _ORDER_HEAD_SIZE_BYTES + identifier_size_bytes : _ORDER_HEAD_SIZE_BYTES + identifier_size_bytes + 6
+    ]
     return Reply(
         prepend_length(
             bytes((0, status_code, _NO_RECEIPT_STATUS, body[2]))
             + amounts_sent
             + body[18:23]
-            + bytes((size,))
-            + body[_HEAD : _HEAD + size]
+            + bytes((identifier_size_bytes,))
+            + body[_ORDER_HEAD_SIZE_BYTES : _ORDER_HEAD_SIZE_BYTES + identifier_size_bytes]
             + bytes(7)
             + tail
             + bytes(3)
@@ -191,12 +202,18 @@ def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool =
     )
 
 
-def _answer_interrogation(host: SasHost, transfers: HostTransferInterface, history_index: int) -> Reply:
+def _answer_interrogation(
+    host: SasHost, transfer_interface: HostTransferInterface, history_index: int
+) -> Reply:
     """Return the reply to the host's query of a transfer's result.
 
     ``history_index`` is the transfer's index in the history of transfers; 0 for the last.
     """
-    result = transfers.last_result if history_index == 0 else transfers.find_result_in_history(history_index)
+    result = (
+        transfer_interface.last_result
+        if history_index == 0
+        else transfer_interface.find_result_in_history(history_index)
+    )
     if result is None:
         return Reply(
             prepend_length(bytes((history_index, _CODE_BY_TRANSFER_STATUS[TransferStatus.NO_TRANSFER_YET])))
@@ -211,10 +228,10 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
     """
     identifier = result.identifier.encode("latin-1")
     local_result_time = result.result_time.astimezone(host.machine.identity.venue.zone)
-    expires = bytes(4)
+    expiry_bytes = bytes(4)
     if result.expiry_date is not None:
-        day = datetime.combine(result.expiry_date, time())
-        expires = encode_date_and_time(day)[:4]
+        expiry_midnight = datetime.combine(result.expiry_date, time())
+        expiry_bytes = encode_date_and_time(expiry_midnight)[:4]
     return (
         bytes(
             (
@@ -232,7 +249,7 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
         + encode_binary(host.machine.component(HostMoney).asset_number, 4)
         + prepend_length(identifier)
         + encode_date_and_time(local_result_time)
-        + expires
+        + expiry_bytes
         + encode_binary(result.restricted_pool, 2)
         + _encode_cumulative_meters(host, result)
     )
@@ -245,72 +262,79 @@ def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> byte
     """
     if not result.status.has_moved_value:
         return bytes(3)
-    values = host.machine.journal.meters().values
-    account = "bonus_in" if result.kind.is_bonus else f"aft_{result.kind.value}"
-    parts = b""
+    value_by_meter = host.machine.journal.meters().values
+    meter_name_prefix = "bonus_in" if result.kind.is_bonus else f"aft_{result.kind.value}"
+    meters_bytes = b""
     for kind in _CREDIT_KINDS_IN_ORDER:
         # A bonus is never restricted: there is no such meter, and 0 is sent.
-        parts += prepend_length(
-            encode_bcd(values.get(f"{account}.{_METER_BY_CREDIT_KIND[kind]}.value", 0), AMOUNT_SIZE_BYTES)
+        meters_bytes += prepend_length(
+            encode_bcd(
+                value_by_meter.get(f"{meter_name_prefix}.{_METER_NAME_PART_BY_CREDIT_KIND[kind]}.value", 0),
+                AMOUNT_SIZE_BYTES,
+            )
         )
-    return parts
+    return meters_bytes
 
 
-def close_transfer_after_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
+def mark_transfer_result_read(host: SasHost, request: LongPoll, reply: Reply) -> None:
     """Record that the host has read a transfer's final result, if the reply that it has received contained one."""
-    transfers = find_transfer_interface(host)
-    if transfers is None or not transfers.has_unread_result:
+    transfer_interface = find_transfer_interface(host)
+    if transfer_interface is None or not transfer_interface.has_unread_result:
         return
-    is_result_query = poll.data[1:2] == bytes((_INTERROGATE,)) and poll.data[2:3] in {b"", b"\0"}
-    if is_result_query and reply.data == _answer_interrogation(host, transfers, 0).data:
-        transfers.acknowledge_result()
+    is_result_query = request.data[1:2] == bytes((_INTERROGATE_CODE,)) and request.data[2:3] in {b"", b"\0"}
+    if is_result_query and reply.data == _answer_interrogation(host, transfer_interface, 0).data:
+        transfer_interface.acknowledge_result()
 
 
 #: Registration codes of poll 73: initialise, register, unregister, query.
-_INITIALISE, _REGISTER, _UNREGISTER, _READ = 0x00, 0x01, 0x80, 0xFF
+_INITIALISE_CODE, _REGISTER_CODE, _UNREGISTER_CODE, _QUERY_CODE = 0x00, 0x01, 0x80, 0xFF
 #: Registration states in the reply to poll 73: ready to be registered, registered, not registered.
-_READY, _REGISTERED, _NOT_REGISTERED = 0x00, 0x01, 0x80
+_READY_STATUS, _REGISTERED_STATUS, _NOT_REGISTERED_STATUS = 0x00, 0x01, 0x80
 #: Bytes of a registration request and of its key.
-_REGISTRATION_BYTES, _KEY_BYTES = 0x1D, 20
+_REGISTRATION_SIZE_BYTES, _REGISTRATION_KEY_SIZE_BYTES = 0x1D, 20
 
 
-def answer_aft_registration(host: SasHost, poll: LongPoll) -> Reply | None:
+def answer_aft_registration(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 73: register or unregister the machine, or report its registration.
 
     No operator has to confirm a registration at the machine.
     """
-    transfers = find_transfer_interface(host)
-    if transfers is None:
+    transfer_interface = find_transfer_interface(host)
+    if transfer_interface is None:
         return None
-    length, body = poll.data[0], poll.data[1:]
-    if length not in {1, _REGISTRATION_BYTES}:
-        raise MalformedPollError(poll, f"length is {length:02X}; expected 01 or {_REGISTRATION_BYTES:02X}")
-    code = body[0]
-    if code == _UNREGISTER:
-        return _build_registration_reply(transfers.cancel_registration())
-    if length == 1:
-        return _build_registration_reply(transfers.current_registration)
-    asset_number, key, pos_id = decode_binary(body[1:5]), body[5:25], decode_binary(body[25:29])
-    if code == _REGISTER:
-        return _build_registration_reply(transfers.register_machine(asset_number, key, pos_id))
-    if code == _INITIALISE:
-        registration = transfers.cancel_registration()
-        return _build_registration_reply(
-            AftRegistration(False, registration.asset_number, pos_id, key), _READY
+    length, body = request.data[0], request.data[1:]
+    if length not in {1, _REGISTRATION_SIZE_BYTES}:
+        raise MalformedPollError(
+            request, f"length is {length:02X}; expected 01 or {_REGISTRATION_SIZE_BYTES:02X}"
         )
-    return _build_registration_reply(transfers.current_registration)
+    registration_code = body[0]
+    if registration_code == _UNREGISTER_CODE:
+        return _build_registration_reply(transfer_interface.cancel_registration())
+    if length == 1:
+        return _build_registration_reply(transfer_interface.current_registration)
+    asset_number, registration_key, pos_id = decode_binary(body[1:5]), body[5:25], decode_binary(body[25:29])
+    if registration_code == _REGISTER_CODE:
+        return _build_registration_reply(
+            transfer_interface.register_machine(asset_number, registration_key, pos_id)
+        )
+    if registration_code == _INITIALISE_CODE:
+        registration = transfer_interface.cancel_registration()
+        return _build_registration_reply(
+            AftRegistration(False, registration.asset_number, pos_id, registration_key), _READY_STATUS
+        )
+    return _build_registration_reply(transfer_interface.current_registration)
 
 
 def _build_registration_reply(registration: AftRegistration, status_code: int | None = None) -> Reply:
     """Return the reply to poll 73 with the machine's registration."""
     if status_code is None:
-        status_code = _REGISTERED if registration.is_registered else _NOT_REGISTERED
-    key = registration.registration_key.ljust(_KEY_BYTES, b"\0")
+        status_code = _REGISTERED_STATUS if registration.is_registered else _NOT_REGISTERED_STATUS
+    registration_key = registration.registration_key.ljust(_REGISTRATION_KEY_SIZE_BYTES, b"\0")
     return Reply(
         prepend_length(
             bytes((status_code,))
             + encode_binary(registration.asset_number, 4)
-            + key
+            + registration_key
             + encode_binary(registration.pos_id, 4)
         ),
         executes_once=True,
@@ -318,57 +342,69 @@ def _build_registration_reply(registration: AftRegistration, status_code: int | 
 
 
 #: Lock codes of poll 74.
-_LOCK, _UNLOCK = 0x00, 0x80
+_LOCK_CODE, _UNLOCK_CODE = 0x00, 0x80
 #: Lock states in the reply to poll 74.
-_LOCKED, _WAITING, _NOT_LOCKED = 0x00, 0x40, 0xFF
+_LOCKED_STATUS, _LOCK_PENDING_STATUS, _NOT_LOCKED_STATUS = 0x00, 0x40, 0xFF
 #: Lock state of the machine (None: requested, not granted yet) -> code in the reply to poll 74.
-_LOCK_CODE_BY_LOCK_STATE: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
+_STATUS_BY_LOCK_STATE: Final = {True: _LOCKED_STATUS, None: _LOCK_PENDING_STATUS, False: _NOT_LOCKED_STATUS}
 
 
-def answer_aft_lock(host: SasHost, poll: LongPoll) -> Reply | None:
+def answer_aft_lock(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 74: lock the machine for a transfer, release it, or report which transfers are possible now."""
-    transfers = find_transfer_interface(host)
-    if transfers is None:
+    transfer_interface = find_transfer_interface(host)
+    if transfer_interface is None:
         return None
-    code, condition, hundredths = poll.data[0], poll.data[1], decode_bcd(poll, poll.data[2:4])
-    if code == _LOCK and condition & ~_encode_available_transfers(transfers) == 0:
-        transfers.request_lock(condition, hundredths)
-    elif code == _UNLOCK:
-        transfers.release_lock()
-    return Reply(prepend_length(_encode_lock_status(host, transfers)))
+    lock_code, required_transfers_mask, timeout_hundredths = (
+        request.data[0],
+        request.data[1],
+        decode_bcd(request, request.data[2:4]),
+    )
+    if (
+        lock_code == _LOCK_CODE
+        and required_transfers_mask & ~_encode_available_transfers(transfer_interface) == 0
+    ):
+        transfer_interface.request_lock(required_transfers_mask, timeout_hundredths)
+    elif lock_code == _UNLOCK_CODE:
+        transfer_interface.release_lock()
+    return Reply(prepend_length(_encode_lock_status(host, transfer_interface)))
 
 
-def _encode_available_transfers(transfers: HostTransferInterface) -> int:
+def _encode_available_transfers(transfer_interface: HostTransferInterface) -> int:
     """Return the kinds of transfers possible now as bits: 0 host to machine, 1 machine to host, 4 bonuses."""
-    bits = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
-    return sum(1 << bit for kind, bit in bits if transfers.can_execute(kind))
+    bit_by_kind = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
+    return sum(1 << bit for kind, bit in bit_by_kind if transfer_interface.can_execute(kind))
 
 
-def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> bytes:
+def _encode_lock_status(host: SasHost, transfer_interface: HostTransferInterface) -> bytes:
     """Return the lock status fields of the reply to poll 74: availability, cash-out terms and restricted terms."""
     machine = host.machine
-    money, terms = machine.component(HostMoney), find_restricted_terms(machine)
-    cash_out_terms = transfers.cash_out_terms
-    cash_out = (1 if money.can_transfer else 0) | (cash_out_terms.is_offered_to_host << 1)
-    cash_out |= cash_out_terms.is_host_only << 2
-    status = (transfers.current_registration.is_registered << 3) | (
+    money, restricted_terms = machine.component(HostMoney), find_restricted_terms(machine)
+    cash_out_terms = transfer_interface.cash_out_terms
+    # Bits 0 to 2: cash-outs to the host are possible, are offered to it, go to it only.
+    cash_out_bits = (
+        (1 if money.can_transfer else 0)
+        | (cash_out_terms.is_offered_to_host << 1)
+        | (cash_out_terms.is_host_only << 2)
+    )
+    # Bit 1: partial transfers; bit 3: registered; bit 4: transfers of credit; bit 5: bonuses.
+    status_bits = (transfer_interface.current_registration.is_registered << 3) | (
         money.can_transfer << 1 | money.can_transfer << 4
     )
-    status |= money.can_award_bonuses << 5
-    expires, pool = bytes(4), 0
-    if terms is not None:
-        pool = terms.restricted_pool
-        if terms.expiry_date:
-            year, month, day = terms.expiry_date.split("-")
-            expires = bytes.fromhex(month + day + year)
+    status_bits |= money.can_award_bonuses << 5
+    expiry_bytes, restricted_pool = bytes(4), 0
+    if restricted_terms is not None:
+        restricted_pool = restricted_terms.restricted_pool
+        if restricted_terms.expiry_date:
+            year, month, day = restricted_terms.expiry_date.split("-")
+            expiry_bytes = bytes.fromhex(month + day + year)
     return (
         encode_binary(money.asset_number, 4)
         + bytes(
             (
-                _LOCK_CODE_BY_LOCK_STATE[transfers.transfer_lock_state],
-                _encode_available_transfers(transfers),
-                cash_out,
-                status,
+                _STATUS_BY_LOCK_STATE[transfer_interface.transfer_lock_state],
+                _encode_available_transfers(transfer_interface),
+                cash_out_bits,
+                status_bits,
                 TRANSFER_HISTORY_SIZE,
             )
         )
@@ -376,8 +412,8 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
             encode_bcd(machine.read_credit_cents(kind), AMOUNT_SIZE_BYTES) for kind in _CREDIT_KINDS_IN_ORDER
         )
         + encode_bcd(machine.profile.host.transfer_limit_cents, AMOUNT_SIZE_BYTES)
-        + expires
-        + encode_binary(pool, 2)
+        + expiry_bytes
+        + encode_binary(restricted_pool, 2)
     )
 
 
@@ -387,7 +423,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=0x72,
         response_length=VARIABLE_RESPONSE_LENGTH,
         effect_function=answer_aft_transfer,
-        acknowledgement_function=close_transfer_after_read,
+        acknowledgement_function=mark_transfer_result_read,
         group=_POLL_GROUP,
     ),
     PollImplementation(

@@ -14,9 +14,9 @@ from egm.integrity.events import DisablingRequest, EnablingRequest
 from egm.kernel.events import EventType
 from egm.links.sas.codec import ACK, NACK, Reply, decode_bcd, decode_binary
 from egm.links.sas.host import SasHost
+from egm.links.sas.link_monitor import GAME_DELAY_SUFFIX
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollEffectFunction, PollImplementation
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE
-from egm.links.sas.watch import GAME_DELAY_SUFFIX
 from egm.links.sas.wire import LongPoll
 from egm.money.host_controls import HostControlName
 from meters.transaction import JSON
@@ -27,29 +27,33 @@ _ACCEPTOR_STAYS_ENABLED_FLAG: Final = 0x01
 _DELAY_UNIT_SECONDS: Final = 0.1
 
 
-def _set_control(host: SasHost, name: str, value: JSON) -> Reply:
-    """Submit this host's request to set the restriction of function ``name`` to ``value``; acknowledge the poll.
+#: Key in :attr:`SasHost.values_between_polls`; the value is the timer that ends the game delay of poll 2E.
+_DELAY_TIMER_KEY: Final = "delay"
+
+
+def _set_restriction(host: SasHost, function_name: str, value: JSON) -> Reply:
+    """Submit this host's request to set the restriction of a function to ``value``; acknowledge the poll.
 
     ``value`` None ends the restriction.
     """
     host.submit_event(
         EventType.HOST_RESTRICTION_CHANGED,
-        HostRestrictionChange(source=host.source, name=str(name), value=value),
+        HostRestrictionChange(source=host.source, name=str(function_name), value=value),
     )
     return ACK
 
 
-def _build_setting_effect(control: HostControlName, value: JSON) -> PollEffectFunction:
+def _build_restriction_effect(control: HostControlName, restriction: JSON) -> PollEffectFunction:
     """Return the effect function of a poll that restricts one function of the machine, or ends the restriction.
 
-    ``control`` is the function, such as sounds; ``value`` is the restriction, or None to end it.
+    ``control`` is the function, such as sounds; ``restriction`` is the restriction, or None to end it.
     """
 
-    def apply_setting(host: SasHost, _: LongPoll) -> Reply:
+    def apply_restriction(host: SasHost, _: LongPoll) -> Reply:
         """Set or end the restriction of the function for this host, and acknowledge the poll."""
-        return _set_control(host, control, value)
+        return _set_restriction(host, control, restriction)
 
-    return apply_setting
+    return apply_restriction
 
 
 def _build_disabling_effect(suffix: str, reason: str) -> PollEffectFunction:
@@ -84,39 +88,41 @@ def _build_enabling_effect(suffix: str) -> PollEffectFunction:
 
 def enable_bill_acceptor(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 06: accept bills again, also after a bill closed the acceptor because of poll 08."""
-    return _set_control(host, HostControlName.BILL_ACCEPTOR, None)
+    return _set_restriction(host, HostControlName.BILL_ACCEPTOR, None)
 
 
 def configure_bills(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 08: set the bills to accept, one bit each, and whether each bill closes the acceptor."""
-    bits, action = decode_binary(request.data[:4]), request.data[4]
-    bills_cents = [value * 100 for code, value in BILL_VALUE_BY_CODE.items() if bits >> code & 1]
-    host.values_between_polls[CLOSE_AFTER_BILL_KEY] = not action & _ACCEPTOR_STAYS_ENABLED_FLAG
-    return _set_control(host, HostControlName.BILL_DENOMINATIONS, bills_cents)
+    accepted_bills_mask, action_flags = decode_binary(request.data[:4]), request.data[4]
+    bills_cents = [
+        value * 100 for code, value in BILL_VALUE_BY_CODE.items() if accepted_bills_mask >> code & 1
+    ]
+    host.values_between_polls[CLOSE_AFTER_BILL_KEY] = not action_flags & _ACCEPTOR_STAYS_ENABLED_FLAG
+    return _set_restriction(host, HostControlName.BILL_DENOMINATIONS, bills_cents)
 
 
-def enable_game(host: SasHost, request: LongPoll) -> Reply:
+def set_game_enabled(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 09: enable (01) or disable (00) one game; sources conflict on the meaning of the flag."""
-    game = host.find_game_id(decode_bcd(request, request.data[:2]))
-    flag = request.data[2]
-    if game is None or flag > 1:
+    game_id = host.find_game_id(decode_bcd(request, request.data[:2]))
+    enabling_flag = request.data[2]
+    if game_id is None or enabling_flag > 1:
         return NACK
-    return _set_control(host, f"{HostControlName.GAME}.{game}", None if flag else False)
+    return _set_restriction(host, f"{HostControlName.GAME}.{game_id}", None if enabling_flag else False)
 
 
 def delay_game(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 2E: delay the next games by the requested tenths of a second; zero ends a delay."""
     source = f"{host.source}{GAME_DELAY_SUFFIX}"
-    seconds = decode_bcd(request, request.data) * _DELAY_UNIT_SECONDS
-    pending_timer: asyncio.TimerHandle | None = host.values_between_polls.pop("delay", None)
+    delay_seconds = decode_bcd(request, request.data) * _DELAY_UNIT_SECONDS
+    pending_timer: asyncio.TimerHandle | None = host.values_between_polls.pop(_DELAY_TIMER_KEY, None)
     if pending_timer is not None:
         pending_timer.cancel()
-    if not seconds:
+    if not delay_seconds:
         host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=source))
         return ACK
     host.submit_event(EventType.MACHINE_DISABLED, DisablingRequest(source=source, reason="delay"))
-    host.values_between_polls["delay"] = asyncio.get_running_loop().call_later(
-        seconds, lambda: host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=source))
+    host.values_between_polls[_DELAY_TIMER_KEY] = asyncio.get_running_loop().call_later(
+        delay_seconds, lambda: host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=source))
     )
     return ACK
 
@@ -128,7 +134,7 @@ CLOSE_AFTER_BILL_KEY: Final = "close_after_bill"
 def close_acceptor_after_bill(host: SasHost) -> None:
     """Close the bill acceptor after an accepted bill, if the host has asked for that by poll 08."""
     if host.values_between_polls.get(CLOSE_AFTER_BILL_KEY):
-        _set_control(host, HostControlName.BILL_ACCEPTOR, False)
+        _set_restriction(host, HostControlName.BILL_ACCEPTOR, False)
 
 
 def _build_control_poll(code: int, effect: PollEffectFunction) -> PollImplementation:
@@ -142,13 +148,13 @@ def _build_control_poll(code: int, effect: PollEffectFunction) -> PollImplementa
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     _build_control_poll(0x01, _build_disabling_effect("", "host")),
     _build_control_poll(0x02, _build_enabling_effect("")),
-    _build_control_poll(0x03, _build_setting_effect(HostControlName.SOUND, "off")),
-    _build_control_poll(0x04, _build_setting_effect(HostControlName.SOUND, None)),
-    _build_control_poll(0x05, _build_setting_effect(HostControlName.SOUND, "no_play")),
+    _build_control_poll(0x03, _build_restriction_effect(HostControlName.SOUND, "off")),
+    _build_control_poll(0x04, _build_restriction_effect(HostControlName.SOUND, None)),
+    _build_control_poll(0x05, _build_restriction_effect(HostControlName.SOUND, "no_play")),
     _build_control_poll(0x06, enable_bill_acceptor),
-    _build_control_poll(0x07, _build_setting_effect(HostControlName.BILL_ACCEPTOR, False)),
+    _build_control_poll(0x07, _build_restriction_effect(HostControlName.BILL_ACCEPTOR, False)),
     _build_control_poll(0x08, configure_bills),
-    _build_control_poll(0x09, enable_game),
+    _build_control_poll(0x09, set_game_enabled),
     _build_control_poll(0x0A, _build_disabling_effect(":maintenance", "maintenance")),
     _build_control_poll(0x0B, _build_enabling_effect(":maintenance")),
     PollImplementation(

@@ -17,7 +17,7 @@ from egm.links.sas.codec import (
 )
 from egm.links.sas.meters import compute_payback, read_meter
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
-from egm.links.sas.readout import GameFacts, SasReadout
+from egm.links.sas.readout import GameReadout, SasReadout
 from egm.links.sas.tables.denominations import DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.wire import LongPoll
 
@@ -31,7 +31,7 @@ _NO_PROGRESSIVE_GROUP: Final = b"\0"
 _NO_GAME_OPTIONS: Final = b"\0\0"
 #: Longest name of a game or paytable in a reply, in bytes.
 _NAME_BYTES_MAX: Final = 20
-#: Number of wager categories of a game.
+#: The number of a game's only wager category.
 _ONLY_WAGER_CATEGORY: Final = 1
 #: BCD bytes of a coin-in meter.
 _COIN_IN_SIZE_BYTES: Final = 4
@@ -51,25 +51,25 @@ def _encode_percent(hundredths: int) -> bytes:
     return f"{min(hundredths, 9999):04d}".encode("ascii")
 
 
-def _encode_paytable_id(game: GameFacts) -> bytes:
+def _encode_paytable_id(game: GameReadout) -> bytes:
     """Return the six characters that identify a game's paytable: the beginning of its definition's digest."""
     return game.digest[:6].upper().encode("ascii")
 
 
-def _encode_identity(readout: SasReadout, game: GameFacts | None) -> bytes:
+def _encode_identity(readout: SasReadout, game: GameReadout | None) -> bytes:
     """Return the 20 bytes that identify a game, or the machine, in the replies to polls 1F and 53."""
     games = readout.games if game is None else (game,)
-    max_bet = max((facts.max_bet_credits for facts in games), default=0)
-    paytable = _encode_paytable_id(games[0]) if len(games) == 1 else _SEVERAL_PAYTABLES_ID
+    bet_max_credits = max((listed_game.bet_max_credits for listed_game in games), default=0)
+    paytable_id = _encode_paytable_id(games[0]) if len(games) == 1 else _SEVERAL_PAYTABLES_ID
     return b"".join(
         (
             _MANUFACTURER_GAME_ID,
             b"000",
             bytes((find_denomination_code(readout.denomination_cents),)),
-            bytes((min(max_bet, 0xFF),)),
+            bytes((min(bet_max_credits, 0xFF),)),
             _NO_PROGRESSIVE_GROUP,
             _NO_GAME_OPTIONS,
-            paytable,
+            paytable_id,
             _encode_percent(compute_payback(readout) if game is None else game.payback_hundredths),
         )
     )
@@ -80,7 +80,9 @@ def answer_machine_identity(_: LongPoll, readout: SasReadout) -> Reply:
     return Reply(_encode_identity(readout, None))
 
 
-def _find_requested_game(request: LongPoll, readout: SasReadout, game_number_bcd: bytes) -> GameFacts | None:
+def _find_requested_game(
+    request: LongPoll, readout: SasReadout, game_number_bcd: bytes
+) -> GameReadout | None:
     """Return the game with the SAS number in the request, or None if none exists."""
     return readout.find_game(decode_bcd(request, game_number_bcd))
 
@@ -105,14 +107,17 @@ def answer_selected_game(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 56: the numbers of the enabled games; in poll B0, of those offered at its denomination."""
-    only_denomination = readout.play_meters_denomination_cents
-    numbers = [
+    only_denomination_cents = readout.play_meters_denomination_cents
+    game_numbers = [
         game.game_number
         for game in readout.games
-        if game.is_enabled and (not only_denomination or only_denomination in game.denominations_cents)
+        if game.is_enabled
+        and (not only_denomination_cents or only_denomination_cents in game.denominations_cents)
     ]
     return Reply(
-        prepend_length(bytes((len(numbers),)) + b"".join(encode_bcd(number, 2) for number in numbers))
+        prepend_length(
+            bytes((len(game_numbers),)) + b"".join(encode_bcd(game_number, 2) for game_number in game_numbers)
+        )
     )
 
 
@@ -135,17 +140,22 @@ def answer_token_denomination(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_wager_category(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll B4: payback percentage and coin-in of a game's wager category; each game has only one."""
-    number, category = request.data[:2], request.data[2:]
-    game = _find_requested_game(request, readout, number)
-    if game is None or decode_bcd(request, category) != _ONLY_WAGER_CATEGORY:
+    game_number_bcd, category_bcd = request.data[:2], request.data[2:]
+    game = _find_requested_game(request, readout, game_number_bcd)
+    if game is None or decode_bcd(request, category_bcd) != _ONLY_WAGER_CATEGORY:
         return None
-    wagered = encode_bcd(read_meter(0x00, readout, game.id) or 0, _COIN_IN_SIZE_BYTES)
+    coin_in_bcd = encode_bcd(read_meter(0x00, readout, game.id) or 0, _COIN_IN_SIZE_BYTES)
     return Reply(
-        prepend_length(number + category + _encode_percent(game.payback_hundredths) + prepend_length(wagered))
+        prepend_length(
+            game_number_bcd
+            + category_bcd
+            + _encode_percent(game.payback_hundredths)
+            + prepend_length(coin_in_bcd)
+        )
     )
 
 
-def _encode_ascii_name(name: str, game: GameFacts) -> bytes:
+def _encode_ascii_name(name: str, game: GameReadout) -> bytes:
     """Return the name of a game or of its paytable in at most 20 ASCII bytes.
 
     A shortened name ends with the game's paytable ID, as in 1F and 53.
@@ -153,8 +163,8 @@ def _encode_ascii_name(name: str, game: GameFacts) -> bytes:
     text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore")
     if len(text) <= _NAME_BYTES_MAX:
         return text
-    paytable = b"#" + _encode_paytable_id(game)
-    return text[: _NAME_BYTES_MAX - len(paytable)] + paytable
+    paytable_mark = b"#" + _encode_paytable_id(game)
+    return text[: _NAME_BYTES_MAX - len(paytable_mark)] + paytable_mark
 
 
 def answer_extended_information(request: LongPoll, readout: SasReadout) -> Reply | None:
@@ -168,7 +178,7 @@ def answer_extended_information(request: LongPoll, readout: SasReadout) -> Reply
             b"".join(
                 (
                     request.data,
-                    encode_bcd(min(game.max_bet_credits, 9999), 2),
+                    encode_bcd(min(game.bet_max_credits, 9999), 2),
                     _NO_PROGRESSIVE_GROUP,
                     encode_binary(0, 4),
                     *(prepend_length(_encode_ascii_name(name, game)) for name in names),
@@ -180,7 +190,7 @@ def answer_extended_information(request: LongPoll, readout: SasReadout) -> Reply
 
 
 #: Way in which ticket numbers are made -> its code in the features of poll A0.
-_VALIDATION_STYLE_CODES: Final = {
+_VALIDATION_STYLE_CODE_BY_VALIDATOR: Final = {
     TicketValidator.STAND_ALONE: 0b00,
     TicketValidator.SYSTEM: 0b01,
     TicketValidator.SECURE_ENHANCED: 0b10,
@@ -191,30 +201,39 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll A0: the SAS features of this machine that this host's polls support."""
     if decode_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
-    has = readout.supported_poll_codes.__contains__
-    has_tickets = readout.ticket_validator.is_host and has(0x71)
+    supports_poll = readout.supported_poll_codes.__contains__
+    supports_host_tickets = readout.ticket_validator.is_host and supports_poll(0x71)
+    # Bits 1 to 4: AFT bonuses, legacy bonuses, tournaments, validation extensions; bits 5 and 6: the validation style;
+    # bit 7: ticket redemption.
     first_byte = (
-        (readout.can_award_bonuses and has(0x72)) << 1
-        | has(0x8A) << 2
-        | has(0x8C) << 3
-        | (readout.ticket_validator.is_host and has(0x7B)) << 4
-        | (_VALIDATION_STYLE_CODES[readout.ticket_validator] if has(0x4D) else 0) << 5
-        | has_tickets << 7
+        (readout.can_award_bonuses and supports_poll(0x72)) << 1
+        | supports_poll(0x8A) << 2
+        | supports_poll(0x8C) << 3
+        | (readout.ticket_validator.is_host and supports_poll(0x7B)) << 4
+        | (_VALIDATION_STYLE_CODE_BY_VALIDATOR[readout.ticket_validator] if supports_poll(0x4D) else 0) << 5
+        | supports_host_tickets << 7
     )
+    # Bits 3, 4, 6 and 7: extended meters, component authentication, AFT transfers, multi-denomination polls.
     second_byte = (
         1 << 2  # tickets are in total drop and in total cancelled credits
-        | has(0x6F) << 3
-        | has(0x6E) << 4
-        | (readout.can_transfer and has(0x72)) << 6
-        | has(0xB0) << 7
+        | supports_poll(0x6F) << 3
+        | supports_poll(0x6E) << 4
+        | (readout.can_transfer and supports_poll(0x72)) << 6
+        | supports_poll(0xB0) << 7
     )
-    third_byte = 1 | has(0x87) << 1  # it supports polling every 40 ms
+    # Bit 0: polling every 40 ms; bit 1: several progressive wins in one reply.
+    third_byte = 1 | supports_poll(0x87) << 1
     return Reply(request.data + bytes((first_byte, second_byte, third_byte)) + bytes(3))
 
 
 #: Error codes of poll B0: no multi-denomination, malformed, poll not possible per denomination, no such
 #: denomination.
-_NOT_SUPPORTED, _MALFORMED, _NOT_AWARE, _NOT_A_DENOMINATION = 0x01, 0x02, 0x03, 0x05
+_NOT_SUPPORTED_ERROR, _MALFORMED_POLL_ERROR, _NOT_LIMITABLE_ERROR, _UNKNOWN_DENOMINATION_ERROR = (
+    0x01,
+    0x02,
+    0x03,
+    0x05,
+)
 
 
 def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply | None:
@@ -227,28 +246,32 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
 
     if len(request.data) < 3:
         raise MalformedPollError(request, "the base command is missing")
-    code, base = request.data[1], request.data[2]
+    denomination_code, base_code = request.data[1], request.data[2]
 
-    def build_error_reply(reason: int) -> Reply:
+    def build_error_reply(error_code: int) -> Reply:
         """Return poll B0's reply with an error code in place of the contained poll's data."""
-        return Reply(prepend_length(bytes((code, 0, reason))))
+        return Reply(prepend_length(bytes((denomination_code, 0, error_code))))
 
-    poll = IMPLEMENTED_POLLS.get(base) if base in readout.supported_poll_codes else None
-    if poll is None or poll.answer_function is None:
-        return build_error_reply(_NOT_SUPPORTED)
-    if not poll.can_be_limited_to_denomination:
-        return build_error_reply(_NOT_AWARE)
-    cents = DENOMINATION_CENTS_BY_CODE.get(code, 0)
-    if code and cents not in {offered for game in readout.games for offered in game.denominations_cents}:
-        return build_error_reply(_NOT_A_DENOMINATION)
+    base_poll = IMPLEMENTED_POLLS.get(base_code) if base_code in readout.supported_poll_codes else None
+    if base_poll is None or base_poll.answer_function is None:
+        return build_error_reply(_NOT_SUPPORTED_ERROR)
+    if not base_poll.can_be_limited_to_denomination:
+        return build_error_reply(_NOT_LIMITABLE_ERROR)
+    cents = DENOMINATION_CENTS_BY_CODE.get(denomination_code, 0)
+    if denomination_code and cents not in {
+        offered for game in readout.games for offered in game.denominations_cents
+    }:
+        return build_error_reply(_UNKNOWN_DENOMINATION_ERROR)
     try:
-        inner = LongPoll(request.frame[:1] + request.data[2:] + b"\0\0")
-        reply = poll.answer_function(inner, readout.limit_to_denomination(int(cents)) if code else readout)
+        base_request = LongPoll(request.frame[:1] + request.data[2:] + b"\0\0")
+        reply = base_poll.answer_function(
+            base_request, readout.limit_to_denomination(int(cents)) if denomination_code else readout
+        )
     except MalformedPollError:
-        return build_error_reply(_MALFORMED)
+        return build_error_reply(_MALFORMED_POLL_ERROR)
     if reply is None:
-        return build_error_reply(_NOT_SUPPORTED)
-    return Reply(prepend_length(bytes((code, base)) + reply.data))
+        return build_error_reply(_NOT_SUPPORTED_ERROR)
+    return Reply(prepend_length(bytes((denomination_code, base_code)) + reply.data))
 
 
 _MULTI_DENOMINATION_POLL_GROUP: Final = SasPollGroup.MULTI_DENOMINATION

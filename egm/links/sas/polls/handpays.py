@@ -27,7 +27,7 @@ _RESET_BY_ATTENDANT_ONLY: Final = b"\0"
 #: Data bytes of the reply to poll 1B.
 _HANDPAY_REPLY_DATA_SIZE_BYTES: Final = 20
 #: Reply codes of poll 94: reset done, unable to reset, no hand-pay.
-_RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
+_RESET_DONE_CODE, _UNABLE_TO_RESET_CODE, _NO_HANDPAY_CODE = 0x00, 0x01, 0x02
 
 
 def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
@@ -38,10 +38,12 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
     handpay = readout.handpay
     if handpay is None:
         return Reply(bytes(_HANDPAY_REPLY_DATA_SIZE_BYTES), executes_once=True)
-    level = _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
+    level_code = (
+        _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
+    )
     data = (
         _NO_PROGRESSIVE_GROUP
-        + bytes((level,))
+        + bytes((level_code,))
         + encode_bcd(readout.convert_to_credits(handpay.amount_cents), 5)
         + encode_bcd(0, 2)
     )
@@ -62,11 +64,11 @@ def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 94: the host reports that the hand-pay has been paid."""
     handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if handpay is None:
-        return Reply(bytes((_NOT_IN_HANDPAY,)), executes_once=True)
+        return Reply(bytes((_NO_HANDPAY_CODE,)), executes_once=True)
     host.submit_event(EventType.HANDPAY_RESET_BY_HOST, Authorisation(key=host.source))
     next_handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     is_reset = next_handpay is None or next_handpay.id != handpay.id
-    return Reply(bytes((_RESET_DONE if is_reset else _UNABLE,)), executes_once=True)
+    return Reply(bytes((_RESET_DONE_CODE if is_reset else _UNABLE_TO_RESET_CODE,)), executes_once=True)
 
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (

@@ -26,7 +26,7 @@ SAS_VERSION: Final = b"602"
 #: Longest serial number in a reply.
 _SERIAL_BYTES_MAX: Final = 40
 #: First and last year accepted in a host's date.
-_YEAR_FIRST, _YEAR_LAST = 1970, 2999
+_HOST_YEAR_MIN, _HOST_YEAR_MAX = 1970, 2999
 #: Number of reels in the reply to poll 8F.
 _REPORTED_REEL_STOP_COUNT: Final = 9
 #: Stop code of a reel that the game does not have.
@@ -45,7 +45,7 @@ def answer_version_and_serial(_: LongPoll, readout: SasReadout) -> Reply:
 # ---------------------------------------------------------------------------------------------- time
 def answer_time_of_day(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 7E: the local date and time at the venue."""
-    return Reply(encode_date_and_time(readout.local_time()))
+    return Reply(encode_date_and_time(readout.read_local_time()))
 
 
 def receive_date_and_time(host: SasHost, request: LongPoll) -> Reply:
@@ -57,7 +57,7 @@ def receive_date_and_time(host: SasHost, request: LongPoll) -> Reply:
     digits = request.data.hex()
     if not is_bcd(request.data):
         raise MalformedPollError(request, "no date and time: not decimal")
-    if not _YEAR_FIRST <= int(digits[4:8]) <= _YEAR_LAST:
+    if not _HOST_YEAR_MIN <= int(digits[4:8]) <= _HOST_YEAR_MAX:
         return NACK
     try:
         host_time = datetime.strptime(digits, "%m%d%Y%H%M%S").replace(tzinfo=host.time_zone)
@@ -72,9 +72,9 @@ def answer_last_bill(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 48: country, code and count of the last bill; zeros before the first bill."""
     if not readout.last_bill_cents:
         return Reply(bytes(6))
-    country, code = find_bill_codes(readout.last_bill_cents, readout.currency)
+    country_code, bill_code = find_bill_codes(readout.last_bill_cents, readout.currency)
     count = readout.count_bills(readout.last_bill_cents)
-    return Reply(encode_bcd(country, 1) + encode_bcd(code or 0, 1) + encode_bcd(count, 4))
+    return Reply(encode_bcd(country_code, 1) + encode_bcd(bill_code or 0, 1) + encode_bcd(count, 4))
 
 
 def answer_stacker_bills(_: LongPoll, readout: SasReadout) -> Reply:
@@ -102,11 +102,13 @@ def answer_hopper_status(_: LongPoll, readout: SasReadout) -> Reply | None:
     hopper = readout.hopper
     if hopper is None:
         return None
-    status = _HOPPER_OK
-    if hopper.faults:
-        fault_codes = {"hopper.jam": _HOPPER_JAM, "hopper.hopper_empty": _HOPPER_EMPTY}
-        status = fault_codes.get(hopper.faults[0], _HOPPER_OTHER)
-    return Reply(prepend_length(bytes((status, _UNKNOWN_HOPPER_FILL)) + encode_bcd(hopper.coin_count, 4)))
+    status_code = _HOPPER_OK
+    if hopper.active_fault_codes:
+        status_code_by_fault = {"hopper.jam": _HOPPER_JAM, "hopper.hopper_empty": _HOPPER_EMPTY}
+        status_code = status_code_by_fault.get(hopper.active_fault_codes[0], _HOPPER_OTHER)
+    return Reply(
+        prepend_length(bytes((status_code, _UNKNOWN_HOPPER_FILL)) + encode_bcd(hopper.coin_count, 4))
+    )
 
 
 def answer_reel_stops(_: LongPoll, readout: SasReadout) -> Reply | None:
@@ -121,7 +123,7 @@ def switch_real_time_reporting(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 0E: switch real-time event reporting, which replaces exceptions, on or off."""
     if request.data[0] > 1:  # neither on nor off
         return NACK
-    host.set_real_time_reporting(on=decode_bcd(request, request.data) == 1)
+    host.set_real_time_reporting(is_on=decode_bcd(request, request.data) == 1)
     return ACK
 
 

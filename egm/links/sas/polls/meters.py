@@ -15,7 +15,7 @@ from egm.links.sas.codec import (
 from egm.links.sas.meters import read_meter
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollAnswerFunction, PollImplementation
 from egm.links.sas.readout import SasReadout
-from egm.links.sas.requests import GAME_NUMBER_SIZE_BYTES
+from egm.links.sas.request_sizes import GAME_NUMBER_SIZE_BYTES
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.links.sas.wire import LongPoll
 
@@ -74,10 +74,10 @@ def answer_games_since_power_up_and_door_close(_: LongPoll, readout: SasReadout)
 
 def answer_machine_meters(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 1C: six meters of play, slot door openings and power resets."""
-    play = [read_meter(code, readout) or 0 for code in (0x00, 0x01, 0x24, 0x02, 0x05, 0x06)]
-    values = readout.read_meters()
-    occurrences = [values.get("door.main.opens", 0), values.get("power_resets", 0)]
-    return Reply(b"".join(encode_bcd(value, 4) for value in (*play, *occurrences)))
+    play_values = [read_meter(code, readout) or 0 for code in (0x00, 0x01, 0x24, 0x02, 0x05, 0x06)]
+    value_by_meter = readout.read_meters()
+    occurrences = [value_by_meter.get("door.main.opens", 0), value_by_meter.get("power_resets", 0)]
+    return Reply(b"".join(encode_bcd(value, 4) for value in (*play_values, *occurrences)))
 
 
 def answer_value_of_bills(_: LongPoll, readout: SasReadout) -> Reply:
@@ -86,12 +86,12 @@ def answer_value_of_bills(_: LongPoll, readout: SasReadout) -> Reply:
 
 
 # ----------------------------------------------------------------------------------------- meters of one game
-def _find_requested_game(request: LongPoll, readout: SasReadout, game_number_bcd: bytes) -> str | None:
+def _find_requested_game_id(request: LongPoll, readout: SasReadout, game_number_bcd: bytes) -> str | None:
     """Return the id of the requested game, empty for the machine, None if there is no such game."""
-    value = decode_bcd(request, game_number_bcd)
-    if value == 0:
+    game_number = decode_bcd(request, game_number_bcd)
+    if game_number == 0:
         return ""
-    game = readout.find_game(value)
+    game = readout.find_game(game_number)
     return None if game is None else game.id
 
 
@@ -100,10 +100,10 @@ def _build_game_meters_answer(*codes: int) -> PollAnswerFunction:
 
     def answer_with_game_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
         """Answer the poll with the meters of the game that it names; no reply if there is no such game."""
-        game = _find_requested_game(request, readout, request.data)
-        if game is None:
+        game_id = _find_requested_game_id(request, readout, request.data)
+        if game_id is None:
             return None
-        values = (read_meter(code, readout, game) or 0 for code in codes)
+        values = (read_meter(code, readout, game_id) or 0 for code in codes)
         return Reply(request.data + b"".join(encode_bcd(value, 4) for value in values))
 
     return answer_with_game_meters
@@ -114,37 +114,42 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
 
     An undefined code has no size, so a request with one gets no reply.
     """
-    number, codes = request.data[1 : 1 + GAME_NUMBER_SIZE_BYTES], request.data[1 + GAME_NUMBER_SIZE_BYTES :]
+    game_number_bcd, codes = (
+        request.data[1 : 1 + GAME_NUMBER_SIZE_BYTES],
+        request.data[1 + GAME_NUMBER_SIZE_BYTES :],
+    )
     if not 0 < len(codes) <= _SELECTED_METERS_MAX:
         raise MalformedPollError(
             request, f"expected 1 to {_SELECTED_METERS_MAX} meter codes, received {len(codes)}"
         )
-    game = _find_requested_game(request, readout, number)
-    if game is None or any(code not in METER_DEFINITION_BY_CODE for code in codes):
+    game_id = _find_requested_game_id(request, readout, game_number_bcd)
+    if game_id is None or any(code not in METER_DEFINITION_BY_CODE for code in codes):
         return None
     values = [
         bytes((code,))
-        + encode_bcd(read_meter(code, readout, game) or 0, METER_DEFINITION_BY_CODE[code].byte_count)
+        + encode_bcd(read_meter(code, readout, game_id) or 0, METER_DEFINITION_BY_CODE[code].byte_count)
         for code in codes
     ]
-    return Reply(prepend_length(number + b"".join(values)))
+    return Reply(prepend_length(game_number_bcd + b"".join(values)))
 
 
 def answer_extended_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer polls 6F and AF: up to twelve meters by two-byte codes, each with its size (0: no such meter)."""
-    number = request.data[1 : 1 + GAME_NUMBER_SIZE_BYTES]
-    requested = request.data[1 + GAME_NUMBER_SIZE_BYTES :]
-    if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_METERS_MAX:
+    game_number_bcd = request.data[1 : 1 + GAME_NUMBER_SIZE_BYTES]
+    code_bytes = request.data[1 + GAME_NUMBER_SIZE_BYTES :]
+    if not code_bytes or len(code_bytes) % 2 or len(code_bytes) > 2 * _EXTENDED_METERS_MAX:
         raise MalformedPollError(
             request,
-            f"expected 1 to {_EXTENDED_METERS_MAX} meter codes of two bytes, received {len(requested)} bytes",
+            f"expected 1 to {_EXTENDED_METERS_MAX} meter codes of two bytes, received {len(code_bytes)} bytes",
         )
-    game = _find_requested_game(request, readout, number)
-    if game is None:
+    game_id = _find_requested_game_id(request, readout, game_number_bcd)
+    if game_id is None:
         return None
-    codes = [decode_binary(requested[offset : offset + 2]) for offset in range(0, len(requested), 2)]
+    codes = [decode_binary(code_bytes[offset : offset + 2]) for offset in range(0, len(code_bytes), 2)]
     return Reply(
-        prepend_length(number + b"".join(_encode_sized_meter(code, readout, game) for code in codes))
+        prepend_length(
+            game_number_bcd + b"".join(_encode_sized_meter(code, readout, game_id) for code in codes)
+        )
     )
 
 
@@ -157,12 +162,11 @@ def _encode_sized_meter(code: int, readout: SasReadout, game_id: str) -> bytes:
     return encode_binary(code, 2) + bytes((size,)) + encode_bcd(value, size)
 
 
-def _build_poll_rows() -> Sequence[PollImplementation]:
+def _build_poll_implementations() -> Sequence[PollImplementation]:
     """Return the long polls that read meters, with the size of each reply."""
-    row = PollImplementation
     return (
         *(
-            row(
+            PollImplementation(
                 code=code,
                 response_length=_REPLY_OVERHEAD_SIZE_BYTES + 4 * len(codes),
                 answer_function=_build_meters_answer(*codes),
@@ -171,27 +175,33 @@ def _build_poll_rows() -> Sequence[PollImplementation]:
             for code, codes in _METER_CODES_BY_POLL.items()
         ),
         *(
-            row(code=poll, response_length=8, answer_function=_build_meters_answer(bill))
-            for poll, bill in _BILL_METER_CODE_BY_POLL.items()
+            PollImplementation(
+                code=poll_code, response_length=8, answer_function=_build_meters_answer(bill_meter_code)
+            )
+            for poll_code, bill_meter_code in _BILL_METER_CODE_BY_POLL.items()
         ),
-        row(code=0x18, response_length=8, answer_function=answer_games_since_power_up_and_door_close),
-        row(code=0x1C, response_length=36, answer_function=answer_machine_meters),
-        row(code=0x20, response_length=8, answer_function=answer_value_of_bills),
-        row(code=0x2D, response_length=10, answer_function=_build_game_meters_answer(0x03)),
-        row(code=0x52, response_length=22, answer_function=_build_game_meters_answer(0x00, 0x01, 0x02, 0x05)),
-        row(
+        PollImplementation(
+            code=0x18, response_length=8, answer_function=answer_games_since_power_up_and_door_close
+        ),
+        PollImplementation(code=0x1C, response_length=36, answer_function=answer_machine_meters),
+        PollImplementation(code=0x20, response_length=8, answer_function=answer_value_of_bills),
+        PollImplementation(code=0x2D, response_length=10, answer_function=_build_game_meters_answer(0x03)),
+        PollImplementation(
+            code=0x52, response_length=22, answer_function=_build_game_meters_answer(0x00, 0x01, 0x02, 0x05)
+        ),
+        PollImplementation(
             code=0x2F,
             response_length=VARIABLE_RESPONSE_LENGTH,
             answer_function=answer_selected_meters,
             can_be_limited_to_denomination=True,
         ),
-        row(
+        PollImplementation(
             code=0x6F,
             response_length=VARIABLE_RESPONSE_LENGTH,
             answer_function=answer_extended_meters,
             can_be_limited_to_denomination=True,
         ),
-        row(
+        PollImplementation(
             code=0xAF,
             response_length=VARIABLE_RESPONSE_LENGTH,
             answer_function=answer_extended_meters,
@@ -200,4 +210,4 @@ def _build_poll_rows() -> Sequence[PollImplementation]:
     )
 
 
-POLL_IMPLEMENTATIONS: Final = _build_poll_rows()
+POLL_IMPLEMENTATIONS: Final = _build_poll_implementations()

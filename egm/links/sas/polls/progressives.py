@@ -7,7 +7,7 @@ bytes; here it does, like every poll of variable length.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.config.sas_line import SasPollGroup
 from egm.links.entries import PROGRESSIVE_WINS_READ, ProgressiveWinsRead
@@ -15,18 +15,18 @@ from egm.links.sas.codec import ACK, MalformedPollError, Reply, decode_bcd, enco
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import SasReadout
-from egm.links.sas.requests import AMOUNT_SIZE_BYTES
+from egm.links.sas.request_sizes import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.records import BroadcastWin
 
 #: BCD bytes of a total in credits.
-_CREDIT_SIZE_BYTES: Final = 4
+_CREDITS_SIZE_BYTES: Final = 4
 #: Bytes of one win in a reply: level and amount.
 _WIN_SIZE_BYTES: Final = 2 + AMOUNT_SIZE_BYTES
 #: Exception code: a progressive win is unread.
-_PROGRESSIVE_HIT_EXCEPTION: Final = 0x56
+_PROGRESSIVE_HIT_EXCEPTION_CODE: Final = 0x56
 #: Highest number of a level in a group.
 _LEVEL_NUMBER_MAX: Final = 32
 #: Most progressive wins in one reply to poll 87; further wins wait for the next poll.
@@ -34,35 +34,35 @@ _WINS_PER_REPLY_MAX: Final = 32
 _POLL_GROUP: Final = SasPollGroup.PROGRESSIVES
 
 
-def receive_level_amount(host: SasHost, poll: LongPoll) -> Reply | None:
+def receive_level_amount(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 80: store the displayed amount of one progressive level of a group, in cents."""
-    return _store_amounts(host, poll, poll.data[0], poll.data[1:])
+    return _store_amounts(host, request, request.data[0], request.data[1:])
 
 
-def receive_level_amounts(host: SasHost, poll: LongPoll) -> Reply | None:
+def receive_level_amounts(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 86: store the displayed amounts of several progressive levels of a group."""
-    return _store_amounts(host, poll, poll.data[1], poll.data[2:])
+    return _store_amounts(host, request, request.data[1], request.data[2:])
 
 
-def _store_amounts(host: SasHost, poll: LongPoll, group: int, level_bytes: bytes) -> Reply | None:
+def _store_amounts(host: SasHost, request: LongPoll, group_number: int, level_bytes: bytes) -> Reply | None:
     """Store the broadcast amounts of a progressive group's levels, and acknowledge the poll.
 
     ``level_bytes`` are the bytes of the level numbers and amounts. Return None, which means no reply, if no game of
     this machine plays for a broadcast level. Raises MalformedPollError for incomplete data or an invalid level.
     """
-    size = 1 + AMOUNT_SIZE_BYTES
-    if not group or not level_bytes or len(level_bytes) % size:
-        raise MalformedPollError(poll, "expected a group above 0 and complete levels")
-    amounts = {
-        level_bytes[offset]: decode_bcd(poll, level_bytes[offset + 1 : offset + size])
-        for offset in range(0, len(level_bytes), size)
+    row_size_bytes = 1 + AMOUNT_SIZE_BYTES
+    if not group_number or not level_bytes or len(level_bytes) % row_size_bytes:
+        raise MalformedPollError(request, "expected a group above 0 and complete levels")
+    cents_by_level = {
+        level_bytes[offset]: decode_bcd(request, level_bytes[offset + 1 : offset + row_size_bytes])
+        for offset in range(0, len(level_bytes), row_size_bytes)
     }
-    if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in amounts):
-        raise MalformedPollError(poll, f"a level is outside 1 to {_LEVEL_NUMBER_MAX}")
+    if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in cents_by_level):
+        raise MalformedPollError(request, f"a level is outside 1 to {_LEVEL_NUMBER_MAX}")
     broadcasts = host.machine.component(LevelAmountSources).broadcasts
     if broadcasts is None:
         return None
-    broadcasts.store_broadcast(group, amounts)
+    broadcasts.store_broadcast(group_number, cents_by_level)
     return ACK
 
 
@@ -74,15 +74,25 @@ def answer_cumulative_wins(request: LongPoll, readout: SasReadout) -> Reply | No
         return None
     values = readout.read_meters("" if game is None else game.id)
     won_cents = values.get("mach_progressive", 0) + values.get("att_progressive", 0)
-    return Reply(request.data + encode_bcd(readout.convert_to_credits(won_cents), _CREDIT_SIZE_BYTES))
+    return Reply(request.data + encode_bcd(readout.convert_to_credits(won_cents), _CREDITS_SIZE_BYTES))
 
 
 # ---------------------------------------------------------------------------------------------- wins
-def _list_unread_wins(host: SasHost) -> list[tuple[str, BroadcastWin]]:
-    """Return the progressive wins that no host has read, oldest first, each with its storage key in the journal."""
+class _UnreadWin(NamedTuple):
+    """A progressive win that no host has read, and its storage key in the journal."""
+
+    storage_key: str
+    win: BroadcastWin
+
+
+def _list_unread_wins(host: SasHost) -> list[_UnreadWin]:
+    """Return the progressive wins that no host has read, oldest first."""
     broadcast_wins = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.UNREAD_BROADCAST_WIN)
-    wins = ((f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{name}", win) for name, win in broadcast_wins.items())
-    return sorted(wins, key=lambda key_and_win: key_and_win[1].entry_sequence)
+    unread_wins = (
+        _UnreadWin(f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{name}", win)
+        for name, win in broadcast_wins.items()
+    )
+    return sorted(unread_wins, key=lambda unread_win: unread_win.win.entry_sequence)
 
 
 def _encode_win(win: BroadcastWin) -> bytes:
@@ -90,7 +100,7 @@ def _encode_win(win: BroadcastWin) -> bytes:
     return bytes((int(win.pool_id.split(".")[2]),)) + encode_bcd(win.amount_cents, AMOUNT_SIZE_BYTES)
 
 
-def _find_group(win: BroadcastWin) -> int:
+def _find_group_number(win: BroadcastWin) -> int:
     """Return the number of the progressive group to which a win's level belongs."""
     return int(win.pool_id.split(".")[1])
 
@@ -100,10 +110,11 @@ def answer_current_win(host: SasHost, _: LongPoll) -> Reply:
 
     The win stays unread.
     """
-    wins = _list_unread_wins(host)
-    return Reply(
-        bytes((_find_group(wins[0][1]),)) + _encode_win(wins[0][1]) if wins else bytes(_WIN_SIZE_BYTES)
-    )
+    unread_wins = _list_unread_wins(host)
+    if not unread_wins:
+        return Reply(bytes(_WIN_SIZE_BYTES))
+    oldest_win = unread_wins[0].win
+    return Reply(bytes((_find_group_number(oldest_win),)) + _encode_win(oldest_win))
 
 
 def answer_queued_win(host: SasHost, request: LongPoll) -> Reply:
@@ -118,34 +129,38 @@ def mark_win_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
 
 def answer_queued_wins(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 87: up to 32 progressive wins of the oldest win's group: group, count, then level and amount each."""
-    wins = _list_wins_of_first_group(host)
+    wins = _list_wins_for_one_reply(host)
     if not wins:
         return Reply(prepend_length(bytes(2)), executes_once=True)
-    data = bytes((_find_group(wins[0]), len(wins))) + b"".join(_encode_win(win) for win in wins)
+    data = bytes((_find_group_number(wins[0]), len(wins))) + b"".join(_encode_win(win) for win in wins)
     return Reply(prepend_length(data), executes_once=True)
 
 
 def mark_wins_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Mark as read all progressive wins that the reply reported to the host."""
-    _mark_oldest_wins_read(host, reply.data[2])
+    _mark_oldest_wins_read(host, reply.data[2])  # the count, after the length and the group
 
 
-def _list_wins_of_first_group(host: SasHost) -> list[BroadcastWin]:
+def _list_wins_for_one_reply(host: SasHost) -> list[BroadcastWin]:
     """Return the unread progressive wins for one reply: the oldest ones, of one group, and at most 32."""
-    wins = [win for _, win in _list_unread_wins(host)]
-    return list(takewhile(lambda win: _find_group(win) == _find_group(wins[0]), wins))[:_WINS_PER_REPLY_MAX]
+    wins = [unread_win.win for unread_win in _list_unread_wins(host)]
+    return list(takewhile(lambda win: _find_group_number(win) == _find_group_number(wins[0]), wins))[
+        :_WINS_PER_REPLY_MAX
+    ]
 
 
 def _mark_oldest_wins_read(host: SasHost, win_count: int) -> None:
     """Mark the ``win_count`` oldest progressive wins as read; if more are unread, raise the exception again."""
     read_wins = _list_unread_wins(host)[:win_count]
     if read_wins:
-        state = {key: None for key, _ in read_wins}
+        state = {read_win.storage_key: None for read_win in read_wins}
         host.machine.post(
-            PROGRESSIVE_WINS_READ, ProgressiveWinsRead(host=host.name, win_count=len(read_wins)), state=state
+            PROGRESSIVE_WINS_READ,
+            ProgressiveWinsRead(host_name=host.name, win_count=len(read_wins)),
+            state=state,
         )
     if win_count and _list_unread_wins(host):
-        host.post_exception(_PROGRESSIVE_HIT_EXCEPTION)
+        host.post_exception(_PROGRESSIVE_HIT_EXCEPTION_CODE)
 
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (

@@ -34,8 +34,10 @@ async def compute_rom_signature(scope: SoftwareScope, seed: bytes) -> int:
     Raises LocalError if it cannot be computed.
     """
     components = tuple(sorted(find_components(scope)))
-    signed = await compute_signatures_in_child_process(scope, SignatureAlgorithm.SHA1_HMAC, seed, components)
-    return compute_crc_kermit("".join(signed[name] for name in components).encode("ascii"))
+    signature_by_component = await compute_signatures_in_child_process(
+        scope, SignatureAlgorithm.SHA1_HMAC, seed, components
+    )
+    return compute_crc_kermit("".join(signature_by_component[name] for name in components).encode("ascii"))
 
 
 def send_rom_signature(host: SasHost, request: LongPoll) -> Reply:
@@ -59,7 +61,7 @@ async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
             SoftwareScope(cabinet_definitions=list_own_definition_files(host.context.cabinet_file)), seed
         )
     except LocalError as error:
-        host.machine.post(ROM_SIGNATURE_FAILED, RomSignatureFailed(host=host.name, reason=str(error)))
+        host.machine.post(ROM_SIGNATURE_FAILED, RomSignatureFailed(host_name=host.name, reason=str(error)))
         return
     host.deliver_delayed_result(_ROM_SIGNATURE_POLL, Reply(encode_binary(signature, 2), executes_once=True))
 

@@ -33,7 +33,7 @@ from egm.links.sas.codec import (
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import SasReadout
-from egm.links.sas.requests import AMOUNT_SIZE_BYTES
+from egm.links.sas.request_sizes import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.records.host import RedemptionStatus
@@ -44,7 +44,7 @@ from egm.tickets.redemption import TicketRefusalReason
 from meters.transaction import JSON
 
 #: The codes of the SAS exceptions "cash-out ticket printed" and "ticket transfer complete".
-PRINTED, TICKET_DONE = 0x3D, 0x68
+TICKET_PRINTED_EXCEPTION_CODE, TICKET_TRANSFER_COMPLETE_EXCEPTION_CODE = 0x3D, 0x68
 
 #: Digits of a full ticket number.
 _VALIDATION_NUMBER_DIGIT_COUNT: Final = 18
@@ -74,26 +74,26 @@ def find_ticket_interface(host: SasHost) -> HostTicketInterface | None:
 
 
 # ---------------------------------------------------------------------------------------------- tickets out
-def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
+def set_validation_id(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 4C: store the validation identifier and first sequence number; identifier 0 only reads them.
 
     The poll is for machines with secure enhanced validation, and for machines that may number tickets themselves while
     the host does not reply (H-09). Any other machine does not reply.
     """
-    desk = host.machine.find_installed(TicketDesk)
-    tickets = find_ticket_interface(host)
-    may_number_itself = host.machine.profile.host.offline_tickets > 0
-    if tickets is None:
+    ticket_desk = host.machine.find_installed(TicketDesk)
+    ticket_interface = find_ticket_interface(host)
+    may_number_tickets_itself = host.machine.profile.host.offline_tickets > 0
+    if ticket_interface is None:
         return None
     if (
         host.machine.component(HostMoney).ticket_validator is not TicketValidator.SECURE_ENHANCED
-        and not may_number_itself
+        and not may_number_tickets_itself
     ):
         return None
-    validation_id, sequence = decode_binary(poll.data[:3]), decode_binary(poll.data[3:])
+    validation_id, sequence = decode_binary(request.data[:3]), decode_binary(request.data[3:])
     if validation_id:
-        tickets.store_enrolment(validation_id, sequence)
-    enrolment = None if desk is None else desk.current_enrolment
+        ticket_interface.store_enrolment(validation_id, sequence)
+    enrolment = None if ticket_desk is None else ticket_desk.current_enrolment
     if enrolment is None:
         return Reply(bytes(6), executes_once=True)
     return Reply(
@@ -113,24 +113,24 @@ _RECORD_NUMBER_SLICE: Final = slice(9, 17)
 _RECORD_SYSTEM_ID_OFFSET: Final = 24
 
 
-def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
+def answer_validation_record(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 4D: the record of a printed ticket, as the request's function code selects it.
 
     00: the next unread ticket, marked as read once the host has received it; FF: the next unread ticket, not
     marked; any other number: the ticket with that index in the ring of printed tickets.
     """
-    tickets = find_ticket_interface(host)
-    if tickets is None:
+    ticket_interface = find_ticket_interface(host)
+    if ticket_interface is None:
         return None
-    (function,) = poll.data
-    if function in {_READ_NEXT_FUNCTION_CODE, _READ_WITHOUT_REMOVING_FUNCTION_CODE}:
-        record = tickets.find_oldest_unread_ticket()
-    elif function <= HOST_TICKET_RING_SIZE:
-        record = tickets.find_ticket_in_ring(function)
+    (function_code,) = request.data
+    if function_code in {_READ_NEXT_FUNCTION_CODE, _READ_WITHOUT_REMOVING_FUNCTION_CODE}:
+        record = ticket_interface.find_oldest_unread_ticket()
+    elif function_code <= HOST_TICKET_RING_SIZE:
+        record = ticket_interface.find_ticket_in_ring(function_code)
     else:
         raise MalformedPollError(
-            poll,
-            f"the ring of tickets has no index {function:02X}; expected at most {HOST_TICKET_RING_SIZE:02X}",
+            request,
+            f"the ring of tickets has no index {function_code:02X}; expected at most {HOST_TICKET_RING_SIZE:02X}",
         )
     return Reply(bytes(_RECORD_SIZE_BYTES) if record is None else _encode_record(record), executes_once=True)
 
@@ -157,30 +157,34 @@ def _encode_expiry(ticket: Ticket) -> bytes:
     return encode_date_and_time(ticket.venue.find_last_valid_moment(ticket.expires_at))[:4]
 
 
-def mark_record_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
+def mark_record_read(host: SasHost, request: LongPoll, reply: Reply) -> None:
     """Mark the ticket record that the host has received as read, and announce the next unread one.
 
     Do nothing unless the host read the record with function code 00.
     """
-    tickets = find_ticket_interface(host)
-    number = (
+    ticket_interface = find_ticket_interface(host)
+    digits = (
         reply.data[_RECORD_SYSTEM_ID_OFFSET : _RECORD_SYSTEM_ID_OFFSET + 1].hex()
         + reply.data[_RECORD_NUMBER_SLICE].hex()
     )
-    if tickets is not None and poll.data[0] == _READ_NEXT_FUNCTION_CODE and any(reply.data):
-        tickets.mark_ticket_read(number)
-        if tickets.find_oldest_unread_ticket() is not None:
-            host.post_exception(PRINTED)
+    if ticket_interface is not None and request.data[0] == _READ_NEXT_FUNCTION_CODE and any(reply.data):
+        ticket_interface.mark_ticket_read(digits)
+        if ticket_interface.find_oldest_unread_ticket() is not None:
+            host.post_exception(TICKET_PRINTED_EXCEPTION_CODE)
 
 
-def answer_validation_meters(poll: LongPoll, readout: SasReadout) -> Reply | None:
+def answer_validation_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 50: the number and the total value of the tickets of one validation type."""
-    (kind,) = poll.data
-    if kind not in _METER_BY_VALIDATION_TYPE:
+    (validation_type,) = request.data
+    if validation_type not in _METER_BY_VALIDATION_TYPE:
         return None
-    name, values = _METER_BY_VALIDATION_TYPE[kind], readout.read_meters()
-    count, value = (0, 0) if name is None else (values[f"{name}.count"], values[f"{name}.value"])
-    return Reply(bytes((kind,)) + encode_bcd(count, 4) + encode_bcd(value, AMOUNT_SIZE_BYTES))
+    meter_name, value_by_meter = _METER_BY_VALIDATION_TYPE[validation_type], readout.read_meters()
+    count, value = (
+        (0, 0)
+        if meter_name is None
+        else (value_by_meter[f"{meter_name}.count"], value_by_meter[f"{meter_name}.value"])
+    )
+    return Reply(bytes((validation_type,)) + encode_bcd(count, 4) + encode_bcd(value, AMOUNT_SIZE_BYTES))
 
 
 #: Credit kind of a cash-out -> its type code in poll 57.
@@ -191,15 +195,15 @@ _NO_CASH_OUT_WAITING_TYPE: Final = 0x80
 
 def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
     """Answer poll 57: the cash-out that waits for a validation number."""
-    tickets = find_ticket_interface(host)
-    if tickets is None:
+    ticket_interface = find_ticket_interface(host)
+    if ticket_interface is None:
         return None
-    request = tickets.pending_ticket_number_request
-    if request is None:
+    number_request = ticket_interface.pending_ticket_number_request
+    if number_request is None:
         return Reply(bytes((_NO_CASH_OUT_WAITING_TYPE,)) + bytes(AMOUNT_SIZE_BYTES))
     return Reply(
-        bytes((_CASH_OUT_TYPE_BY_CREDIT_KIND[request.kind],))
-        + encode_bcd(request.amount_cents, AMOUNT_SIZE_BYTES)
+        bytes((_CASH_OUT_TYPE_BY_CREDIT_KIND[number_request.kind],))
+        + encode_bcd(number_request.amount_cents, AMOUNT_SIZE_BYTES)
     )
 
 
@@ -211,18 +215,18 @@ _REPLY_CODE_BY_NUMBER_RESULT: Final = {
 }
 
 
-def receive_validation_number(host: SasHost, poll: LongPoll) -> Reply | None:
+def receive_validation_number(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 58: receive the validation number of the waiting ticket; system ID 00 refuses the ticket."""
-    tickets = find_ticket_interface(host)
-    if tickets is None:
+    ticket_interface = find_ticket_interface(host)
+    if ticket_interface is None:
         return None
-    digits = poll.data.hex()
-    if not is_bcd(poll.data):
+    digits = request.data.hex()
+    if not is_bcd(request.data):
         result = TicketNumberReplyResult.INVALID_NUMBER
     elif digits.startswith("00"):
-        result = tickets.refuse_ticket_number()
+        result = ticket_interface.refuse_ticket_number()
     else:
-        result = tickets.assign_ticket_number(digits)
+        result = ticket_interface.assign_ticket_number(digits)
     return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[result],)), executes_once=True)
 
 
@@ -234,10 +238,10 @@ _UNSTATED_PARSING_CODE: Final = 0x00
 
 def answer_ticket_validation_data(host: SasHost, _: LongPoll) -> Reply | None:
     """Answer poll 70: the validation number of the ticket in escrow."""
-    tickets = find_ticket_interface(host)
-    if tickets is None:
+    ticket_interface = find_ticket_interface(host)
+    if ticket_interface is None:
         return None
-    digits = tickets.offered_ticket_number
+    digits = ticket_interface.offered_ticket_number
     if digits is None:
         return Reply(prepend_length(bytes((_NO_TICKET_IN_ESCROW_STATUS,))))
     return Reply(
@@ -293,35 +297,49 @@ _REFUSAL_REASON_BY_TRANSFER_CODE: Final[Mapping[int, TicketRefusalReason]] = {
 #: Transfer code of poll 71 that only queries the result.
 _INTERROGATE_TRANSFER_CODE: Final = 0xFF
 #: Lengths of poll 71 without and with the terms of restricted credit.
-_SHORT, _FULL = 0x10, 0x16
+_LENGTH_WITHOUT_TERMS, _LENGTH_WITH_TERMS = 0x10, 0x16
 
 
-def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
+def answer_redemption(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 71: redeem the ticket in escrow or return it to the player, as the host orders; FF only queries."""
-    tickets = find_ticket_interface(host)
-    if tickets is None:
+    ticket_interface = find_ticket_interface(host)
+    if ticket_interface is None:
         return None
-    length, code, body = poll.data[0], poll.data[1] if poll.data[1:] else None, poll.data[2:]
-    if code == _INTERROGATE_TRANSFER_CODE and length in {1, _SHORT, _FULL}:
-        return _build_status_reply(tickets.redemption_state)
-    if length not in {_SHORT, _FULL} or code is None:
+    length, transfer_code, body = (
+        request.data[0],
+        request.data[1] if request.data[1:] else None,
+        request.data[2:],
+    )
+    if transfer_code == _INTERROGATE_TRANSFER_CODE and length in {
+        1,
+        _LENGTH_WITHOUT_TERMS,
+        _LENGTH_WITH_TERMS,
+    }:
+        return _build_status_reply(ticket_interface.redemption_state)
+    if length not in {_LENGTH_WITHOUT_TERMS, _LENGTH_WITH_TERMS} or transfer_code is None:
         raise MalformedPollError(
-            poll, f"length is {length:02X}; expected {_SHORT:02X} or {_FULL:02X}, and 01 for a query"
+            request,
+            f"length is {length:02X}; expected {_LENGTH_WITHOUT_TERMS:02X} or {_LENGTH_WITH_TERMS:02X}, "
+            "and 01 for a query",
         )
-    amount_cents, digits = decode_bcd(poll, body[:AMOUNT_SIZE_BYTES]), body[6:15].hex()
-    if code in _REFUSAL_REASON_BY_TRANSFER_CODE:
+    amount_cents, digits = decode_bcd(request, body[:AMOUNT_SIZE_BYTES]), body[6:15].hex()
+    if transfer_code in _REFUSAL_REASON_BY_TRANSFER_CODE:
         return _build_redemption_reply(
             host,
-            tickets.decline_redemption(
-                RedemptionStatus.REJECTED_BY_HOST, _REFUSAL_REASON_BY_TRANSFER_CODE[code]
+            ticket_interface.decline_redemption(
+                RedemptionStatus.REJECTED_BY_HOST, _REFUSAL_REASON_BY_TRANSFER_CODE[transfer_code]
             ),
         )
-    if code not in _CREDIT_KIND_BY_TRANSFER_CODE:
+    if transfer_code not in _CREDIT_KIND_BY_TRANSFER_CODE:
         return Reply(prepend_length(bytes((_UNKNOWN_TRANSFER_CODE_STATUS,))))
-    expires = parse_expiry(poll, body[15:19], host) if length == _FULL else None
-    pool = decode_binary(body[19:21])
-    redemption = tickets.authorise_redemption(
-        digits, _CREDIT_KIND_BY_TRANSFER_CODE[code], amount_cents, expiry_date=expires, restricted_pool=pool
+    expiry_date = parse_expiry(request, body[15:19], host) if length == _LENGTH_WITH_TERMS else None
+    restricted_pool = decode_binary(body[19:21])
+    redemption = ticket_interface.authorise_redemption(
+        digits,
+        _CREDIT_KIND_BY_TRANSFER_CODE[transfer_code],
+        amount_cents,
+        expiry_date=expiry_date,
+        restricted_pool=restricted_pool,
     )
     return _build_redemption_reply(host, redemption)
 
@@ -334,7 +352,7 @@ def _build_redemption_reply(host: SasHost, redemption: RedemptionState) -> Reply
     """
     reply = _build_status_reply(redemption)
     if reply.data[1] in _CODES_THAT_END_REDEMPTION:
-        host.withdraw_exception(TICKET_DONE)
+        host.withdraw_exception(TICKET_TRANSFER_COMPLETE_EXCEPTION_CODE)
     return Reply(reply.data, executes_once=True)
 
 
@@ -359,22 +377,22 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
 
 def mark_redemption_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Record that the host has received the status of a redemption, so that a final status is not reported again."""
-    tickets = find_ticket_interface(host)
+    ticket_interface = find_ticket_interface(host)
     if (
-        tickets is not None
+        ticket_interface is not None
         and reply.data[1] in _CODES_THAT_END_REDEMPTION
-        and _build_status_reply(tickets.redemption_state).data == reply.data
+        and _build_status_reply(ticket_interface.redemption_state).data == reply.data
     ):
-        tickets.acknowledge_result()
+        ticket_interface.acknowledge_result()
 
 
-def parse_expiry(poll: LongPoll, data: bytes, host: SasHost) -> date | None:
+def parse_expiry(request: LongPoll, data: bytes, host: SasHost) -> date | None:
     """Decode the number in a poll that states when tickets or restricted credits expire; None: zero, which means never.
 
     A number below 10,000 is a number of days from today, any other a date in the form MMDDYYYY. Raises
     :class:`MalformedPollError`.
     """
-    number = decode_bcd(poll, data)
+    number = decode_bcd(request, data)
     if number == 0:
         return None
     if number < 10_000:
@@ -383,35 +401,35 @@ def parse_expiry(poll: LongPoll, data: bytes, host: SasHost) -> date | None:
     try:
         return date(year, month, day)
     except ValueError as error:
-        raise MalformedPollError(poll, f"{number:08d} is not a date MMDDYYYY: {error}") from None
+        raise MalformedPollError(request, f"{number:08d} is not a date MMDDYYYY: {error}") from None
 
 
 #: Bits of poll 7B: a printer is used, restricted tickets may be printed, tickets are redeemed, numbers are
 #: secure.
-_PRINTER, _RESTRICTED_OUT, _REDEMPTION, _SECURE = 1 << 0, 1 << 3, 1 << 5, 1 << 15
+_PRINTER_BIT, _RESTRICTED_OUT_BIT, _REDEMPTION_BIT, _SECURE_BIT = 1 << 0, 1 << 3, 1 << 5, 1 << 15
 #: Validity in days that means forever.
 _NEVER_EXPIRES_DAYS: Final = 9999
 
 
-def answer_validation_status(host: SasHost, poll: LongPoll) -> Reply | None:
+def answer_validation_status(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 7B: set which tickets the host allows and how long they are valid; all zeros only reads this.
 
     Only the bits for printing restricted tickets and for redeeming tickets change what the machine does; for all
     others, the reply reports the machine's own configuration. The meaning of the bits is general knowledge.
     """
-    tickets = find_ticket_interface(host)
-    if tickets is None or poll.data[0] != 8:
+    ticket_interface = find_ticket_interface(host)
+    if ticket_interface is None or request.data[0] != 8:
         return None
-    mask, bits = decode_binary(poll.data[1:3]), decode_binary(poll.data[3:5])
-    changes: dict[str, JSON] = {}
-    if mask & _RESTRICTED_OUT:
-        changes["restricted_out"] = bool(bits & _RESTRICTED_OUT)
-    if mask & _REDEMPTION:
-        changes["redemption"] = bool(bits & _REDEMPTION)
-    for name, data in (("cashable_days", poll.data[5:7]), ("restricted_days", poll.data[7:9])):
-        if days := decode_bcd(poll, data):
-            changes[name] = days
-    tickets.store_ticket_terms(changes)
+    changed_bits, new_bits = decode_binary(request.data[1:3]), decode_binary(request.data[3:5])
+    new_terms: dict[str, JSON] = {}
+    if changed_bits & _RESTRICTED_OUT_BIT:
+        new_terms["restricted_out"] = bool(new_bits & _RESTRICTED_OUT_BIT)
+    if changed_bits & _REDEMPTION_BIT:
+        new_terms["redemption"] = bool(new_bits & _REDEMPTION_BIT)
+    for name, data in (("cashable_days", request.data[5:7]), ("restricted_days", request.data[7:9])):
+        if days := decode_bcd(request, data):
+            new_terms[name] = days
+    ticket_interface.store_ticket_terms(new_terms)
     return Reply(
         prepend_length(
             encode_binary(host.machine.component(HostMoney).asset_number, 4)
@@ -426,25 +444,29 @@ def _encode_status_bits(host: SasHost) -> bytes:
     """Return the two bytes of poll 7B that state what the machine allows for tickets."""
     machine = host.machine
     terms = find_ticket_terms(machine)
-    bits = _PRINTER if machine.component(MoneyDevices).printer is not None else 0
-    bits |= _RESTRICTED_OUT if machine.profile.tickets.restricted_out and terms.may_print_restricted else 0
+    bits = _PRINTER_BIT if machine.component(MoneyDevices).printer is not None else 0
     bits |= (
-        _REDEMPTION
+        _RESTRICTED_OUT_BIT if machine.profile.tickets.restricted_out and terms.may_print_restricted else 0
+    )
+    bits |= (
+        _REDEMPTION_BIT
         if machine.component(MoneyDevices).acceptor is not None and terms.are_tickets_accepted
         else 0
     )
-    bits |= _SECURE if machine.component(HostMoney).ticket_validator is TicketValidator.SECURE_ENHANCED else 0
+    bits |= (
+        _SECURE_BIT if machine.component(HostMoney).ticket_validator is TicketValidator.SECURE_ENHANCED else 0
+    )
     return encode_binary(bits, 2)
 
 
 def _encode_valid_days(host: SasHost) -> bytes:
     """Return the days for which cashable and restricted tickets are valid, two decimal bytes each."""
     terms, profile_days = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
-    days = (
+    valid_days = (
         terms.cashable_validity_days or profile_days or _NEVER_EXPIRES_DAYS,
         terms.restricted_validity_days or profile_days or _NEVER_EXPIRES_DAYS,
     )
-    return b"".join(encode_bcd(number, 2) for number in days)
+    return b"".join(encode_bcd(day_count, 2) for day_count in valid_days)
 
 
 #: Code of a text in poll 7C -> the ticket term that it sets.
@@ -452,24 +474,24 @@ _TICKET_TEXT_BY_ELEMENT: Final = {0x00: "location", 0x01: "address1", 0x02: "add
 #: Longest text that a host may set.
 _TICKET_TEXT_BYTES_MAX: Final = 40
 #: Replies to polls 7C and 7D: the data were valid, or not.
-_VALID, _INVALID = Reply(b"\x01", executes_once=True), Reply(b"\x00", executes_once=True)
+_VALID_REPLY, _INVALID_REPLY = Reply(b"\x01", executes_once=True), Reply(b"\x00", executes_once=True)
 
 
-def set_extended_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
+def set_extended_ticket_data(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 7C: store the texts to be printed on tickets, by code; an empty text restores the machine's own.
 
     Titles are prescribed by the jurisdiction's template, so a host's titles are not accepted.
     """
-    tickets = find_ticket_interface(host)
-    if tickets is None:
+    ticket_interface = find_ticket_interface(host)
+    if ticket_interface is None:
         return None
-    changes: dict[str, JSON] = {}
-    for code, text in _iter_text_elements(poll.data[1:]):
+    new_terms: dict[str, JSON] = {}
+    for code, text in _iter_text_elements(request.data[1:]):
         if code not in _TICKET_TEXT_BY_ELEMENT or text is None:
-            return _INVALID
-        changes[_TICKET_TEXT_BY_ELEMENT[code]] = text
-    tickets.store_ticket_terms(changes)
-    return _VALID
+            return _INVALID_REPLY
+        new_terms[_TICKET_TEXT_BY_ELEMENT[code]] = text
+    ticket_interface.store_ticket_terms(new_terms)
+    return _VALID_REPLY
 
 
 def _iter_text_elements(data: bytes) -> Iterator[tuple[int, str | None]]:
@@ -489,20 +511,20 @@ def _decode_text(data: bytes, size: int) -> str | None:
     return text if is_valid else None
 
 
-def set_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
+def set_ticket_data(host: SasHost, request: LongPoll) -> Reply | None:
     """Answer poll 7D: store the days of validity and the printed texts; fields that the poll omits stay unchanged.
 
     Values set by polls 7B and 7C take precedence.
     """
-    tickets = find_ticket_interface(host)
-    if tickets is None:
+    ticket_interface = find_ticket_interface(host)
+    if ticket_interface is None:
         return None
-    data = poll.data[1:]
+    data = request.data[1:]
     if not data:
-        return _VALID
+        return _VALID_REPLY
     if len(data) < 3:
-        return _INVALID
-    changes: dict[str, JSON] = {"cashable_days": data[2]} if data[2] else {}
+        return _INVALID_REPLY
+    new_terms: dict[str, JSON] = {"cashable_days": data[2]} if data[2] else {}
     offset = 3
     for name in _TICKET_TEXT_BY_ELEMENT.values():
         if offset >= len(data):
@@ -510,11 +532,11 @@ def set_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
         size = data[offset]
         text = _decode_text(data[offset + 1 : offset + 1 + size], size)
         if text is None:
-            return _INVALID
-        changes[name] = text
+            return _INVALID_REPLY
+        new_terms[name] = text
         offset += 1 + size
-    tickets.store_ticket_terms(changes, is_older_message=True)
-    return _VALID
+    ticket_interface.store_ticket_terms(new_terms, is_older_message=True)
+    return _VALID_REPLY
 
 
 _POLL_GROUP: Final = SasPollGroup.TICKETS

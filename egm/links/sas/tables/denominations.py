@@ -20,7 +20,7 @@ DENOMINATION_CENTS_BY_CODE: Final[Mapping[int, Fraction]] = dict(
     enumerate(
         (
             *(Fraction(cents) for cents in _WHOLE_CENTS_BY_CODE),
-            *(Fraction(1, part) for part in _CENT_DIVISORS),
+            *(Fraction(1, divisor) for divisor in _CENT_DIVISORS),
         ),
         start=1,
     )

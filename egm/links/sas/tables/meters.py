@@ -6,7 +6,7 @@ Codes 3A to 3D, 79 to 7E, 94 to 9F, B2 to B7 and all above BD are reserved in SA
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from egm.links.sas.names import MeterUnit, SasMeterDefinition
+from egm.links.sas.definitions import MeterUnit, SasMeterDefinition
 
 _CREDITS, _CENTS, _COUNT = MeterUnit.CREDITS, MeterUnit.CENTS, MeterUnit.COUNT
 
@@ -132,9 +132,9 @@ def _iter_meter_definitions() -> Iterator[SasMeterDefinition]:
     for code, name in _VALUE_AND_COUNT_METERS:
         yield SasMeterDefinition(code, f"{name}, value", _CENTS, CENTS_METER_SIZE_BYTES)
         yield SasMeterDefinition(code + 1, f"{name}, number", _COUNT)
-    for first, (destination, bills) in BILL_METERS_BY_FIRST_CODE.items():
-        for code, bill in enumerate(bills, start=first):
-            yield SasMeterDefinition(code, f"${bill:,} bills {destination}", _COUNT)
+    for first_code, (destination, bill_values) in BILL_METERS_BY_FIRST_CODE.items():
+        for code, bill_value in enumerate(bill_values, start=first_code):
+            yield SasMeterDefinition(code, f"${bill_value:,} bills {destination}", _COUNT)
 
 
 #: Every SAS meter, by code.

@@ -10,7 +10,7 @@ from egm.features.closing.keys import ClosingKey
 from egm.features.closing.last_rounds import iter_closing_notices
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
-from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
+from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from egm.staff.form import FieldError
 from egm.testing.machine import ScriptedChance
@@ -162,7 +162,7 @@ def hold_coup(rooms, bets):
         assert rig.state is State.BETTING
     table.close_betting(rooms[0].machine.games[CHEMIN].digest)
     apply_recorded_steps(table)
-    answer_overdue_turns(table)
+    decide_overdue_turns(table)
     for rig in rooms:
         if rig.state is State.PLAYING and getattr(rig.hands.messages[-1], "options", ()):
             rig.engine.handle(EventType.CHOOSE, value="stand")

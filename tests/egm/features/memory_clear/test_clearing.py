@@ -185,7 +185,7 @@ def test_a_decided_game_paid_by_hand_at_the_clear_is_closed(tmp_path):
     assert (rig.state, rig.credit_cents) == (State.IDLE, before)
     assert rig.journal.meters().values["att_jackpot"] == win_cents
     (play,) = iter_recent_plays(rig.journal)
-    assert (play.play_id, play.bet_cents, play.win_cents) == (game.play_id, game.wager_cents, None)
+    assert (play.play_id, play.bet_cents, play.payout_cents) == (game.play_id, game.wager_cents, None)
     assert play.end_kind == "clear.paid"  # no warning of an open game in the list
     rig.close()
 

@@ -110,7 +110,7 @@ def test_a_game_with_a_raise_is_resumed_and_returns_its_stakes_once(evening):
     assert (rig.state, rig.credit_cents) == (State.IDLE, 1000)
     assert evening.wrong() == []
     (play,) = iter_recent_plays(rig.journal)
-    assert (play.bet_cents, play.win_cents, play.push_cents) == (100, 100, 100)
+    assert (play.bet_cents, play.payout_cents, play.push_cents) == (100, 100, 100)
 
 
 @pytest.mark.requirement("E-01")
@@ -144,4 +144,4 @@ def test_stakes_returned_before_the_clear_are_not_owed_again(evening):
     assert (rig.state, rig.credit_cents) == (State.IDLE, 1000)
     assert evening.wrong() == []
     (play,) = iter_recent_plays(rig.journal)
-    assert (play.bet_cents, play.win_cents, play.push_cents) == (50, 50, 50)
+    assert (play.bet_cents, play.payout_cents, play.push_cents) == (50, 50, 50)

@@ -585,7 +585,7 @@ def test_a_host_reads_the_same_meters_before_and_after(tmp_path):
 
 def _read_every_sas_meter(room, folder):
     folder.mkdir()
-    bench = SasHostBench(folder, room=room)
+    bench = SasHostBench(folder, room)
     found = {}
     codes = sorted(METER_DEFINITION_BY_CODE)
     for offset in range(0, len(codes), 12):

@@ -16,7 +16,7 @@ from egm.features.tournament.rules import parse_rules
 from egm.features.tournament.standings import ResultsError, rank_participants_of_round
 from egm.kernel.events import EventType, State
 from egm.testing.machine import ScriptedChance
-from tools.audit import point
+from tools.audit import saved_state
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
@@ -303,8 +303,8 @@ def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
     for pause in range(1, len(bodies)):
         first = Auditor(GameFiles())
         assert first.audit_entries(bodies[:pause]).findings == []
-        point.save_auditor(first, tmp_path / "point")
-        second = point.load_auditor(tmp_path / "point", GameFiles()).audit_entries(bodies[pause:])
+        saved_state.save_auditor(first, tmp_path / "point")
+        second = saved_state.load_auditor(tmp_path / "point", GameFiles()).audit_entries(bodies[pause:])
         assert (second.findings, second.game_count) == ([], 2), pause
 
 

@@ -71,13 +71,13 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
     """Run every test of the game ``name`` in :data:`CALIBRATED_GAMES` on good data, once for each seed."""
     game, plays = CALIBRATED_GAMES[name]
     p_values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    family = [0] * len(SIGNIFICANCE_LEVELS)
+    family_alarms = [0] * len(SIGNIFICANCE_LEVELS)
     for seed in range(first_seed, first_seed + replications):
         results = run_all_tests(game, game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays))
         for result in results:
             p_values[result.test, result.detail].append(result.p_value)
         for i, level in enumerate(SIGNIFICANCE_LEVELS):
-            family[i] += not judge(results, level).has_passed
+            family_alarms[i] += not judge(results, level).has_passed
     return Calibration(
         game=name,
         plays=plays,
@@ -87,13 +87,15 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
             FalseAlarms(
                 test=test,
                 detail=detail,
-                replications=len(values),
-                alarms=tuple(sum(p < level for p in values) for level in SIGNIFICANCE_LEVELS),
-                evenness=float(stats.kstest(values, "uniform").pvalue),
+                replications=len(test_p_values),
+                alarms=tuple(
+                    sum(p_value < level for p_value in test_p_values) for level in SIGNIFICANCE_LEVELS
+                ),
+                evenness=float(stats.kstest(test_p_values, "uniform").pvalue),
             )
-            for (test, detail), values in p_values.items()
+            for (test, detail), test_p_values in p_values.items()
         ),
-        family_alarms=tuple(family),
+        family_alarms=tuple(family_alarms),
     )
 
 

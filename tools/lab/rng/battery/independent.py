@@ -35,16 +35,16 @@ _COUPON_OUTCOMES_MAX = 2_000_000
 
 def run_distribution_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test that every number is equally frequent at each position."""
-    plays, positions = numbers_by_play.shape
-    for i in range(positions):
+    play_count, position_count = numbers_by_play.shape
+    for i in range(position_count):
         observed = np.bincount(numbers_by_play[:, i], minlength=bound)
-        expected = np.full(bound, plays / bound)
+        expected = np.full(bound, play_count / bound)
         yield compute_chi_square_result(
             "total distribution",
             f"position {i + 1}",
             observed,
             expected,
-            outcome_count=plays,
+            outcome_count=play_count,
             keeps_counts=True,
         )
 
@@ -55,17 +55,26 @@ def run_overlaps_test(numbers_by_play: Ints, bound: int) -> Iterator[Statistical
     Source: I. J. Good, The serial test for sampling numbers (1953). The chi-square statistic of overlapping
     pairs does not follow chi-square itself; its difference from the statistic of single numbers does.
     """
-    flat = numbers_by_play.ravel()
-    count = len(flat)
-    groups = compute_group_count(bound, count)
-    values, sizes = group_values(flat, bound, groups)
-    chance = sizes / bound
-    pairs = np.bincount(values * groups + np.roll(values, -1), minlength=groups * groups)
-    single = ((np.bincount(values, minlength=groups) - count * chance) ** 2 / (count * chance)).sum()
-    pair_counts = np.outer(chance, chance).ravel() * count
-    statistic = float(((pairs - pair_counts) ** 2 / pair_counts).sum() - single)
+    numbers = numbers_by_play.ravel()
+    number_count = len(numbers)
+    group_count = compute_group_count(bound, number_count)
+    group_by_number, group_sizes = group_values(numbers, bound, group_count)
+    group_chances = group_sizes / bound
+    observed_pairs = np.bincount(
+        group_by_number * group_count + np.roll(group_by_number, -1), minlength=group_count * group_count
+    )
+    single_statistic = (
+        (np.bincount(group_by_number, minlength=group_count) - number_count * group_chances) ** 2
+        / (number_count * group_chances)
+    ).sum()
+    expected_pairs = np.outer(group_chances, group_chances).ravel() * number_count
+    statistic = float(((observed_pairs - expected_pairs) ** 2 / expected_pairs).sum() - single_statistic)
     yield compute_scaled_chi_square_result(
-        "overlaps", f"overlapping pairs of {groups} groups", statistic, groups * (groups - 1), count
+        "overlaps",
+        f"overlapping pairs of {group_count} groups",
+        statistic,
+        group_count * (group_count - 1),
+        number_count,
     )
 
 
@@ -99,16 +108,16 @@ def count_plays_per_collection(
     """
     lengths: list[int] = []
     numbers_seen: set[int] = set()
-    start = at = 0
-    for at, play in enumerate(plays, 1):
+    last_play_of_previous = play_number = 0
+    for play_number, play in enumerate(plays, 1):
         numbers_seen.update(play)
         if len(numbers_seen) == outcome_count:
-            lengths.append(at - start)
+            lengths.append(play_number - last_play_of_previous)
             if len(lengths) == collection_count:
                 break
-            start = at
+            last_play_of_previous = play_number
             numbers_seen.clear()
-    return lengths + [at] * (collection_count - len(lengths))
+    return lengths + [play_number] * (collection_count - len(lengths))
 
 
 def compute_mean_and_variance(lengths: Floats) -> tuple[float, float]:
@@ -120,18 +129,18 @@ def compute_mean_and_variance(lengths: Floats) -> tuple[float, float]:
 
 def run_coupon_collector_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many draws it takes until every number has been drawn."""
-    flat = numbers_by_play.ravel()[:_COUPON_OUTCOMES_MAX]
+    numbers = numbers_by_play.ravel()[:_COUPON_OUTCOMES_MAX]
     chances = compute_coupon_lengths(bound)
-    collections = estimate_certain_completions(*compute_mean_and_variance(chances), len(flat))
-    if collections < 20:
+    collection_count = estimate_certain_completions(*compute_mean_and_variance(chances), len(numbers))
+    if collection_count < 20:
         raise TooFewOutcomesError(
-            f"too few plays: {len(flat)} numbers below {bound} complete {max(collections, 0)} collections, "
+            f"too few plays: {len(numbers)} numbers below {bound} complete {max(collection_count, 0)} collections, "
             "20 are needed"
         )
-    lengths = count_plays_per_collection(((value,) for value in flat.tolist()), bound, collections)
+    lengths = count_plays_per_collection(((value,) for value in numbers.tolist()), bound, collection_count)
     observed, expected = count_completions(chances, lengths)
     yield compute_chi_square_result(
-        "coupon collector", f"{len(lengths)} collections", observed, expected, outcome_count=len(flat)
+        "coupon collector", f"{len(lengths)} collections", observed, expected, outcome_count=len(numbers)
     )
 
 
@@ -148,19 +157,20 @@ def compute_contingency_result(
 
     It compares how often each pair of values below ``bound`` occurs.
     """
-    count = len(first_values)
-    groups = compute_group_count(bound, count)
-    table = np.bincount(
-        group_values(first_values, bound, groups)[0] * groups + group_values(second_values, bound, groups)[0],
-        minlength=groups * groups,
-    ).reshape(groups, groups)
-    table = table[table.any(axis=1)][:, table.any(axis=0)].astype(float)
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / count
-    dof = (table.shape[0] - 1) * (table.shape[1] - 1)
+    pair_total = len(first_values)
+    group_count = compute_group_count(bound, pair_total)
+    pair_counts = np.bincount(
+        group_values(first_values, bound, group_count)[0] * group_count
+        + group_values(second_values, bound, group_count)[0],
+        minlength=group_count * group_count,
+    ).reshape(group_count, group_count)
+    pair_counts = pair_counts[pair_counts.any(axis=1)][:, pair_counts.any(axis=0)].astype(float)
+    expected = np.outer(pair_counts.sum(axis=1), pair_counts.sum(axis=0)) / pair_total
+    dof = (pair_counts.shape[0] - 1) * (pair_counts.shape[1] - 1)
     if not dof:
         raise TooFewOutcomesError(f"{detail}: one of the two numbers never changes")
     return compute_scaled_chi_square_result(
-        test, detail, float(((table - expected) ** 2 / expected).sum()), dof, count
+        test, detail, float(((pair_counts - expected) ** 2 / expected).sum()), dof, pair_total
     )
 
 
@@ -185,32 +195,32 @@ def run_serial_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalRe
 
 def run_repeated_plays_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how often complete plays repeat; if plays are short, several are joined to one before comparing."""
-    flat, positions = numbers_by_play.ravel(), numbers_by_play.shape[1]
-    joined = positions
-    while bound**joined < 10 * (len(flat) // joined):
-        joined += positions
-    rows = flat[: len(flat) // joined * joined].reshape(-1, joined)
-    counted_length = min(joined, int(62 / math.log2(bound)))
-    codes = np.zeros(len(rows), dtype=np.int64)
+    numbers, position_count = numbers_by_play.ravel(), numbers_by_play.shape[1]
+    joined_length = position_count
+    while bound**joined_length < 10 * (len(numbers) // joined_length):
+        joined_length += position_count
+    joined_plays = numbers[: len(numbers) // joined_length * joined_length].reshape(-1, joined_length)
+    counted_length = min(joined_length, int(62 / math.log2(bound)))
+    codes = np.zeros(len(joined_plays), dtype=np.int64)
     for i in range(counted_length):
-        codes = codes * bound + rows[:, i].astype(np.int64)
-    detail = f"{joined // positions} plays together, {counted_length} numbers of them"
+        codes = codes * bound + joined_plays[:, i].astype(np.int64)
+    detail = f"{joined_length // position_count} plays together, {counted_length} numbers of them"
     yield compute_duplicates_result("duplicates", detail, codes, bound**counted_length)
 
 
 def run_gap_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many numbers lie between two numbers from the lowest eighth of the range."""
-    flat = numbers_by_play.ravel()
+    numbers = numbers_by_play.ravel()
     marked_count = max(1, bound // 8)
     chance = marked_count / bound
-    marked_indices = np.flatnonzero(flat < marked_count)
-    gap_count = estimate_certain_completions(1 / chance, (1 - chance) / chance**2, len(flat))
+    marked_indices = np.flatnonzero(numbers < marked_count)
+    gap_count = estimate_certain_completions(1 / chance, (1 - chance) / chance**2, len(numbers))
     if gap_count < 50:
-        raise TooFewOutcomesError(f"{len(flat)} numbers hold {gap_count} gaps; 50 are needed")
+        raise TooFewOutcomesError(f"{len(numbers)} numbers hold {gap_count} gaps; 50 are needed")
     gaps = np.diff(marked_indices, prepend=-1)[:gap_count] - 1
-    longest = int(gaps.max()) + 1
-    expected = chance * (1 - chance) ** np.arange(longest) * gap_count
-    observed = np.bincount(gaps, minlength=longest)
+    gap_length_count = int(gaps.max()) + 1
+    expected = chance * (1 - chance) ** np.arange(gap_length_count) * gap_count
+    observed = np.bincount(gaps, minlength=gap_length_count)
     yield compute_chi_square_result(
         "gap",
         f"numbers below {marked_count}",
@@ -229,14 +239,17 @@ def _compute_stirling_second(n: int, k: int) -> int:
 
 def run_poker_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many different values five consecutive numbers contain."""
-    flat = numbers_by_play.ravel()
-    hands = np.sort(flat[: len(flat) // 5 * 5].reshape(-1, 5), axis=1)
-    different = 1 + (hands[:, 1:] != hands[:, :-1]).sum(axis=1)
-    ways = [
-        _compute_stirling_second(5, k) * factorial(k) * comb(bound, k) for k in range(1, min(5, bound) + 1)
+    numbers = numbers_by_play.ravel()
+    hands = np.sort(numbers[: len(numbers) // 5 * 5].reshape(-1, 5), axis=1)
+    different_counts = 1 + (hands[:, 1:] != hands[:, :-1]).sum(axis=1)
+    hand_counts = [
+        _compute_stirling_second(5, different_count)
+        * factorial(different_count)
+        * comb(bound, different_count)
+        for different_count in range(1, min(5, bound) + 1)
     ]
-    expected = [len(hands) * (way / bound**5) for way in ways]
-    observed = np.bincount(different, minlength=6)[1 : len(ways) + 1]
+    expected = [len(hands) * (hand_count / bound**5) for hand_count in hand_counts]
+    observed = np.bincount(different_counts, minlength=6)[1 : len(hand_counts) + 1]
     yield compute_chi_square_result("poker", "five in a row", observed, expected, outcome_count=len(hands))
 
 
@@ -255,20 +268,24 @@ def run_permutation_test(numbers_by_play: Ints, bound: int) -> Iterator[Statisti
     """Test the order of each four consecutive numbers; groups with equal numbers are left out."""
     if bound < 4:
         return
-    flat = numbers_by_play.ravel()
-    rows = flat[: len(flat) // 4 * 4].reshape(-1, 4).astype(np.int64)
-    ordered = np.sort(rows, axis=1)
-    rows = rows[(ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]
-    observed = np.bincount(encode_order_patterns(rows), minlength=24)
+    numbers = numbers_by_play.ravel()
+    groups_of_four = numbers[: len(numbers) // 4 * 4].reshape(-1, 4).astype(np.int64)
+    sorted_groups = np.sort(groups_of_four, axis=1)
+    groups_of_four = groups_of_four[(sorted_groups[:, 1:] != sorted_groups[:, :-1]).all(axis=1)]
+    observed = np.bincount(encode_order_patterns(groups_of_four), minlength=24)
     yield compute_chi_square_result(
-        "permutation", "four in a row", observed, np.full(24, len(rows) / 24), outcome_count=len(rows)
+        "permutation",
+        "four in a row",
+        observed,
+        np.full(24, len(groups_of_four) / 24),
+        outcome_count=len(groups_of_four),
     )
 
 
 def run_maximum_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test the distribution of the largest of each five consecutive numbers."""
-    flat = numbers_by_play.ravel()
-    largest = flat[: len(flat) // 5 * 5].reshape(-1, 5).max(axis=1)
+    numbers = numbers_by_play.ravel()
+    largest = numbers[: len(numbers) // 5 * 5].reshape(-1, 5).max(axis=1)
     chances = np.diff((np.arange(bound + 1) / bound) ** 5)
     observed = np.bincount(largest, minlength=bound)
     yield compute_chi_square_result(

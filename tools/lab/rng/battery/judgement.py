@@ -52,13 +52,13 @@ class Judgement:
 
 def adjust_by_holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm's adjusted p-values, in the order given. Source: S. Holm, Scand. J. Statist. 6 (1979)."""
-    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    adjusted = [1.0] * len(p_values)
-    largest = 0.0
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[i]))
-        adjusted[i] = largest
-    return adjusted
+    indices_by_p_value = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted_p_values = [1.0] * len(p_values)
+    largest_adjusted = 0.0
+    for rank, i in enumerate(indices_by_p_value):
+        largest_adjusted = max(largest_adjusted, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted_p_values[i] = largest_adjusted
+    return adjusted_p_values
 
 
 def check_significance_level(alpha: float) -> None:
@@ -71,19 +71,23 @@ def judge(results: Sequence[StatisticalResult], alpha: float) -> Judgement:
     """Judge all test results of a game together. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
     check_significance_level(alpha)
     evenness = float(stats.kstest([result.p_value for result in results], "uniform").pvalue)
-    members = [(f"{r.test}, {r.detail}", r.p_value) for r in results]
-    members += [
-        (f"{r.test}, {r.detail}: the other end", 1 - r.p_value)
-        for r in results
-        if r.dof is None or r.dof >= _TWO_SIDED_DOF_MIN
+    named_p_values = [(f"{result.test}, {result.detail}", result.p_value) for result in results]
+    named_p_values += [
+        (f"{result.test}, {result.detail}: the other end", 1 - result.p_value)
+        for result in results
+        if result.dof is None or result.dof >= _TWO_SIDED_DOF_MIN
     ]
-    members.append(("the p-values together are not even", evenness))
-    judged = zip(members, adjust_by_holm([p for _, p in members]), strict=True)
+    named_p_values.append(("the p-values together are not even", evenness))
+    judged_p_values = zip(
+        named_p_values, adjust_by_holm([p_value for _, p_value in named_p_values]), strict=True
+    )
     return Judgement(
         alpha=alpha,
         tests=len(results),
         below_alpha=sum(result.p_value < alpha for result in results),
         below_alpha_expected=alpha * len(results),
         evenness=evenness,
-        findings=tuple(Finding(what=what, adjusted=p) for (what, _), p in judged if p < alpha),
+        findings=tuple(
+            Finding(what=name, adjusted=p_value) for (name, _), p_value in judged_p_values if p_value < alpha
+        ),
     )

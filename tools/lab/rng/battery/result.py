@@ -56,9 +56,9 @@ def merge_small_cells(
     """
     cells: list[tuple[float, float]] = []
     observed_sum = expected_sum = 0.0
-    for o, e in zip(observed, expected, strict=True):
-        observed_sum += float(o)
-        expected_sum += float(e)
+    for observed_count, expected_count in zip(observed, expected, strict=True):
+        observed_sum += float(observed_count)
+        expected_sum += float(expected_count)
         if expected_sum >= CELL_EXPECTATION_MIN:
             cells.append((observed_sum, expected_sum))
             observed_sum = expected_sum = 0.0
@@ -117,21 +117,23 @@ def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Sta
     if there are many. Runs up and down are not used, because equal neighbours in small ranges break their
     distribution.
     """
-    doubled = 2 * values.astype(np.int64) + 1
-    is_high = (doubled > bound)[doubled != bound]
+    doubled_values = 2 * values.astype(np.int64) + 1
+    is_high = (doubled_values > bound)[doubled_values != bound]
     high_count = int(is_high.sum())
     low_count = len(is_high) - high_count
     if min(high_count, low_count) < 20:
         raise TooFewOutcomesError(
             f"{detail}: {high_count} high and {low_count} low values; a runs test needs 20 of each"
         )
-    total = high_count + low_count
-    mean = 1 + 2 * high_count * low_count / total
-    variance = (mean - 1) * (mean - 2) / (total - 1)
-    count = 1 + int((is_high[1:] != is_high[:-1]).sum())
-    z = (count - mean) / variance**0.5
-    p_value = float(stats.norm.cdf(z))
-    return StatisticalResult(test=test, detail=detail, statistic=z, dof=None, p_value=p_value, outcomes=total)
+    value_count = high_count + low_count
+    mean = 1 + 2 * high_count * low_count / value_count
+    variance = (mean - 1) * (mean - 2) / (value_count - 1)
+    run_count = 1 + int((is_high[1:] != is_high[:-1]).sum())
+    z_score = (run_count - mean) / variance**0.5
+    p_value = float(stats.norm.cdf(z_score))
+    return StatisticalResult(
+        test=test, detail=detail, statistic=z_score, dof=None, p_value=p_value, outcomes=value_count
+    )
 
 
 def compute_duplicates_result(test: str, detail: str, codes: Ints, code_count: int) -> StatisticalResult:
@@ -143,11 +145,19 @@ def compute_duplicates_result(test: str, detail: str, codes: Ints, code_count: i
     """
     used_codes = codes[: max(2, code_count // 10)]
     counts = np.unique(used_codes, return_counts=True)[1].astype(np.int64)
-    pairs = int((counts * (counts - 1) // 2).sum())
-    mean = len(used_codes) * (len(used_codes) - 1) / 2 / code_count
-    p_value = float(stats.poisson.sf(pairs, mean) + stats.poisson.pmf(pairs, mean) / 2)
+    equal_pair_count = int((counts * (counts - 1) // 2).sum())
+    expected_pair_count = len(used_codes) * (len(used_codes) - 1) / 2 / code_count
+    p_value = float(
+        stats.poisson.sf(equal_pair_count, expected_pair_count)
+        + stats.poisson.pmf(equal_pair_count, expected_pair_count) / 2
+    )
     return StatisticalResult(
-        test=test, detail=detail, statistic=float(pairs), dof=None, p_value=p_value, outcomes=len(used_codes)
+        test=test,
+        detail=detail,
+        statistic=float(equal_pair_count),
+        dof=None,
+        p_value=p_value,
+        outcomes=len(used_codes),
     )
 
 
@@ -156,8 +166,8 @@ def group_values(values: Ints, bound: int, group_count: int) -> tuple[Ints, Floa
 
     The range below ``bound`` is divided into ``group_count`` groups of neighbouring values.
     """
-    table = np.arange(bound) * group_count // bound
-    return table[values], np.bincount(table, minlength=group_count).astype(float)
+    group_by_value = np.arange(bound) * group_count // bound
+    return group_by_value[values], np.bincount(group_by_value, minlength=group_count).astype(float)
 
 
 def compute_group_count(bound: int, outcome_count: int) -> int:
@@ -165,10 +175,10 @@ def compute_group_count(bound: int, outcome_count: int) -> int:
 
     It is the largest number with which each pair of groups has ten observations.
     """
-    groups = min(bound, int((outcome_count / 10) ** 0.5))
-    if groups < 2:
+    group_count = min(bound, int((outcome_count / 10) ** 0.5))
+    if group_count < 2:
         raise TooFewOutcomesError(f"{outcome_count} observations are too few for a table of pairs")
-    return groups
+    return group_count
 
 
 def count_completions(lengths_pmf: Floats, observed_lengths: Sequence[int]) -> tuple[Ints, Floats]:
@@ -181,10 +191,10 @@ def count_completions(lengths_pmf: Floats, observed_lengths: Sequence[int]) -> t
     return observed, lengths_pmf * len(observed_lengths)
 
 
-def estimate_certain_completions(mean: float, variance: float, available: int) -> int:
-    """Return how many gaps or collections almost certainly end within ``available`` observations.
+def estimate_certain_completions(mean: float, variance: float, observation_count: int) -> int:
+    """Return how many gaps or collections almost certainly end within ``observation_count`` observations.
 
     ``mean`` and ``variance`` are those of one length. The number is fixed in advance, because to use all that
     happen to end would favour short ones.
     """
-    return int(available / mean - 6 * (variance * available / mean**3) ** 0.5) - 1
+    return int(observation_count / mean - 6 * (variance * observation_count / mean**3) ** 0.5) - 1

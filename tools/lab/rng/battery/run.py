@@ -108,23 +108,23 @@ def run_game(
     if plays < 1:
         raise InvalidSampleError(f"{name}: a battery needs at least one play, not {plays}")
     runs: list[BatteryRun] = []
-    for size in (plays, plays * RETEST_FACTOR):
+    for run_plays in (plays, plays * RETEST_FACTOR):
         source = create_source()
         if isinstance(source, ProductionDraws):
             draws: ProductionDraws | BulkDraws = source
-            data: Ints = source.play(name, game, size)
+            numbers_by_play: Ints = source.play(name, game, run_plays)
         else:
-            draws = compiled = BulkDraws(source)
-            data = draw_outcomes(compiled, game, size)
-        results = run_all_tests(game, data)
+            draws = bulk_draws = BulkDraws(source)
+            numbers_by_play = draw_outcomes(bulk_draws, game, run_plays)
+        results = run_all_tests(game, numbers_by_play)
         runs.append(
             BatteryRun(
                 game=name,
-                plays=size,
+                plays=run_plays,
                 results=tuple(results),
                 judgement=judge(results, alpha),
                 rejected_words=draws.rejections,
-                data_sha256=sha256(data.tobytes()).hexdigest(),
+                data_sha256=sha256(numbers_by_play.tobytes()).hexdigest(),
             )
         )
         if runs[-1].judgement.has_passed:

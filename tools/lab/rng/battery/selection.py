@@ -37,15 +37,15 @@ _PLAYS_AT_ONCE = 100_000
 
 def _iter_overlapping_parts(numbers_by_play: Ints, shared_plays: int = 0) -> Iterator[Ints]:
     """Yield the array of plays in parts; each part repeats the last ``shared_plays`` plays of the part before it."""
-    for first in range(0, max(1, len(numbers_by_play) - shared_plays), _PLAYS_AT_ONCE):
-        yield numbers_by_play[first : first + _PLAYS_AT_ONCE + shared_plays]
+    for first_play in range(0, max(1, len(numbers_by_play) - shared_plays), _PLAYS_AT_ONCE):
+        yield numbers_by_play[first_play : first_play + _PLAYS_AT_ONCE + shared_plays]
 
 
-def _count_values(values: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
-    """Return how often each value below ``cells`` occurs, after adding ``offsets`` to the data's columns."""
-    counts: Ints = np.zeros(cells, dtype=np.int64)
+def _count_values(values: Ints, cell_count: int, offsets: Ints | int = 0) -> Ints:
+    """Return how often each value below ``cell_count`` occurs, after adding ``offsets`` to the data's columns."""
+    counts: Ints = np.zeros(cell_count, dtype=np.int64)
     for part in _iter_overlapping_parts(values):
-        counts += np.bincount((part + offsets).ravel(), minlength=cells)
+        counts += np.bincount((part + offsets).ravel(), minlength=cell_count)
     return counts
 
 
@@ -56,34 +56,39 @@ def run_distribution_test(numbers_by_play: Ints, population: int) -> Iterator[St
     are drawn, the plain statistic times (N - 1) / (N - k) follows chi-square with N - 1 degrees of freedom. For
     a full deck, the statistic of cards by position times (N - 1) / N follows it with (N - 1)**2 degrees.
     """
-    plays, picks = numbers_by_play.shape
-    if picks < population:
+    play_count, pick_count = numbers_by_play.shape
+    if pick_count < population:
         observed = _count_values(numbers_by_play, population)
-        expected = plays * picks / population
-        plain = float(((observed - expected) ** 2 / expected).sum())
+        expected = play_count * pick_count / population
+        plain_statistic = float(((observed - expected) ** 2 / expected).sum())
         result = compute_scaled_chi_square_result(
             "total distribution",
-            f"{picks} of {population}",
-            plain * (population - 1) / (population - picks),
+            f"{pick_count} of {population}",
+            plain_statistic * (population - 1) / (population - pick_count),
             population - 1,
-            plays,
+            play_count,
         )
     else:
-        table = _count_values(numbers_by_play, population * population, np.arange(picks) * population)
-        expected = plays / population
-        plain = float(((table - expected) ** 2 / expected).sum())
+        observed = _count_values(numbers_by_play, population * population, np.arange(pick_count) * population)
+        expected = play_count / population
+        plain_statistic = float(((observed - expected) ** 2 / expected).sum())
         result = compute_scaled_chi_square_result(
             "total distribution",
             "card by place",
-            plain * (population - 1) / population,
+            plain_statistic * (population - 1) / population,
             (population - 1) ** 2,
-            plays,
+            play_count,
         )
     yield result
-    first = np.bincount(numbers_by_play[:, 0], minlength=population)
-    even = np.full(population, plays / population)
+    first_number_counts = np.bincount(numbers_by_play[:, 0], minlength=population)
+    first_number_expected = np.full(population, play_count / population)
     yield compute_chi_square_result(
-        "total distribution", "first drawn", first, even, outcome_count=plays, keeps_counts=True
+        "total distribution",
+        "first drawn",
+        first_number_counts,
+        first_number_expected,
+        outcome_count=play_count,
+        keeps_counts=True,
     )
 
 
@@ -93,24 +98,24 @@ def run_overlaps_test(numbers_by_play: Ints, population: int) -> Iterator[Statis
     Each play contributes one pair: the first play its first pair, the second play its second pair, and so on; after
     the last pair of a play, the first one again.
     """
-    plays, picks = numbers_by_play.shape
-    cells = population * (population - 1)
-    if plays < CELL_EXPECTATION_MIN * cells:
+    play_count, pick_count = numbers_by_play.shape
+    cell_count = population * (population - 1)
+    if play_count < CELL_EXPECTATION_MIN * cell_count:
         raise TooFewOutcomesError(
-            f"{plays} plays for {cells} pairs; {CELL_EXPECTATION_MIN * cells:.0f} are needed"
+            f"{play_count} plays for {cell_count} pairs; {CELL_EXPECTATION_MIN * cell_count:.0f} are needed"
         )
-    rows = np.arange(plays)
-    pick = rows % (picks - 1)
-    first = numbers_by_play[rows, pick].astype(np.int64)
-    second = numbers_by_play[rows, pick + 1].astype(np.int64)
-    codes = first * (population - 1) + second - (second > first)
-    observed = np.bincount(codes, minlength=cells)
+    play_indices = np.arange(play_count)
+    pair_indices = play_indices % (pick_count - 1)
+    first_numbers = numbers_by_play[play_indices, pair_indices].astype(np.int64)
+    second_numbers = numbers_by_play[play_indices, pair_indices + 1].astype(np.int64)
+    codes = first_numbers * (population - 1) + second_numbers - (second_numbers > first_numbers)
+    observed = np.bincount(codes, minlength=cell_count)
     yield compute_chi_square_result(
         "overlaps",
-        f"{cells} neighbouring pairs",
+        f"{cell_count} neighbouring pairs",
         observed,
-        np.full(cells, plays / cells),
-        outcome_count=plays,
+        np.full(cell_count, play_count / cell_count),
+        outcome_count=play_count,
     )
 
 
@@ -121,15 +126,20 @@ def compute_coupon_lengths(population: int, picks: int) -> Floats:
     """
     chance_by_seen = np.zeros(population + 1)
     chance_by_seen[0] = 1.0
-    sizes = np.arange(picks + 1)
-    steps = [stats.hypergeom.pmf(sizes, population, population - n, picks) for n in range(population + 1)]
+    new_counts = np.arange(picks + 1)
+    new_count_chances = [
+        stats.hypergeom.pmf(new_counts, population, population - seen_count, picks)
+        for seen_count in range(population + 1)
+    ]
     chances = [0.0]
     while 1 - sum(chances) > 1e-9:
         chance_before = chance_by_seen[population]
         chance_after_play = np.zeros(population + 1)
-        for n in np.flatnonzero(chance_by_seen).tolist():
-            reach = min(picks, population - n)
-            chance_after_play[n : n + reach + 1] += chance_by_seen[n] * steps[n][: reach + 1]
+        for seen_count in np.flatnonzero(chance_by_seen).tolist():
+            new_count_max = min(picks, population - seen_count)
+            chance_after_play[seen_count : seen_count + new_count_max + 1] += (
+                chance_by_seen[seen_count] * new_count_chances[seen_count][: new_count_max + 1]
+            )
         chance_by_seen = chance_after_play
         chances.append(chance_by_seen[population] - chance_before)
     chances.append(1 - sum(chances))
@@ -141,20 +151,22 @@ def run_coupon_collector_test(numbers_by_play: Ints, population: int) -> Iterato
 
     If a play deals the full deck, test how many plays it takes until every card was on top.
     """
-    plays, picks = numbers_by_play.shape
-    if picks == population:
+    play_count, pick_count = numbers_by_play.shape
+    if pick_count == population:
         yield from independent.run_coupon_collector_test(numbers_by_play[:, :1], population)
         return
-    chances = compute_coupon_lengths(population, picks)
-    collections = estimate_certain_completions(*independent.compute_mean_and_variance(chances), plays)
-    if collections < 20:
+    chances = compute_coupon_lengths(population, pick_count)
+    collection_count = estimate_certain_completions(
+        *independent.compute_mean_and_variance(chances), play_count
+    )
+    if collection_count < 20:
         raise TooFewOutcomesError(
-            f"too few plays: {plays} complete {max(collections, 0)} collections, 20 are needed"
+            f"too few plays: {play_count} complete {max(collection_count, 0)} collections, 20 are needed"
         )
-    lengths = independent.count_plays_per_collection(numbers_by_play.tolist(), population, collections)
+    lengths = independent.count_plays_per_collection(numbers_by_play.tolist(), population, collection_count)
     observed, expected = count_completions(chances, lengths)
     yield compute_chi_square_result(
-        "coupon collector", f"{len(lengths)} collections", observed, expected, outcome_count=plays
+        "coupon collector", f"{len(lengths)} collections", observed, expected, outcome_count=play_count
     )
 
 
@@ -171,20 +183,24 @@ def run_low_high_runs_test(numbers_by_play: Ints, population: int) -> Iterator[S
 
 def run_interplay_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test pairs of neighbouring positions of a play, and the first with the last, against exact chances."""
-    plays, picks = numbers_by_play.shape
-    groups = compute_group_count(population, plays)
-    _, sizes = group_values(numbers_by_play[:1, 0], population, groups)
-    ways = np.outer(sizes, sizes) - np.diag(sizes)
-    expected = ways.ravel() / ways.sum() * plays
-    for first_pick, second_pick in sorted({(i, i + 1) for i in range(picks - 1)} | {(0, picks - 1)}):
-        a, b = (
-            group_values(numbers_by_play[:, place], population, groups)[0]
+    play_count, pick_count = numbers_by_play.shape
+    group_count = compute_group_count(population, play_count)
+    _, group_sizes = group_values(numbers_by_play[:1, 0], population, group_count)
+    pair_ways = np.outer(group_sizes, group_sizes) - np.diag(group_sizes)
+    expected = pair_ways.ravel() / pair_ways.sum() * play_count
+    for first_pick, second_pick in sorted(
+        {(i, i + 1) for i in range(pick_count - 1)} | {(0, pick_count - 1)}
+    ):
+        first_groups, second_groups = (
+            group_values(numbers_by_play[:, place], population, group_count)[0]
             for place in (first_pick, second_pick)
         )
-        observed = np.bincount(a * groups + b, minlength=groups * groups)
+        observed = np.bincount(
+            first_groups * group_count + second_groups, minlength=group_count * group_count
+        )
         detail = f"places {first_pick + 1} and {second_pick + 1}"
         yield compute_chi_square_result(
-            "interplay correlation", detail, observed, expected, outcome_count=plays
+            "interplay correlation", detail, observed, expected, outcome_count=play_count
         )
 
 
@@ -197,14 +213,19 @@ def count_common_numbers(numbers_by_play: Ints, population: int) -> tuple[Ints, 
     picks = numbers_by_play.shape[1]
     if picks == population:
         common_counts: Ints = np.count_nonzero(numbers_by_play[1:] == numbers_by_play[:-1], axis=1)
-        total = factorial(population)
-        ways = [comb(population, k) * _count_derangements(population - k) for k in range(population + 1)]
-        return common_counts, np.array([way / total for way in ways])
+        order_count = factorial(population)
+        permutation_counts = [
+            comb(population, common_count) * _count_derangements(population - common_count)
+            for common_count in range(population + 1)
+        ]
+        return common_counts, np.array(
+            [permutation_count / order_count for permutation_count in permutation_counts]
+        )
     common_number_counts = []
     for part in _iter_overlapping_parts(numbers_by_play, shared_plays=1):
-        member = np.zeros((len(part), population), dtype=bool)
-        np.put_along_axis(member, part.astype(np.int64), values=True, axis=1)
-        common_number_counts.append(np.count_nonzero(member[1:] & member[:-1], axis=1))
+        is_drawn = np.zeros((len(part), population), dtype=bool)
+        np.put_along_axis(is_drawn, part.astype(np.int64), values=True, axis=1)
+        common_number_counts.append(np.count_nonzero(is_drawn[1:] & is_drawn[:-1], axis=1))
     return np.concatenate(common_number_counts), stats.hypergeom.pmf(
         np.arange(picks + 1), population, picks, picks
     )
@@ -217,26 +238,26 @@ def _count_derangements(n: int) -> int:
 
 def run_serial_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how many numbers each play has in common with the next one."""
-    common, chances = count_common_numbers(numbers_by_play, population)
-    observed = np.bincount(common, minlength=len(chances))
+    common_counts, chances = count_common_numbers(numbers_by_play, population)
+    observed = np.bincount(common_counts, minlength=len(chances))
     yield compute_chi_square_result(
         "serial correlation",
         "in common with the next",
         observed,
-        chances * len(common),
-        outcome_count=len(common),
+        chances * len(common_counts),
+        outcome_count=len(common_counts),
     )
 
 
 def run_repeated_hands_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how often the first numbers of a play (a hand of limited size), in any order, are drawn again."""
-    size = min(_REPEATED_HAND_NUMBERS, numbers_by_play.shape[1])
-    hands = np.sort(numbers_by_play[:, :size].astype(np.int64), axis=1)
+    hand_size = min(_REPEATED_HAND_NUMBERS, numbers_by_play.shape[1])
+    hands = np.sort(numbers_by_play[:, :hand_size].astype(np.int64), axis=1)
     codes = np.zeros(len(hands), dtype=np.int64)
-    for i in range(size):
+    for i in range(hand_size):
         codes = codes * population + hands[:, i]
-    cells = comb(population, size)
-    yield compute_duplicates_result("duplicates", f"first {size} among {cells}", codes, cells)
+    hand_count = comb(population, hand_size)
+    yield compute_duplicates_result("duplicates", f"first {hand_size} among {hand_count}", codes, hand_count)
 
 
 def run_permutation_test(numbers_by_play: Ints, _population: int) -> Iterator[StatisticalResult]:
@@ -270,10 +291,18 @@ def run_cycles_test(numbers_by_play: Ints, population: int) -> Iterator[Statisti
     """Test the number of cycles of a shuffle against Stirling numbers of the first kind; full decks only."""
     if numbers_by_play.shape[1] < population:
         return
-    ways = [1]
-    for n in range(population):
-        ways = [n * a + b for a, b in zip([*ways, 0], [0, *ways], strict=True)]
-    expected = [way / factorial(population) * len(numbers_by_play) for way in ways]
+    permutations_by_cycles = [1]
+    for deck_size in range(population):
+        permutations_by_cycles = [
+            deck_size * same_cycles + one_cycle_fewer
+            for same_cycles, one_cycle_fewer in zip(
+                [*permutations_by_cycles, 0], [0, *permutations_by_cycles], strict=True
+            )
+        ]
+    expected = [
+        permutation_count / factorial(population) * len(numbers_by_play)
+        for permutation_count in permutations_by_cycles
+    ]
     counts = np.concatenate([count_cycles(part) for part in _iter_overlapping_parts(numbers_by_play)])
     observed = np.bincount(counts, minlength=population + 1)
     yield compute_chi_square_result(

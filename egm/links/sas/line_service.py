@@ -40,12 +40,12 @@ from egm.links.sas.line import (
     raise_thread_priority,
     restore_thread_priority,
 )
-from egm.links.sas.money import MoneyExceptionMonitor
+from egm.links.sas.link_monitor import SasLinkMonitor
+from egm.links.sas.money_exceptions import MoneyExceptionMonitor
 from egm.links.sas.polls import find_available_polls
 from egm.links.sas.polls.control import close_acceptor_after_bill
 from egm.links.sas.ports import open_port
 from egm.links.sas.readout_builder import MeterReadingCache, ReadoutBuilder
-from egm.links.sas.watch import SasLinkMonitor
 from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN
 from egm.secret_files import replace_transient_file
@@ -60,28 +60,28 @@ class SasLineService:
     """The background service for the line to one SAS host."""
 
     def __init__(
-        self, context: MachineContext, name: str, settings: SasLineTable, readings: MeterReadingCache
+        self, context: MachineContext, name: str, settings: SasLineTable, meter_cache: MeterReadingCache
     ) -> None:
         self.name = f"sas-{name}"
         self._context = context
-        self._polls = find_available_polls(settings.permitted_groups)
-        self._permitted_poll_codes = frozenset(self._polls)
+        self._poll_by_code = find_available_polls(settings.permitted_groups)
+        self._permitted_poll_codes = frozenset(self._poll_by_code)
         framing = WakeupBitFraming if settings.framing == "strict" else LenientFraming
         self._line = SasLineThread(
             name,
             SasChannelState(
                 settings.address,
-                self._polls,
-                queue=settings.queue,
-                require_sync=settings.require_sync,
-                chirp=settings.chirp,
+                self._poll_by_code,
+                queue_size=settings.queue,
+                requires_sync=settings.require_sync,
+                sends_chirps=settings.chirp,
                 now_ns=context.clock.monotonic_ns(),
             ),
             framing(settings.address, settings.gap_ns),
             open_port=lambda: open_port(
                 settings.port,
-                strict=settings.framing == "strict",
-                link=context.state_folder.find_sas_port(name),
+                is_strict=settings.framing == "strict",
+                link=context.state_folder.get_sas_port_path(name),
             ),
             run_effect=self._schedule_poll_effect,
             report=self._pass_to_loop,
@@ -93,23 +93,25 @@ class SasLineService:
             settings,
             self._permitted_poll_codes,
             context,
-            send=self._line.send_to_line,
+            send_to_line=self._line.send_to_line,
             republish_readout=self._send_readout,
         )
-        self._reader = ReadoutBuilder(self.host, readings)
-        self._money = MoneyExceptionMonitor(self.host)
-        self._watch = SasLinkMonitor(self.host)
+        self._readout_builder = ReadoutBuilder(self.host, meter_cache)
+        self._money_exceptions = MoneyExceptionMonitor(self.host)
+        self._link_monitor = SasLinkMonitor(self.host)
         journal = context.engine.machine.journal
         self._delivered_exception_file = _DeliveredExceptionFile(
             context.state_folder.root / f"sas-{name}.told", journal.journal_tag
         )
         #: Number of the last journal entry that the readout contains.
-        self._read_sequence = journal.sequence
+        self._readout_sequence = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOT_COUNT) is None  # the journal was created in this run
-        delivered = 0 if is_new_journal else self._delivered_exception_file.read(default=journal.sequence)
+        delivered_sequence = (
+            0 if is_new_journal else self._delivered_exception_file.read(default=journal.sequence)
+        )
         #: Number of the last journal entry whose exceptions were passed to the line.
-        self._checked_sequence = max(delivered, journal.sequence - _ENTRIES_SEARCHED_AT_START_MAX)
-        self._selected_game = self._reader.build_readout().selected_game_number
+        self._checked_sequence = max(delivered_sequence, journal.sequence - _ENTRIES_SEARCHED_AT_START_MAX)
+        self._selected_game_number = self._readout_builder.build_readout().selected_game_number
         self._failed_poll_codes: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         context.metric_sources.append(lambda: iter_line_metrics(name, self.health))
@@ -124,7 +126,7 @@ class SasLineService:
         """Serve the SAS host's line until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._send_readout()
-        self._watch.start()
+        self._link_monitor.start()
         raise_thread_priority(LOOP_PRIORITY)
         self._line.start()
         try:
@@ -139,14 +141,14 @@ class SasLineService:
 
         After an accepted bill, also close the bill acceptor if the host has asked for that.
         """
-        self._money.update_exceptions()
+        self._money_exceptions.update_exceptions()
         if snapshot.journal_sequence <= self._checked_sequence:
             return
         entries = list(self.host.machine.journal.entries(since=self._checked_sequence))
         for entry in entries:
-            if entry.sequence > self._read_sequence:
-                self._reader.process_entry(entry)
-        readout = self._reader.build_readout()
+            if entry.sequence > self._readout_sequence:
+                self._readout_builder.process_entry(entry)
+        readout = self._readout_builder.build_readout()
         exceptions = [
             exception
             for entry in entries
@@ -155,18 +157,18 @@ class SasLineService:
                 self.host.machine.entry_declarations,
                 readout,
                 self._permitted_poll_codes,
-                self._selected_game,
+                self._selected_game_number,
             )
         ]
-        self._selected_game = readout.selected_game_number
-        self._checked_sequence = self._read_sequence = snapshot.journal_sequence
+        self._selected_game_number = readout.selected_game_number
+        self._checked_sequence = self._readout_sequence = snapshot.journal_sequence
         self._line.send_to_line(readout, *exceptions)
         if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)
 
     def _send_readout(self) -> None:
         """Send the current readout (the immutable data for the replies to polls) to the SAS line's thread."""
-        self._line.send_to_line(self._reader.build_readout())
+        self._line.send_to_line(self._readout_builder.build_readout())
 
     # ------------------------------------------------------------------ called on the line's thread
     def _schedule_poll_effect(self, effect: RunPollEffect) -> "Future[Reply | None]":
@@ -214,11 +216,11 @@ class SasLineService:
                     poll.acknowledgement_function(self.host, request, reply)
             case ExceptionsReceived(sequence=sequence):
                 self._delivered_exception_file.write(sequence)
-            case QueueFullChanged(is_full=full):
-                self._watch.handle_queue_full(is_full=full)
-            case LinkChanged(is_up=up):
-                self._money.record_host_polling(is_up=up)
-                self._watch.record_link_state(is_up=up)
+            case QueueFullChanged(is_full=is_full):
+                self._link_monitor.handle_queue_full(is_full=is_full)
+            case LinkChanged(is_up=is_up):
+                self._money_exceptions.record_host_polling(is_up=is_up)
+                self._link_monitor.record_link_state(is_up=is_up)
             case PollUnanswered(request=request, reason=reason, has_machine_failed=True):
                 self._record_failed_poll(request, reason)
             case PollUnanswered():
@@ -228,7 +230,7 @@ class SasLineService:
         """Record, once per poll code, that this machine could not answer a host's poll: the host received no reply."""
         if request.code not in self._failed_poll_codes:
             self._failed_poll_codes.add(request.code)
-            poll_failed = PollFailed(host=self.host.name, poll=f"{request.code:02X}", reason=reason)
+            poll_failed = PollFailed(host_name=self.host.name, poll_code=f"{request.code:02X}", reason=reason)
             self.host.machine.post(HOST_POLL_FAILED, poll_failed)
 
 
@@ -260,8 +262,8 @@ class _DeliveredExceptionFile:
 
 def create_sas_lines(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the background service of each SAS line in the cabinet file."""
-    readings = MeterReadingCache(context.engine.machine.journal)
+    meter_cache = MeterReadingCache(context.engine.machine.journal)
     return [
-        SasLineService(context, name, settings, readings)
+        SasLineService(context, name, settings, meter_cache)
         for name, settings in context.cabinet_file.sas.items()
     ]

@@ -32,7 +32,7 @@ class SasLinkMonitor:
 
     def __init__(self, host: SasHost) -> None:
         self._host = host
-        self._timer: asyncio.TimerHandle | None = None
+        self._silence_timer: asyncio.TimerHandle | None = None
 
     @property
     def _source(self) -> str:
@@ -61,16 +61,16 @@ class SasLinkMonitor:
         machine = self._host.machine
         key = f"{LinksKey.HAS_AWAITED_HOST_START}{self._host.name}"
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:
-            machine.post(HOST_START_AWAITED, HostLineEvent(host=self._host.name), state={key: True})
+            machine.post(HOST_START_AWAITED, HostLineEvent(host_name=self._host.name), state={key: True})
             self._host.submit_event(
                 EventType.MACHINE_DISABLED, DisablingRequest(source=self._host.source, reason="host")
             )
 
     def record_link_state(self, *, is_up: bool) -> None:
         """Record that the host has started to poll, or has stopped, and apply the jurisdiction's rules on it."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self._silence_timer is not None:
+            self._silence_timer.cancel()
+            self._silence_timer = None
         if is_up:
             self._record_event(HOST_LINK_UP, has_stopped_polling=False)
             self._host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=self._source))
@@ -102,7 +102,7 @@ class SasLinkMonitor:
         machine = self._host.machine
         machine.post(
             entry,
-            HostLineEvent(host=self._host.name),
+            HostLineEvent(host_name=self._host.name),
             state={
                 f"{LinksKey.HOST_STOPPED_POLLING_AT}{self._host.name}": (
                     machine.timekeeper.read_steady_time().isoformat() if has_stopped_polling else None
@@ -122,19 +122,22 @@ class SasLinkMonitor:
 
         Clauses: SC 12-22; AGE 11.1.2(2)(iv).
         """
-        limit, since = self._host.machine.profile.host.silence_seconds, self._read_polling_stop_time()
-        if limit is None or since is None:
+        silence_seconds_max, stopped_polling_at = (
+            self._host.machine.profile.host.silence_seconds,
+            self._read_polling_stop_time(),
+        )
+        if silence_seconds_max is None or stopped_polling_at is None:
             return
         # A clock set back since then counts as no time without polls, never as a longer one.
         seconds_without_poll = max(
-            0.0, (self._host.machine.timekeeper.read_steady_time() - since).total_seconds()
+            0.0, (self._host.machine.timekeeper.read_steady_time() - stopped_polling_at).total_seconds()
         )
-        if seconds_without_poll >= limit:
+        if seconds_without_poll >= silence_seconds_max:
             self._host.submit_event(
                 EventType.MACHINE_DISABLED, DisablingRequest(source=self._source, reason="host_silent")
             )
             return
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(
-            limit - seconds_without_poll, self._take_out_of_service_if_host_does_not_poll
+        self._silence_timer = loop.call_later(
+            silence_seconds_max - seconds_without_poll, self._take_out_of_service_if_host_does_not_poll
         )

@@ -104,8 +104,8 @@ def _draw_blurred_lights(surface: pygame.Surface, look: GameLook) -> None:
 
 def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -> None:
     """Draw the game's title on the lit sign at the top of the picture."""
-    p, look, rect = context.painter, context.look, context.layout.title_sign
-    area = p.scale_rect(rect)
+    painter, look, rect = context.painter, context.look, context.layout.title_sign
+    area = painter.scale_rect(rect)
     canvas = VectorCanvas(area.size, (rect[2], rect[3]), 2)
     w, h = rect[2], rect[3]
     shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
@@ -164,12 +164,14 @@ def _render_meter_recess(context: DrawingContext, size: tuple[int, int]) -> pyga
 
 def render_background(context: DrawingContext) -> pygame.Surface:
     """Return the static, opaque background. It is drawn once for each game, language and size."""
-    p, layout, look, title = context.painter, context.layout, context.look, context.title
+    painter, layout, look, title = context.painter, context.layout, context.look, context.title
 
     def render_uncached() -> pygame.Surface:
-        field_rect = p.scale_rect(layout.game_field)
+        field_rect = painter.scale_rect(layout.game_field)
         surface = render_hall(
-            (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, field_rect.center
+            (painter.scale_length(layout.size[0]), painter.scale_length(layout.size[1])),
+            look,
+            field_rect.center,
         )
         draw_marquee(context, surface, title)
         glass = LinearGradient(
@@ -179,18 +181,20 @@ def render_background(context: DrawingContext) -> pygame.Surface:
             )
         )
         for rect in (rect for rect in (layout.left_panel, layout.right_panel) if rect[2] > 0):
-            area = p.scale_rect(rect)
+            area = painter.scale_rect(rect)
             surface.blit(
-                render_rim_panel(area.size, p.scale, p.theme, look, radius=22, rim_width=7, fill_paint=glass),
+                render_rim_panel(
+                    area.size, painter.scale, painter.theme, look, radius=22, rim_width=7, fill_paint=glass
+                ),
                 area.topleft,
                 special_flags=PREMULTIPLIED_BLEND_MODE,
             )
-        area = p.scale_rect(grow_rect(layout.game_field, FIELD_FRAME_WIDTH))
+        area = painter.scale_rect(grow_rect(layout.game_field, FIELD_FRAME_WIDTH))
         surface.blit(
             render_rim_panel(
                 area.size,
-                p.scale,
-                p.theme,
+                painter.scale,
+                painter.theme,
                 look,
                 radius=40,
                 rim_width=FIELD_FRAME_WIDTH - 6,
@@ -199,27 +203,29 @@ def render_background(context: DrawingContext) -> pygame.Surface:
             area.topleft,
             special_flags=PREMULTIPLIED_BLEND_MODE,
         )
-        area = p.scale_rect(layout.status_line)
+        area = painter.scale_rect(layout.status_line)
         plate = LinearGradient(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
         surface.blit(
-            render_rim_panel(area.size, p.scale, p.theme, look, radius=26, rim_width=3, fill_paint=plate),
+            render_rim_panel(
+                area.size, painter.scale, painter.theme, look, radius=26, rim_width=3, fill_paint=plate
+            ),
             area.topleft,
             special_flags=PREMULTIPLIED_BLEND_MODE,
         )
         _draw_meter_bar(context, surface)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.find_or_create_surface(
-        ("chrome", layout.size, layout.title_sign, layout.game_field, p.scale, look.name, title),
+    return painter.find_or_create_surface(
+        ("chrome", layout.size, layout.title_sign, layout.game_field, painter.scale, look.name, title),
         render_uncached,
     )
 
 
 def _draw_meter_bar(context: DrawingContext, surface: pygame.Surface) -> None:
     """Draw the bar behind the meters and the keys below them, and the recess of each meter."""
-    p, layout, look = context.painter, context.layout, context.look
+    painter, layout, look = context.painter, context.layout, context.look
     top, bottom = layout.meter_bar[1], layout.size[1]
-    area = p.scale_rect((0, top, layout.size[0], bottom - top))
+    area = painter.scale_rect((0, top, layout.size[0], bottom - top))
     metal_plate = LinearGradient(
         (
             (0, (58, 50, 82, 255)),
@@ -230,12 +236,12 @@ def _draw_meter_bar(context: DrawingContext, surface: pygame.Surface) -> None:
         )
     )
     surface.blit(create_painted_surface(area.size, metal_plate), area.topleft)
-    rule = p.scale_rect((0, top - 3, layout.size[0], 4))
+    rule = painter.scale_rect((0, top - 3, layout.size[0], 4))
     surface.blit(
-        create_painted_surface(rule.size, build_metal_gradient(p.theme, look.rim_metal)), rule.topleft
+        create_painted_surface(rule.size, build_metal_gradient(painter.theme, look.rim_metal)), rule.topleft
     )
     for rect in layout.meter_rects.values():
-        area = p.scale_rect(rect)
+        area = painter.scale_rect(rect)
         surface.blit(
             _render_meter_recess(context, area.size), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE
         )

@@ -49,34 +49,34 @@ def _draw_bet(context: DrawingContext) -> None:
     view, (x, y, w, h) = context.view, find_rect_beside_wheel(context.layout.game_field)
     if view.game is None or view.snapshot is None:
         return
-    p, texts, unit_cents = context.painter, context.texts, view.snapshot.denomination_cents
+    painter, texts, unit_cents = context.painter, context.texts, view.snapshot.denomination_cents
     stake_by_area = read_area_stakes(view.game, view.snapshot)
-    p.draw_panel(
+    painter.draw_panel(
         (x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge_paint=context.look.accent_colour, edge_width=3
     )
-    p.draw_text(
-        texts.say("wheel.own"),
+    painter.draw_text(
+        texts.translate("wheel.own"),
         (x + w / 2, y + 32),
         TextStyle("strong", "small", context.look.accent_colour),
         width_max=w - 24,
     )
-    rows = [
+    areas_and_stakes = [
         (area, stake_by_area[str(area["id"])])
         for area in _read_areas(context)
         if str(area["id"]) in stake_by_area
     ]
-    row_pitch = min(62.0, (h - 132) / max(1, len(rows)))
-    for i, (area, stake) in enumerate(rows):
+    row_pitch = min(62.0, (h - 132) / max(1, len(areas_and_stakes)))
+    for i, (area, stake_credits) in enumerate(areas_and_stakes):
         middle = y + 62 + (i + 0.5) * row_pitch
         symbol, pay = next(iter(area["pays"].items()))
         symbol_width = min(row_pitch - 6, 48.0)
-        render_symbol = partial(p.render_symbol, str(symbol), str(symbol))
-        p.draw_cached_picture(
+        render_symbol = partial(painter.render_symbol, str(symbol), str(symbol))
+        painter.draw_cached_picture(
             ("symbol", symbol), (x + 14, middle - symbol_width / 2, symbol_width, symbol_width), render_symbol
         )
-        stake_text = context.format_money(stake * unit_cents)
-        prize = context.format_money(stake * int(pay) * unit_cents)
-        p.draw_text(
+        stake_text = context.format_money(stake_credits * unit_cents)
+        prize = context.format_money(stake_credits * int(pay) * unit_cents)
+        painter.draw_text(
             stake_text,
             (x + 24 + symbol_width, middle),
             TextStyle("numbers", "body", "text"),
@@ -84,10 +84,12 @@ def _draw_bet(context: DrawingContext) -> None:
             width_max=w * 0.3 if w > _WIDTH_WITHOUT_PRIZES_MAX else w * 0.6,
         )
         if w > _WIDTH_WITHOUT_PRIZES_MAX:
-            text, style = texts.say("wheel.pays", amount=prize), TextStyle("strong", "caption", "meter")
-            p.draw_text(text, (x + w - 16, middle), style, align="right", width_max=w * 0.46)
+            text, style = texts.translate("wheel.pays", amount=prize), TextStyle("strong", "caption", "meter")
+            painter.draw_text(text, (x + w - 16, middle), style, align="right", width_max=w * 0.46)
     price = context.format_money(view.snapshot.bet_credits * unit_cents)
-    p.draw_text(price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width_max=w - 30)
+    painter.draw_text(
+        price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width_max=w - 30
+    )
 
 
 def _lay_out_areas(layout: Layout, area_count: int) -> list[Rect]:
@@ -131,7 +133,7 @@ def draw_wheel_side_panels(context: DrawingContext) -> None:
     On a telephone, draw only the betting areas.
     """
     x, y, w, _ = context.layout.left_panel
-    draw_heading(context, context.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
+    draw_heading(context, context.texts.translate("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = context.view
     stake_by_area = read_area_stakes(view.game, view.snapshot) if view.game and view.snapshot else {}
     areas = _read_areas(context)
@@ -140,7 +142,7 @@ def draw_wheel_side_panels(context: DrawingContext) -> None:
     if context.layout.is_telephone:
         return
     x, y, w, _ = context.layout.right_panel
-    draw_heading(context, context.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
+    draw_heading(context, context.texts.translate("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top = y + 66
     style = TextStyle("strong", "small", "text")
     for preset_bet in context.game_data.get("forms", ()):
@@ -148,62 +150,65 @@ def draw_wheel_side_panels(context: DrawingContext) -> None:
         top += context.painter.draw_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if context.layout.is_portrait:
         return  # The panel has room only for the preset bets, not for the text on touching the areas.
-    text = context.texts.say("wheel.touch")
+    text = context.texts.translate("wheel.touch")
     context.painter.draw_paragraph(
         text, (x + 26, top + 8, w - 52, 200), TextStyle("text", "caption", "text_dim")
     )
 
 
-def _draw_area(context: DrawingContext, rect: Rect, area: dict[str, Any], stake: int) -> None:
+def _draw_area(context: DrawingContext, rect: Rect, area: dict[str, Any], stake_credits: int) -> None:
     """Draw a betting area of a wheel game: its picture, name and prize, and the chip for its stake."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     is_enabled = context.view.is_request_accepted("bet")
-    edge_colour = context.look.accent_colour if stake else (*context.look.accent_colour[:3], 80)
-    p.draw_panel(
+    edge_colour = context.look.accent_colour if stake_credits else (*context.look.accent_colour[:3], 80)
+    painter.draw_panel(
         rect,
         radius=14,
         fill=(20, 10, 30, 235) if is_enabled else (14, 8, 22, 200),
         edge_paint=edge_colour,
-        edge_width=3 if stake else 2,
+        edge_width=3 if stake_credits else 2,
     )
     symbol, pay = next(iter(area["pays"].items()))
     symbol_width = min(h - 12, 60.0)
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("symbol", symbol),
         (x + 8, y + (h - symbol_width) / 2, symbol_width, symbol_width),
-        partial(p.render_symbol, str(symbol), str(symbol)),
+        partial(painter.render_symbol, str(symbol), str(symbol)),
     )
-    left, chip = x + symbol_width + 16, min(h - 14, 58.0)
-    text_width = w - symbol_width - chip - 34
+    left, chip_width = x + symbol_width + 16, min(h - 14, 58.0)
+    text_width = w - symbol_width - chip_width - 34
     name = context.texts.choose_translation(area["name"])
-    p.draw_text(
+    painter.draw_text(
         name, (left, y + h * 0.3), TextStyle("strong", "caption", "text"), align="left", width_max=text_width
     )
-    text = context.texts.say("feature.multiplier", times=pay)
-    p.draw_text(
+    text = context.texts.translate("feature.multiplier", times=pay)
+    painter.draw_text(
         text, (left, y + h * 0.68), TextStyle("numbers", "body", "meter"), align="left", width_max=text_width
     )
-    if stake:
-        chip_rect: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
-        p.draw_cached_picture(("stake chip",), chip_rect, partial(render_own_picture, "chip"))
+    if stake_credits:
+        chip_rect: Rect = (x + w - chip_width - 8, y + (h - chip_width) / 2, chip_width, chip_width)
+        painter.draw_cached_picture(("stake chip",), chip_rect, partial(render_own_picture, "chip"))
         style = TextStyle("heavy", "small", (40, 20, 0, 255))
-        p.draw_text(
-            str(stake), (chip_rect[0] + chip / 2, chip_rect[1] + chip / 2), style, width_max=chip * 0.6
+        painter.draw_text(
+            str(stake_credits),
+            (chip_rect[0] + chip_width / 2, chip_rect[1] + chip_width / 2),
+            style,
+            width_max=chip_width * 0.6,
         )
 
 
 def draw_wheel_prizes(context: DrawingContext, rect: Rect) -> None:
     """Draw the help page with each betting area's prizes, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
-    draw_heading(context, context.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_heading(context, context.texts.translate("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44
-    rows = [
+    names_symbols_and_pays = [
         (area["name"], symbol, int(pay))
         for area in _read_areas(context)
         for symbol, pay in area["pays"].items()
     ]
-    row_pitch = min(64.0, h / max(1, len(rows)))
-    for i, (names, symbol, pay) in enumerate(rows):
+    row_pitch = min(64.0, h / max(1, len(names_symbols_and_pays)))
+    for i, (names, symbol, pay) in enumerate(names_symbols_and_pays):
         middle, symbol_width = y + (i + 0.5) * row_pitch, min(row_pitch - 6, 56.0)
         context.painter.draw_cached_picture(
             ("symbol", symbol),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.links.sas.crc import CRC_SIZE_BYTES
-from egm.links.sas.names import PollType
+from egm.links.sas.definitions import PollType
 from egm.links.sas.tables.polls import POLL_BY_CODE
 
 #: Size of a request's address and command.
@@ -57,13 +57,15 @@ def find_frame_size(head: bytes | bytearray) -> int | None:
         )
     if code not in POLL_BY_CODE or code in _POLLS_OF_UNKNOWN_LENGTH:
         return None
-    kind = POLL_BY_CODE[code].type
-    if kind is PollType.READ:
+    poll_type = POLL_BY_CODE[code].poll_type
+    if poll_type is PollType.READ:
         return REQUEST_HEAD_SIZE_BYTES
-    data_bytes = _DATA_SIZE_BYTES_BY_POLL.get(code, GAME_NUMBER_SIZE_BYTES if kind is PollType.GAME else 0)
-    return REQUEST_HEAD_SIZE_BYTES + data_bytes + CRC_SIZE_BYTES
+    data_size_bytes = _DATA_SIZE_BYTES_BY_POLL.get(
+        code, GAME_NUMBER_SIZE_BYTES if poll_type is PollType.GAME else 0
+    )
+    return REQUEST_HEAD_SIZE_BYTES + data_size_bytes + CRC_SIZE_BYTES
 
 
 def has_crc(code: int) -> bool:
     """Return whether a SAS request with this command ends in a CRC; only read polls do not."""
-    return POLL_BY_CODE[code].type is not PollType.READ
+    return POLL_BY_CODE[code].poll_type is not PollType.READ

@@ -10,16 +10,16 @@ from egm.screen.presentation import (
     has_feature_title_card,
 )
 from egm.screen.scenes.bonus import draw_hold_and_spin, draw_pick_boxes, draw_wheel
-from egm.screen.scenes.decide import draw_decision
+from egm.screen.scenes.decision import draw_decision
+from egm.screen.scenes.double_up import draw_double_up
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.feature import draw_feature_title_card
 from egm.screen.scenes.felt import draw_felt
-from egm.screen.scenes.gamble import draw_gamble
 from egm.screen.scenes.keno import draw_keno
+from egm.screen.scenes.reel_wins import draw_wins, find_current_window, find_reels_stop_time
 from egm.screen.scenes.reels import draw_cascade_window, draw_spinning_reels, draw_stopped_reels
-from egm.screen.scenes.wheel import draw_idle_wheel
-from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
-from egm.screen.steps import DisplayStep, GambleStep, HoldStep, KenoStep, PickStep, WheelStep
+from egm.screen.scenes.wheel_game import draw_idle_wheel
+from egm.screen.steps import DisplayStep, DoubleUpStep, HoldStep, KenoStep, PickStep, WheelStep
 from egm.screen.view import (
     build_view_timeline,
     find_last_step,
@@ -53,7 +53,7 @@ def draw_board(context: DrawingContext) -> None:
         draw_keno(context, presentation.steps[-1], None, 0.0)  # The player may mark the next card.
         return
     step_index = timeline.find_step_index(elapsed_seconds)
-    if elapsed_seconds < timeline.steps[step_index].begin and has_feature_title_card(
+    if elapsed_seconds < timeline.steps[step_index].begin_seconds and has_feature_title_card(
         presentation, step_index
     ):
         previous_index = step_index - 1
@@ -62,7 +62,7 @@ def draw_board(context: DrawingContext) -> None:
             presentation,
             previous_index,
             timeline.steps[previous_index],
-            max(timeline.steps[previous_index].last_stop, elapsed_seconds),
+            max(timeline.steps[previous_index].last_stop_seconds, elapsed_seconds),
         )
         draw_feature_title_card(
             context, presentation, step_index, timeline.steps[step_index], elapsed_seconds
@@ -84,8 +84,8 @@ def _draw_between_games(context: DrawingContext) -> None:
         return
     last_step, reel_spin = find_last_step(view), find_shown_reel_spin(view)
     if last_step is not None and not isinstance(last_step, ReelSpin):
-        ended_time = StepTimes(0.0, 0.0, (0.0,) * count_step_parts(last_step), 0.0, 0.0)
-        _draw_step_without_reels(context, last_step, ended_time, PRESENTATION_SECONDS_MAX)
+        ended_step_times = StepTimes(0.0, 0.0, (0.0,) * count_step_parts(last_step), 0.0, 0.0)
+        _draw_step_without_reels(context, last_step, ended_step_times, PRESENTATION_SECONDS_MAX)
         return
     reel_data = reel_data_by_stage[reel_spin.stage] if reel_spin else next(iter(reel_data_by_stage.values()))
     if reel_spin is None or view.snapshot is None or not view.snapshot.win_cents:
@@ -99,52 +99,52 @@ def _draw_between_games(context: DrawingContext) -> None:
 def _draw_step(
     context: DrawingContext,
     presentation: OutcomePresentation,
-    index: int,
-    step_time: StepTimes,
+    step_index: int,
+    step_times: StepTimes,
     elapsed_seconds: float,
 ) -> None:
-    """Draw step ``index`` of the game being presented, ``elapsed_seconds`` after the presentation began."""
-    step: DisplayStep = presentation.steps[index]
+    """Draw step ``step_index`` of the game being presented, ``elapsed_seconds`` after the presentation began."""
+    step: DisplayStep = presentation.steps[step_index]
     if isinstance(step, ReelSpin):
-        _draw_reels(context, presentation, index, step_time, elapsed_seconds)
+        _draw_reels(context, presentation, step_index, step_times, elapsed_seconds)
     else:
-        _draw_step_without_reels(context, step, step_time, elapsed_seconds)
+        _draw_step_without_reels(context, step, step_times, elapsed_seconds)
 
 
 def _draw_step_without_reels(
-    context: DrawingContext, step: DisplayStep, step_time: StepTimes, elapsed_seconds: float
+    context: DrawingContext, step: DisplayStep, step_times: StepTimes, elapsed_seconds: float
 ) -> None:
     """Draw a step that is not played on reels."""
     if isinstance(step, HoldStep):
-        draw_hold_and_spin(context, step, step_time, elapsed_seconds)
+        draw_hold_and_spin(context, step, step_times, elapsed_seconds)
     elif isinstance(step, PickStep):
-        draw_pick_boxes(context, step, step_time, elapsed_seconds)
+        draw_pick_boxes(context, step, step_times, elapsed_seconds)
     elif isinstance(step, WheelStep):
-        draw_wheel(context, step, step_time, elapsed_seconds)
-    elif isinstance(step, GambleStep):
-        draw_gamble(context, step, step_time, elapsed_seconds)
+        draw_wheel(context, step, step_times, elapsed_seconds)
+    elif isinstance(step, DoubleUpStep):
+        draw_double_up(context, step, step_times, elapsed_seconds)
     elif isinstance(step, KenoStep):
-        draw_keno(context, step, step_time, elapsed_seconds)
+        draw_keno(context, step, step_times, elapsed_seconds)
 
 
 def _draw_reels(
     context: DrawingContext,
     presentation: OutcomePresentation,
-    index: int,
-    step_time: StepTimes,
+    step_index: int,
+    step_times: StepTimes,
     elapsed_seconds: float,
 ) -> None:
     """Draw a step on reels. They spin; then each window of a cascade and its wins are shown in turn."""
-    step = presentation.steps[index]
+    step = presentation.steps[step_index]
     game = context.view.game
     assert isinstance(step, ReelSpin)
     assert game is not None
-    earlier_spins = [spin for spin in presentation.steps[:index] if isinstance(spin, ReelSpin)]
+    earlier_spins = [spin for spin in presentation.steps[:step_index] if isinstance(spin, ReelSpin)]
     previous_spin = earlier_spins[-1] if earlier_spins else presentation.reels_before
     reel_data = context.view.reel_data_by_game[game.id][step.stage]
-    reels_stop_time = find_reels_stop_time(step_time, context.theme.motion)
+    reels_stop_time = find_reels_stop_time(step_times, context.theme.motion)
     if elapsed_seconds < reels_stop_time:
-        draw_spinning_reels(context, reel_data, step, previous_spin, step_time, elapsed_seconds)
+        draw_spinning_reels(context, reel_data, step, previous_spin, step_times, elapsed_seconds)
         return
     seconds_since_stop = elapsed_seconds - reels_stop_time
     if not step.cascade_windows:

@@ -31,26 +31,26 @@ _PICTURE_AND_COLOUR_BY_ICON: Final = {
 
 def format_page_text(context: DrawingContext, text: PageText) -> str:
     """Return a text of a service page in the language of the attendant or operator who reads it."""
-    if text.kind == "say":
+    if text.kind == "text":
         return format_message(context, str(text.value), text.values)
     return context.texts.format_page_text(text, context.format_money)
 
 
 def draw_action_key(context: DrawingContext, rect: Rect, action: PageAction) -> None:
     """Draw a key of a service page. Its icon and colour show the style of its action, such as danger or back."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     fill, edge = (
         _KEY_COLOURS_BY_STYLE[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
     )
     paint = LinearGradient(
         ((0, mix_colours(fill, WHITE, 0.14)), (0.5, fill), (1, mix_colours(fill, BLACK, 0.35)))
     )
-    p.draw_panel(rect, radius=14, fill=paint, edge_paint=edge, edge_width=2.5)
+    painter.draw_panel(rect, radius=14, fill=paint, edge_paint=edge, edge_width=2.5)
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
     icon_width = min(30.0 if w > _NARROW_KEY_WIDTH_MAX else 22.0, h * 0.45)
     margin = 16.0 if w > _NARROW_KEY_WIDTH_MAX else 8.0
     icon_rect: Rect = (x + margin, y + (h - icon_width) / 2, icon_width, icon_width)
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("page sign", action.style, action.enabled),
         icon_rect,
         partial(render_own_picture, action.style, colour=colour),
@@ -58,7 +58,7 @@ def draw_action_key(context: DrawingContext, rect: Rect, action: PageAction) -> 
     text = format_page_text(context, action.label)
     size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE_KEY_WIDTH_MIN) else "small"
     text_rect: Rect = (x + icon_width + margin + 10, y, w - icon_width - 2 * margin - 12, h)
-    p.draw_label(text, text_rect, TextStyle("strong", size, colour), align="left")
+    painter.draw_label(text, text_rect, TextStyle("strong", size, colour), align="left")
 
 
 def draw_page_key(context: DrawingContext, rect: Rect, text: str) -> None:

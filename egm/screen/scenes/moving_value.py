@@ -72,7 +72,7 @@ def draw_moving_value_plate(context: DrawingContext) -> None:
     notice, plate_rect = find_moving_value_notice(context), find_value_plate_rect(context)
     if notice is None or plate_rect is None:
         return
-    kind, is_leaving, duration_seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
+    value_kind, is_leaving, duration_seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
     elapsed_seconds = context.view.now - context.view.notice_received_at
     is_motion_reduced = context.view.reduced_motion
     entrance_share = 1.0 if is_motion_reduced else ease_out(elapsed_seconds / 0.3)
@@ -90,7 +90,7 @@ def draw_moving_value_plate(context: DrawingContext) -> None:
     context.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge_paint=rim, edge_width=4)
     draw_value_at_slot(
         context,
-        kind,
+        value_kind,
         (plate[0] + 20, plate[1] + 14, 190, height - 28),
         elapsed_seconds,
         is_leaving=is_leaving,
@@ -114,7 +114,7 @@ def draw_moving_value_plate(context: DrawingContext) -> None:
     style = TextStyle("strong", "small", "text")
     value_key = f"value.{notice.code}"  # Without the amount, which is drawn above.
     text = (
-        context.texts.say(value_key)
+        context.texts.translate(value_key)
         if context.texts.has_text(value_key)
         else format_message(context, f"notice.{notice.code}", notice.values)
     )
@@ -128,7 +128,7 @@ def draw_value_at_slot(
 
     For coins, draw only coins that fall into the coin tray.
     """
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     moved_share = (
         1.0
         if context.view.reduced_motion
@@ -141,13 +141,13 @@ def draw_value_at_slot(
     paper_rect: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
     hidden_increment = 1 - moved_share if is_leaving else moved_share
     top = y + 22 - hidden_increment * (paper_rect[3] + 4)
-    with p.clip_to((x, y + 21, w, h)):
-        p.draw_cached_picture(
+    with painter.clip_to((x, y + 21, w, h)):
+        painter.draw_cached_picture(
             ("paper", value_kind),
             (paper_rect[0], top, paper_rect[2], paper_rect[3]),
             partial(render_own_picture, value_kind),
         )
-    p.draw_cached_picture(("slot",), slot_rect, partial(render_own_picture, "slot"))
+    painter.draw_cached_picture(("slot",), slot_rect, partial(render_own_picture, "slot"))
 
 
 def _draw_falling_coins(context: DrawingContext, rect: Rect, elapsed_seconds: float) -> None:
@@ -156,17 +156,17 @@ def _draw_falling_coins(context: DrawingContext, rect: Rect, elapsed_seconds: fl
     for i in range(7):
         fall_progress = 0.8 if context.view.reduced_motion else (elapsed_seconds * 1.3 - i * 0.14) % 1.2
         coin_width = 52.0
-        coin_at = (
+        coin_top_left = (
             x + w * (0.1 + 0.8 * (i * 0.381966 % 1.0)) - coin_width / 2,
             y + (h + 40) * min(1.0, fall_progress) - 60,
         )
-        if coin_at[1] + coin_width > y + h or fall_progress <= 0:
-            coin_at = (coin_at[0], y + h - coin_width)
+        if coin_top_left[1] + coin_width > y + h or fall_progress <= 0:
+            coin_top_left = (coin_top_left[0], y + h - coin_width)
         width_step = round(abs(math.cos(fall_progress * 9 + i)) * 5)
         width = max(10.0, coin_width * width_step / 5)
         context.painter.draw_cached_picture(
             ("falling coin", width_step),
-            (coin_at[0] + (coin_width - width) / 2, coin_at[1], width, coin_width),
+            (coin_top_left[0] + (coin_width - width) / 2, coin_top_left[1], width, coin_width),
             _render_coin,
         )
 

@@ -33,8 +33,8 @@ def list_bet_areas(bet: BetGroup, cylinder: Cylinder) -> tuple[BetArea, ...]:
     else:
         areas = list(_iter_usual_areas(bet, cylinder))
     for text in bet.further_areas:
-        covers = _parse_numbers(text, cylinder)
-        areas.append(_build_area(bet, f"{bet.id}-{'-'.join(covers)}", covers))
+        covered_pockets = _parse_numbers(text, cylinder)
+        areas.append(_build_area(bet, f"{bet.id}-{'-'.join(covered_pockets)}", covered_pockets))
     if not areas:
         raise ValueError(f"{bet.id!r} is not a bet of the usual layout: list its `places`")
     return tuple(areas)
@@ -75,25 +75,28 @@ def _iter_usual_areas(bet: BetGroup, cylinder: Cylinder) -> Iterable[BetArea]:
             yield _build_area(bet, f"{bet.id}-{pocket}", (pocket,))
     elif bet.id in {"split", "street", "corner", "six-line"}:
         for numbers in _INSIDE_BETS[bet.id]:
-            covers = tuple(map(str, numbers))
-            yield _build_area(bet, f"{bet.id}-{'-'.join(covers)}", covers)
+            covered_pockets = tuple(map(str, numbers))
+            yield _build_area(bet, f"{bet.id}-{'-'.join(covered_pockets)}", covered_pockets)
     elif bet.id in _OUTSIDE_BETS:
         for name, label, numbers in _OUTSIDE_BETS[bet.id]:
             yield _build_area(bet, name, tuple(map(str, numbers)), label)
     elif bet.id == "even-chance":
-        first, second = range(1, _LAST_NUMBER // 2 + 1), range(_LAST_NUMBER // 2 + 1, _LAST_NUMBER + 1)
-        every = range(1, _LAST_NUMBER + 1)
-        yield _build_area(bet, "low", tuple(map(str, first)))
-        yield _build_area(bet, "even", tuple(str(n) for n in every if n % 2 == 0))
-        yield _build_area(bet, "red", cylinder.red)
-        yield _build_area(bet, "black", cylinder.black)
-        yield _build_area(bet, "odd", tuple(str(n) for n in every if n % 2))
-        yield _build_area(bet, "high", tuple(map(str, second)))
+        low_numbers, high_numbers = (
+            range(1, _LAST_NUMBER // 2 + 1),
+            range(_LAST_NUMBER // 2 + 1, _LAST_NUMBER + 1),
+        )
+        all_numbers = range(1, _LAST_NUMBER + 1)
+        yield _build_area(bet, "low", tuple(map(str, low_numbers)))
+        yield _build_area(bet, "even", tuple(str(n) for n in all_numbers if n % 2 == 0))
+        yield _build_area(bet, "red", cylinder.red_pockets)
+        yield _build_area(bet, "black", cylinder.black_pockets)
+        yield _build_area(bet, "odd", tuple(str(n) for n in all_numbers if n % 2))
+        yield _build_area(bet, "high", tuple(map(str, high_numbers)))
 
 
-def _list_column_numbers(first: int) -> tuple[int, ...]:
-    """Return the twelve numbers of the roulette column that begins with ``first``."""
-    return tuple(range(first, _LAST_NUMBER + 1, 3))
+def _list_column_numbers(first_number: int) -> tuple[int, ...]:
+    """Return the twelve numbers of the roulette column that begins with ``first_number``."""
+    return tuple(range(first_number, _LAST_NUMBER + 1, 3))
 
 
 def _list_dozen_numbers(dozen: int) -> tuple[int, ...]:
@@ -167,12 +170,16 @@ def list_call_bets(spots: Iterable[Spot], pockets: Sequence[str]) -> list[dict[s
     A call bet is left out if the layout lacks one of its betting areas. A cylinder with another number of pockets has
     no call bets.
     """
-    by_covers = {
+    spot_by_pockets = {
         tuple(sorted(spot.covered_results, key=int)): spot.id for spot in spots if spot.covered_results
     }
     call_bets: list[dict[str, object]] = []
     for name, (en, fr), chips in _CALL_BETS if len(pockets) == _SINGLE_ZERO_POCKETS else ():
-        bets = {by_covers[covers]: count for covers, count in chips.items() if covers in by_covers}
+        bets = {
+            spot_by_pockets[covered_pockets]: count
+            for covered_pockets, count in chips.items()
+            if covered_pockets in spot_by_pockets
+        }
         if len(bets) == len(chips):
             call_bets.append({"id": name, "names": {"en": en, "fr": fr}, "bets": bets})
     return call_bets

@@ -7,8 +7,8 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.theme import Colour, parse_colour
 
-#: The colour of each answer. The answer's letter distinguishes it without colour.
-_COLOUR_BY_ANSWER: Final[Mapping[str, Colour]] = {
+#: The colour of each advised decision. Its letter distinguishes it without colour.
+_COLOUR_BY_PLAY_LETTER: Final[Mapping[str, Colour]] = {
     "H": parse_colour("#7a1f2b"),
     "S": parse_colour("#1d5a35"),
     "D": parse_colour("#6b4a00"),
@@ -32,21 +32,23 @@ def draw_chart(context: DrawingContext, rect: Rect) -> None:
     language, and a letter for each column, the advised decision.
     """
     columns, rows = context.game_data["chart"]["columns"], context.game_data["chart"]["rows"]
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     height = min(46.0, (h - (64 if not context.layout.is_telephone else 92)) / (len(rows) + 1))
     left, width = x + w * _HAND_NAMES_WIDTH_SHARE, w * (1 - _HAND_NAMES_WIDTH_SHARE) / len(columns)
     size = "small" if height > 34 else "caption"
-    p.draw_label(
-        context.texts.say("chart.dealer"),
+    painter.draw_label(
+        context.texts.translate("chart.dealer"),
         (x, y, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
         TextStyle("text", size, "text_dim"),
     )
-    for n, column in enumerate(columns):
-        p.draw_label(str(column), (left + n * width, y, width, height), TextStyle("strong", size, "meter"))
-    for n, row in enumerate(rows):
-        top = y + (n + 1) * height
+    for row_index, column in enumerate(columns):
+        painter.draw_label(
+            str(column), (left + row_index * width, y, width, height), TextStyle("strong", size, "meter")
+        )
+    for row_index, row in enumerate(rows):
+        top = y + (row_index + 1) * height
         name = context.texts.choose_translation(row["names"])
-        p.draw_label(
+        painter.draw_label(
             name,
             (x, top, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
             TextStyle("strong", size, "text"),
@@ -54,14 +56,16 @@ def draw_chart(context: DrawingContext, rect: Rect) -> None:
         )
         for column_index, letter in enumerate(row["cells"]):
             cell: Rect = (left + column_index * width + 1, top + 1, width - 2, height - 2)
-            p.draw_panel(cell, radius=4, fill=_COLOUR_BY_ANSWER[letter])
+            painter.draw_panel(cell, radius=4, fill=_COLOUR_BY_PLAY_LETTER[letter])
             if letter != ".":
-                p.draw_label(_format_letter(context, letter), cell, TextStyle("strong", size, "text"))
-    text = context.texts.say("chart.legend")
-    p.draw_paragraph(text, (x, y + (len(rows) + 1) * height + 8, w, 56), TextStyle("text", "caption", "text"))
+                painter.draw_label(_format_letter(context, letter), cell, TextStyle("strong", size, "text"))
+    text = context.texts.translate("chart.legend")
+    painter.draw_paragraph(
+        text, (x, y + (len(rows) + 1) * height + 8, w, 56), TextStyle("text", "caption", "text")
+    )
 
 
 def _format_letter(context: DrawingContext, letter: str) -> str:
     """Return the letter for a decision in the player's language. D, E and P are the same in all languages."""
     key = f"chart.{letter}"
-    return context.texts.say(key) if context.texts.has_text(key) else letter
+    return context.texts.translate(key) if context.texts.has_text(key) else letter

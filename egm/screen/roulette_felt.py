@@ -1,9 +1,9 @@
-"""The betting layout of a table: where its spots are drawn and touched. That of roulette follows from what they cover.
+"""The felt of a table: where its spots are drawn and touched. That of roulette follows from what they cover.
 
-A roulette layout is measured in streets (rows of three numbers). The coordinate ``u`` counts streets: the zeros lie
+A roulette felt is measured in streets (rows of three numbers). The coordinate ``u`` counts streets: the zeros lie
 below 0, and the column bets start at 12. The coordinate ``v``, 0 to 3, lies across the streets. The lines between
 numbers are too close together to be touched reliably. Only one kind of inside bet is therefore open at a time, and its
-touch areas fill the layout. The layout of any other table has rows of spots (:mod:`egm.screen.spot_layout`).
+touch areas fill the felt. The felt of any other table has rows of spots (:mod:`egm.screen.spot_layout`).
 """
 
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ from egm.screen.spot_layout import (
 from egm.screen.table import BetSpot, ChipsOnTable, TableGameData, map_pockets_to_straight_up_spots
 from egm.screen.view import Action
 
-#: The part of a roulette layout that shows the pockets in wheel order.
+#: The part of a roulette felt that shows the pockets in wheel order.
 RACETRACK_PART_NAME: Final = "race"
 #: The most pockets of an inside bet.
 _INSIDE_BET_POCKETS_MAX: Final = 6
 #: The pockets of a bet on two dozens or two columns.
 _DOUBLE_BET_POCKET_COUNT: Final = 24
-#: The streets of a roulette layout, each of three numbers.
+#: The streets of a roulette felt, each of three numbers.
 _STREET_COUNT: Final = 12
 #: Pockets in one row of a telephone's racetrack.
 _RACETRACK_POCKETS_PER_ROW: Final = 7
@@ -42,9 +42,9 @@ _RACETRACK_POCKETS_PER_ROW: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class _StreetGrid:
-    """A grid of ``street_count`` streets (rows of three numbers) of a roulette layout, from ``first_street`` on.
+    """A grid of ``street_count`` streets (rows of three numbers) of a roulette felt, from ``first_street`` on.
 
-    Successive streets lie from left to right, or from top to bottom if ``is_upright``. Positions on the layout
+    Successive streets lie from left to right, or from top to bottom if ``is_upright``. Positions on the felt
     are pairs (u, v): ``u`` counts streets and ``v`` counts numbers within a street.
     """
 
@@ -54,7 +54,7 @@ class _StreetGrid:
     is_upright: bool
 
     def find_rect(self, u: float, v: float, du: float, dv: float) -> Rect:
-        """Return the rectangle in the picture of a layout area: its position (u, v) and size (du, dv)."""
+        """Return the rectangle in the picture of an area of the felt: its position (u, v) and size (du, dv)."""
         x, y, w, h = self.rect
         if self.is_upright:
             width, height = w / 3, h / self.street_count
@@ -63,7 +63,7 @@ class _StreetGrid:
         return (x + (u - self.first_street) * width, y + v * height, du * width, dv * height)
 
     def find_point(self, u: float, v: float) -> Point:
-        """Return the point in the picture of a position (u, v) on the layout."""
+        """Return the point in the picture of a position (u, v) on the felt."""
         x, y, _, _ = self.find_rect(u, v, 0.0, 0.0)
         return (x, y)
 
@@ -78,50 +78,50 @@ def list_openable_bet_groups(table: TableGameData) -> tuple[str, ...]:
     These are the inside bets (straight up, split, street ...) and bets on two dozens, sorted by how many numbers a bet
     covers. The player chooses the open group. At first, the group of straight-up bets is open.
     """
-    numbers_covered = {group: len(spots[0].covered_pockets) for group, spots in table.groups.items()}
+    covered_count_by_group = {group: len(spots[0].covered_pockets) for group, spots in table.groups.items()}
     openable_groups = [
         group
-        for group, count in numbers_covered.items()
-        if 0 < count <= _INSIDE_BET_POCKETS_MAX or count == _DOUBLE_BET_POCKET_COUNT
+        for group, covered_count in covered_count_by_group.items()
+        if 0 < covered_count <= _INSIDE_BET_POCKETS_MAX or covered_count == _DOUBLE_BET_POCKET_COUNT
     ]
-    return tuple(sorted(openable_groups, key=lambda group: numbers_covered[group]))
+    return tuple(sorted(openable_groups, key=lambda group: covered_count_by_group[group]))
 
 
 def list_felt_parts(table: TableGameData, layout: Layout) -> tuple[str, ...]:
-    """Return the names of the parts of the betting layout; one part is open at a time.
+    """Return the names of the parts of the felt; one part is open at a time.
 
-    A roulette layout has a part for each kind of inside bet and one for the racetrack (bets in wheel order). The parts
-    of another layout are its pages "0", "1" ...; if it has one page, return nothing.
+    A roulette felt has a part for each kind of inside bet and one for the racetrack (bets in wheel order). The parts
+    of another felt are its pages "0", "1" ...; if it has one page, return nothing.
     """
     if table.felt_kind == "roulette":
         return (
             *list_openable_bet_groups(table),
             *((RACETRACK_PART_NAME,) if map_pockets_to_straight_up_spots(table) else ()),
         )
-    count = len(lay_out_pages(table, layout))
-    return tuple(str(page) for page in range(count)) if count > 1 else ()
+    page_count = len(lay_out_pages(table, layout))
+    return tuple(str(page) for page in range(page_count)) if page_count > 1 else ()
 
 
-def find_open_layout_part(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> str:
-    """Return the name of the open part of the betting layout; empty if the layout is not divided into parts."""
+def find_open_felt_part(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> str:
+    """Return the name of the open part of the felt; empty if the felt is not divided into parts."""
     parts = list_felt_parts(table, layout)
     return chips.open_part if chips.open_part in parts else next(iter(parts), "")
 
 
 def list_street_sheets(table: TableGameData, layout: Layout) -> tuple[tuple[float, float], ...]:
-    """Return the streets on each sheet of a telephone's roulette layout: the first street and the number of streets.
+    """Return the streets on each sheet of a telephone's roulette felt: the first street and the number of streets.
 
     A street at a sheet's end is also on the next sheet. The outside bets have one more sheet after these. Return
     nothing for other displays and other tables.
     """
     if not layout.is_telephone or table.felt_kind != "roulette":
         return ()
-    rows = _count_streets_on_telephone(layout)
+    streets_per_sheet = _count_streets_on_telephone(layout)
     sheets: list[tuple[float, float]] = []
-    first = -1.0
-    while not sheets or first + 1 < _STREET_COUNT:
-        sheets.append((first, float(min(rows, _STREET_COUNT - first))))
-        first += rows - 1
+    first_street = -1.0
+    while not sheets or first_street + 1 < _STREET_COUNT:
+        sheets.append((first_street, float(min(streets_per_sheet, _STREET_COUNT - first_street))))
+        first_street += streets_per_sheet - 1
     return tuple(sheets)
 
 
@@ -131,18 +131,18 @@ def _count_streets_on_telephone(layout: Layout) -> int:
 
 
 def lay_out_felt(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
-    """Return the part of the betting layout that is open now; the whole layout if it has no parts."""
+    """Return the part of the felt that is open now; the whole felt if it has no parts."""
     if table.felt_kind == "roulette":
-        return _lay_out_roulette(table, chips, layout)
+        return _lay_out_roulette_felt(table, chips, layout)
     pages = lay_out_pages(table, layout)
     if not pages:
         return FeltLayout()
-    part = find_open_layout_part(table, chips, layout)
+    part = find_open_felt_part(table, chips, layout)
     return lay_out_rows(pages[int(part) if part else 0], find_rect_below_tabs(table, layout))
 
 
 def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys (tabs) that open a part of the betting layout.
+    """Return the keys (tabs) that open a part of the felt.
 
     On a telephone, they also open its sheets, except those of the racetrack, and only the parts next to the open one
     have keys.
@@ -152,15 +152,15 @@ def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout)
     parts = list_felt_parts(table, layout)
     if table.felt_kind != "roulette":
         y += compute_height_above_spots(table, layout)
-        rows = [[Action("cloth", part) for part in parts]]
+        rows = [[Action("felt_part", part) for part in parts]]
     elif layout.is_telephone:
-        is_racetrack_open = find_open_layout_part(table, chips, layout) == RACETRACK_PART_NAME
+        is_racetrack_open = find_open_felt_part(table, chips, layout) == RACETRACK_PART_NAME
         rows = (
             []
             if is_racetrack_open
             else [[Action("sheet", n) for n in range(len(list_street_sheets(table, layout)) + 1)]]
         )
-        rows.append([Action("cloth", part) for part in _list_parts_that_fit(parts, chips, layout)])
+        rows.append([Action("felt_part", part) for part in _list_parts_that_fit(parts, chips, layout)])
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         width = w / max(1, len(row))
@@ -172,13 +172,13 @@ def _list_parts_that_fit(parts: Sequence[str], chips: ChipsOnTable, layout: Layo
     """Return the parts whose keys fit side by side on a telephone: the open part and those next to it."""
     key_count = int(find_felt_rect(layout)[2] // layout.touch_size_min)
     open_index = parts.index(chips.open_part) if chips.open_part in parts else 0
-    first = max(0, min(open_index - key_count // 2, len(parts) - key_count))
-    return list(parts[first : first + key_count])
+    first_index = max(0, min(open_index - key_count // 2, len(parts) - key_count))
+    return list(parts[first_index : first_index + key_count])
 
 
 # ---------------------------------------------------------------------- roulette
 def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
-    """Return the centre (u, v) of a number's cell on a roulette layout, or None for a zero."""
+    """Return the centre (u, v) of a number's cell on a roulette felt, or None for a zero."""
     if not pocket.isdecimal() or int(pocket) == 0:
         return None
     number = int(pocket)
@@ -186,7 +186,7 @@ def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
 
 
 def _find_zero_cell(pocket: str, zero_pockets: Sequence[str]) -> tuple[float, float, float, float]:
-    """Return the roulette cell (u, v, du, dv) of a zero. Several zeros divide the height of the layout."""
+    """Return the roulette cell (u, v, du, dv) of a zero. Several zeros divide the height of the felt."""
     zero_index = list(zero_pockets).index(pocket)
     height = 3.0 / len(zero_pockets)
     return (-1.0, 3.0 - (zero_index + 1) * height, 1.0, height)
@@ -257,8 +257,8 @@ def _place_outside_bet(spot: BetSpot) -> tuple[int, float, float]:
     """
     numbers = sorted(int(pocket) for pocket in spot.covered_pockets if pocket.isdecimal())
     if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT}:
-        first = (numbers[0] - 1) // 12 * 4
-        return 0, float(first) + (2 if len(numbers) == _DOUBLE_BET_POCKET_COUNT else 0), 4.0
+        left_twelfths = (numbers[0] - 1) // 12 * 4
+        return 0, float(left_twelfths) + (2 if len(numbers) == _DOUBLE_BET_POCKET_COUNT else 0), 4.0
     is_low, is_even = numbers[0] == 1 and numbers[-1] == 18, all(n % 2 == 0 for n in numbers)
     if is_low or is_even:
         return 1, 0.0 if is_low else 2.0, 2.0
@@ -273,27 +273,30 @@ def is_inside_bet(spot: BetSpot) -> bool:
     return bool(spot.covered_pockets) and len(spot.covered_pockets) <= _INSIDE_BET_POCKETS_MAX
 
 
-def _lay_out_roulette(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
-    """Return the roulette layout: streets, zeros and outside bets with their touch areas and chip points."""
-    part = find_open_layout_part(table, chips, layout)
+def _lay_out_roulette_felt(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
+    """Return the felt of roulette: streets, zeros and outside bets with their touch areas and chip points."""
+    part = find_open_felt_part(table, chips, layout)
     if part == RACETRACK_PART_NAME:
         return _lay_out_racetrack(table, chips, layout)
     x, y, w, h = find_felt_rect(layout)
-    zeros = [pocket for pocket in sorted(table.wheel_pockets) if _find_pocket_centre(pocket) is None]
+    zero_pockets = [pocket for pocket in sorted(table.wheel_pockets) if _find_pocket_centre(pocket) is None]
     if layout.is_telephone:
         street_sheets = list_street_sheets(table, layout)
         sheet = chips.sheet_index % (len(street_sheets) + 1)
         y, h = y + 2 * layout.touch_size_min, h - 2 * layout.touch_size_min
         if sheet == len(street_sheets):
             return _lay_out_outside_sheet(table, (x, y, w, h), layout.touch_size_min)
-        first, count = street_sheets[sheet]
+        first_street, street_count = street_sheets[sheet]
         grid = _StreetGrid(
-            first, count, (x, y, w, min(h, count * h / _count_streets_on_telephone(layout))), is_upright=True
+            first_street,
+            street_count,
+            (x, y, w, min(h, street_count * h / _count_streets_on_telephone(layout))),
+            is_upright=True,
         )
     else:
         grid = _StreetGrid(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_BET_HEIGHT), is_upright=False)
-    cells = _lay_out_number_cells(grid, zeros)
-    (touches, chip_points) = _lay_out_inside_bets(table, grid, zeros, part)
+    cells = _lay_out_number_cells(grid, zero_pockets)
+    (touches, chip_points) = _lay_out_inside_bets(table, grid, zero_pockets, part)
     if not layout.is_telephone:
         outside_bets = _lay_out_outside_bets(table, grid, part)
         cells += outside_bets.cells
@@ -321,7 +324,7 @@ def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> lis
 def _list_zero_bets(table: TableGameData, zero_pockets: Sequence[str], open_part: str) -> list[str]:
     """Return the ids of the open group's splits and streets with a zero, if the wheel has several zeros.
 
-    They are in the order of their chips across the layout. ``open_part`` is the id of the open group. The touch areas
+    They are in the order of their chips across the felt. ``open_part`` is the id of the open group. The touch areas
     of these bets share the zeros' cells. Empty on a wheel with one zero.
     """
     spots = [
@@ -363,7 +366,7 @@ def _find_chip_corner(rect: Rect) -> Point:
 
 
 def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: str) -> FeltLayout:
-    """Return the layout of the outside bets, beside and below the number cells of a roulette layout.
+    """Return the layout of the outside bets, beside and below the number cells of a roulette felt.
 
     While bets on two dozens or columns are open, they have the touch areas instead of the single dozens and columns.
     """
@@ -371,7 +374,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
     touches: list[tuple[Rect, Action]] = []
     chip_points: list[tuple[str, Point]] = []
     x, y, _, h = grid.rect
-    unit = grid.rect[2] / grid.street_count
+    twelfth_width = grid.rect[2] / grid.street_count
     are_double_bets_open = any(
         spot.group == open_part and len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
         for spot in table.spots.values()
@@ -383,11 +386,11 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
         if column_cell is not None:
             rect = grid.find_rect(*column_cell)
         else:
-            row, first, width = _place_outside_bet(spot)
+            row, left_twelfths, width_twelfths = _place_outside_bet(spot)
             rect = (
-                x + (1 + first) * unit,
+                x + (1 + left_twelfths) * twelfth_width,
                 y + h + row * OUTSIDE_BET_HEIGHT,
-                width * unit,
+                width_twelfths * twelfth_width,
                 OUTSIDE_BET_HEIGHT,
             )
         is_double_bet = len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
@@ -395,7 +398,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
             (spot.id, find_rect_centre(rect) if is_double_bet else place_chip_beside_label(rect))
         )
         if not is_double_bet:
-            cells.append(FeltCell(rect, spot=spot.id))
+            cells.append(FeltCell(rect, spot_id=spot.id))
         is_open = is_double_bet == are_double_bets_open or len(spot.covered_pockets) == 18
         if is_open and (not is_double_bet or spot.group == open_part):
             touches.append((rect, Action("spot", spot.id)))
@@ -425,8 +428,8 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
     pockets: Sequence[str] = table.wheel_pockets
     if layout.is_telephone:
         sheet_count, pockets_per_sheet = _count_racetrack_sheets(table, layout)
-        first = chips.sheet_index % sheet_count * pockets_per_sheet
-        pockets = pockets[first : first + pockets_per_sheet]
+        first_index = chips.sheet_index % sheet_count * pockets_per_sheet
+        pockets = pockets[first_index : first_index + pockets_per_sheet]
         rects = _lay_out_alternating_rows(
             (x, y + 2 * layout.touch_size_min, w, h - 2 * layout.touch_size_min), len(pockets)
         )
@@ -451,8 +454,8 @@ def _count_racetrack_sheets(table: TableGameData, layout: Layout) -> tuple[int, 
     Each row is at least as high as a touch target must be.
     """
     rows = max(1, int((find_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min))
-    count = -(-len(table.wheel_pockets) // (rows * _RACETRACK_POCKETS_PER_ROW))
-    return count, -(-len(table.wheel_pockets) // count)
+    sheet_count = -(-len(table.wheel_pockets) // (rows * _RACETRACK_POCKETS_PER_ROW))
+    return sheet_count, -(-len(table.wheel_pockets) // sheet_count)
 
 
 def lay_out_racetrack_keys(
@@ -465,9 +468,9 @@ def lay_out_racetrack_keys(
     x, y, w, h = find_felt_rect(layout)
     call_actions = [Action("call", name) for name in table.announced_bets]
     if layout.is_telephone:
-        count, _ = _count_racetrack_sheets(table, layout)
+        sheet_count, _ = _count_racetrack_sheets(table, layout)
         row = [Action("neighbours"), *call_actions]
-        row += [Action("sheet", (chips.sheet_index + 1) % count)] if count > 1 else []
+        row += [Action("sheet", (chips.sheet_index + 1) % sheet_count)] if sheet_count > 1 else []
         width, height = w / len(row), layout.touch_size_min
         return [((x + i * width, y + height, width, height), action) for i, action in enumerate(row)]
     width, top = min(380.0, w / 2), y + h / 2 - (90 if call_actions else 40)
@@ -480,12 +483,14 @@ def lay_out_racetrack_keys(
     ]
 
 
-def _lay_out_ring(rect: Rect, touch_size_min: float, count: int) -> list[Rect]:
-    """Return cells around a rectangle, clockwise from the upper left: ``count``, or one more if it is odd."""
+def _lay_out_ring(rect: Rect, touch_size_min: float, cell_count: int) -> list[Rect]:
+    """Return cells around a rectangle, clockwise from the upper left: ``cell_count``, or one more if it is odd."""
     x, y, w, h = rect
-    half = -(-count // 2)
-    cells_across = next(n for n in range(2, half + 1) if (half - n) * touch_size_min <= h - 200 or n == half)
-    cells_down = half - cells_across
+    half_count = -(-cell_count // 2)
+    cells_across = next(
+        n for n in range(2, half_count + 1) if (half_count - n) * touch_size_min <= h - 200 or n == half_count
+    )
+    cells_down = half_count - cells_across
     width, end_height = w / cells_across, min(100.0, h / 4)
     height = (h - 2 * end_height) / max(1, cells_down)
     top = [(x + i * width, y, width, end_height) for i in range(cells_across)]
@@ -495,11 +500,11 @@ def _lay_out_ring(rect: Rect, touch_size_min: float, count: int) -> list[Rect]:
     return [*top, *right, *bottom, *left]
 
 
-def _lay_out_alternating_rows(rect: Rect, count: int) -> list[Rect]:
-    """Return ``count`` cells in rows that run alternately to the right and to the left."""
+def _lay_out_alternating_rows(rect: Rect, cell_count: int) -> list[Rect]:
+    """Return ``cell_count`` cells in rows that run alternately to the right and to the left."""
     x, y, w, h = rect
     columns = _RACETRACK_POCKETS_PER_ROW
-    height = min(110.0, h / -(-count // columns))
+    height = min(110.0, h / -(-cell_count // columns))
     width = w / columns
     return [
         (
@@ -508,5 +513,5 @@ def _lay_out_alternating_rows(rect: Rect, count: int) -> list[Rect]:
             width,
             height,
         )
-        for i in range(count)
+        for i in range(cell_count)
     ]

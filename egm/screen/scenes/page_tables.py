@@ -9,7 +9,7 @@ from typing import Final, Literal
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.screen.painter import Rect, TextAlignment, TextStyle
 from egm.screen.scenes.drawing_context import DrawingContext
-from egm.screen.scenes.form import draw_icon, format_page_text
+from egm.screen.scenes.page_elements import draw_icon, format_page_text
 from egm.screen.view import Action
 
 #: Height of a row of one line, in units.
@@ -155,7 +155,9 @@ def _build_lines(
     row_texts = [tuple(format_page_text(context, cell) for cell in row.cells) for row in table.rows]
     column_headings = tuple(format_page_text(context, text) for text in table.columns)
     left_inset = 40.0 if any(row.icon for row in table.rows) else 0.0
-    shares = _compute_column_shares(context, [column_headings, *row_texts], column_count, width - left_inset)
+    width_shares = _compute_column_shares(
+        context, [column_headings, *row_texts], column_count, width - left_inset
+    )
     alignments = tuple(_choose_alignment(table.rows, i, column_count) for i in range(column_count))
     lines: list[ListingLine] = []
     if table.title is not None:
@@ -165,14 +167,20 @@ def _build_lines(
             )
         )
     if column_headings:
-        height = _compute_row_height(context, column_headings, shares, width - left_inset)
-        lines.append(ListingLine("head", column_headings, alignments, shares, height, left_inset=left_inset))
-    least_height = touch_size_min if any(row.action for row in table.rows) else 0.0
+        height = _compute_row_height(context, column_headings, width_shares, width - left_inset)
+        lines.append(
+            ListingLine("head", column_headings, alignments, width_shares, height, left_inset=left_inset)
+        )
+    height_min = touch_size_min if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, row_texts, strict=True):
-        height = max(least_height, _compute_row_height(context, cells, shares, width - left_inset))
-        lines.append(ListingLine("row", cells, alignments, shares, height, row.action, row.icon, left_inset))
+        height = max(height_min, _compute_row_height(context, cells, width_shares, width - left_inset))
+        lines.append(
+            ListingLine("row", cells, alignments, width_shares, height, row.action, row.icon, left_inset)
+        )
     if not row_texts:
-        lines.append(ListingLine("row", (context.texts.say("page.none"),), ("left",), (1.0,), _ROW_HEIGHT))
+        lines.append(
+            ListingLine("row", (context.texts.translate("page.none"),), ("left",), (1.0,), _ROW_HEIGHT)
+        )
     return lines
 
 
@@ -196,20 +204,23 @@ def _compute_column_shares(
     It depends on the column's longest cell, and has room for its longest word.
     """
     style = TextStyle("strong", "small")
-    p = context.painter
-    cells = [[line[i] for line in lines if i < len(line)] for i in range(column_count)]
-    full_widths = [max([p.measure_text(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
+    painter = context.painter
+    cells_by_column = [[line[i] for line in lines if i < len(line)] for i in range(column_count)]
+    full_widths = [
+        max([painter.measure_text(cell, style) for cell in column] or [0.0]) + 28
+        for column in cells_by_column
+    ]
     small_style = TextStyle("strong", "caption")
     longest_word_widths = [
-        max([p.measure_text(word, small_style) for cell in column for word in cell.split(" ")] or [0.0])
+        max([painter.measure_text(word, small_style) for cell in column for word in cell.split(" ")] or [0.0])
         + _CELL_PADDING
         + 4
-        for column in cells
+        for column in cells_by_column
     ]
-    least_width = width * 0.08
+    width_min = width * 0.08
     if not sum(longest_word_widths) <= width < sum(full_widths):
-        total = sum(max(full_width, least_width) for full_width in full_widths) or 1.0
-        return tuple(max(full_width, least_width) / total for full_width in full_widths)
+        total = sum(max(full_width, width_min) for full_width in full_widths) or 1.0
+        return tuple(max(full_width, width_min) / total for full_width in full_widths)
     # Each column has room for its longest word, and the same share of what its longest cell needs in addition.
     granted_share = (width - sum(longest_word_widths)) / (sum(full_widths) - sum(longest_word_widths))
     return tuple(
@@ -219,17 +230,17 @@ def _compute_column_shares(
 
 
 def _compute_row_height(
-    context: DrawingContext, cells: tuple[str, ...], shares: tuple[float, ...], width: float
+    context: DrawingContext, cells: tuple[str, ...], width_shares: tuple[float, ...], width: float
 ) -> float:
     """Return the height of a table row, in units.
 
     It has room for the lines of its longest cell, whether that is drawn in bold or in normal type.
     """
-    p = context.painter
-    cell_widths = [width * share - _CELL_PADDING for share in shares]
+    painter = context.painter
+    cell_widths = [width * share - _CELL_PADDING for share in width_shares]
     line_count = max(
         [
-            len(p.wrap_text(cell, cell_width, TextStyle(face, "caption")))
+            len(painter.wrap_text(cell, cell_width, TextStyle(face, "caption")))
             for cell, cell_width in zip(cells, cell_widths, strict=False)
             for face in ("strong", "text")
         ],
@@ -239,7 +250,7 @@ def _compute_row_height(
 
 
 def _arrange_lines(
-    lines_by_table: list[list[ListingLine]], body: Rect, width: float, *, has_two_columns: bool
+    lines_by_table: list[list[ListingLine]], body: Rect, column_width: float, *, has_two_columns: bool
 ) -> tuple[tuple[tuple[Rect, ListingLine], ...], ...]:
     """Return the lines of all tables on each sheet, with their rectangles.
 
@@ -263,15 +274,17 @@ def _arrange_lines(
     for table_lines in lines_by_table:
         heading_lines = [line for line in table_lines if line.kind != "row"]
         rows = [line for line in table_lines if line.kind == "row"]
-        least_height = sum(line.height for line in heading_lines) + (rows[0].height if rows else 0.0)
+        height_min = sum(line.height for line in heading_lines) + (rows[0].height if rows else 0.0)
         height = sum(line.height for line in table_lines)
         if (
             top > y
-            and top + (height if has_two_columns and column == 0 and height <= h else least_height) > y + h
+            and top + (height if has_two_columns and column == 0 and height <= h else height_min) > y + h
         ):
             start_column()
         for line in heading_lines:
-            sheets[-1].append(((x + column * (width + _TABLE_COLUMN_GAP), top, width, line.height), line))
+            sheets[-1].append(
+                ((x + column * (column_width + _TABLE_COLUMN_GAP), top, column_width, line.height), line)
+            )
             top += line.height
         for line in rows:
             if top + line.height > y + h and top > y:
@@ -283,12 +296,19 @@ def _arrange_lines(
                 ):
                     sheets[-1].append(
                         (
-                            (x + column * (width + _TABLE_COLUMN_GAP), top, width, heading_line.height),
+                            (
+                                x + column * (column_width + _TABLE_COLUMN_GAP),
+                                top,
+                                column_width,
+                                heading_line.height,
+                            ),
                             heading_line,
                         )
                     )
                     top += heading_line.height
-            sheets[-1].append(((x + column * (width + _TABLE_COLUMN_GAP), top, width, line.height), line))
+            sheets[-1].append(
+                ((x + column * (column_width + _TABLE_COLUMN_GAP), top, column_width, line.height), line)
+            )
             top += line.height
         top += 14
     return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
@@ -320,17 +340,17 @@ def draw_listing(context: DrawingContext, listing: PlacedListing, sheet_index: i
 
 def _draw_lines(context: DrawingContext, listing: PlacedListing, sheet_index: int) -> None:
     """Draw the lines of one sheet of a service page's tables."""
-    p = context.painter
+    painter = context.painter
     for i, (rect, line) in enumerate(listing.get_sheet_lines(sheet_index)):
         x, y, w, h = rect
         if line.kind == "title":
             style = TextStyle("heavy", "body", "info")
-            p.draw_text(line.cells[0], (x + 8, y + h / 2), style, align="left", width_max=w - 16)
+            painter.draw_text(line.cells[0], (x + 8, y + h / 2), style, align="left", width_max=w - 16)
             continue
         if line.kind == "head":
-            p.fill_rounded_rect((x, y, w, h - 3), (46, 56, 82, 255), 8)
+            painter.fill_rounded_rect((x, y, w, h - 3), (46, 56, 82, 255), 8)
         elif line.action:
-            p.draw_panel(
+            painter.draw_panel(
                 (x, y, w, h - 5),
                 radius=10,
                 fill=(36, 48, 80, 255),
@@ -338,7 +358,7 @@ def _draw_lines(context: DrawingContext, listing: PlacedListing, sheet_index: in
                 edge_width=2,
             )
         else:
-            p.fill_rounded_rect((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
+            painter.fill_rounded_rect((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
         if line.icon:
             draw_icon(context, line.icon, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
         _draw_cells(context, line, (x + line.left_inset, y, w - line.left_inset, h - 4))

@@ -14,12 +14,12 @@ from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, build_metal_gradient
-from egm.screen.steps import GambleStep
+from egm.screen.steps import DoubleUpStep
 from egm.screen.theme import mix_colours, parse_colour
 
 #: Width and height of the card, in units.
 _CARD_SIZE: Final = (196.0, 274.0)
-#: Height above and below a telephone's card for its edge, the odds and the answers.
+#: Height above and below a telephone's card for its edge, the odds and the options.
 _HEIGHT_AROUND_CARD_ON_TELEPHONE: Final = 290.0
 #: Width and height of a previous card, in units.
 _PREVIOUS_CARD_SIZE: Final = (50.0, 70.0)
@@ -31,30 +31,31 @@ def draw_double_up_decision(
     context: DrawingContext, at_stake: int, to_win: int, previous_cards: tuple[str, ...]
 ) -> None:
     """Draw a double-up decision: the face-down card between the stake and the possible win."""
-    _draw_gamble_table(context, previous_cards)
+    _draw_double_up_felt(context, previous_cards)
     _draw_turning_card(context, "", 0.0)
     _draw_stake_and_possible_win(
         context, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win")
     )
 
 
-def draw_gamble(
-    context: DrawingContext, step: GambleStep, step_time: StepTimes, elapsed_seconds: float
+def draw_double_up(
+    context: DrawingContext, step: DoubleUpStep, step_times: StepTimes, elapsed_seconds: float
 ) -> None:
     """Draw the card of a double-up being turned over, and then whether the player has won or lost."""
     progress = clamp_to_unit_interval(
-        (elapsed_seconds - step_time.begin) / max(0.01, step_time.last_stop - step_time.begin)
+        (elapsed_seconds - step_times.begin_seconds)
+        / max(0.01, step_times.last_stop_seconds - step_times.begin_seconds)
     )
     if context.view.reduced_motion:
         progress = 1.0 if progress > 0.5 else 0.0
     turned_share = ease_in_out(clamp_to_unit_interval(progress * 1.25))
-    _draw_gamble_table(context, step.previous_cards)
+    _draw_double_up_felt(context, step.previous_cards)
     _draw_turning_card(context, step.drawn_card if turned_share >= 0.5 else "", turned_share)
-    called_text = context.texts.say(f"decide.{step.called_choice}")
+    called_text = context.texts.translate(f"decide.{step.called_option}")
     x, y, w, h = context.layout.game_field
     style = TextStyle("strong", "lead", "text")
     context.painter.draw_text(
-        context.texts.say("gamble.called", call=called_text),
+        context.texts.translate("gamble.called", call=called_text),
         (x + w / 2, y + h - 162),
         style,
         width_max=w - 80,
@@ -62,7 +63,7 @@ def draw_gamble(
     if progress < 1:
         return
     has_won = step.credits > 0
-    text = context.texts.say(
+    text = context.texts.translate(
         "gamble.won" if has_won else "gamble.lost", credits=context.texts.format_number(step.credits)
     )
     paint = build_gold_gradient(context.theme) if has_won else context.theme.get_colour("text_dim")
@@ -70,21 +71,21 @@ def draw_gamble(
     context.painter.draw_text(text, (x + w / 2, y + h - 96), style, width_max=w - 80)
 
 
-def _draw_gamble_table(context: DrawingContext, previous_cards: tuple[str, ...]) -> None:
-    """Draw the cloth of a double-up, with the cards of the previous rounds."""
+def _draw_double_up_felt(context: DrawingContext, previous_cards: tuple[str, ...]) -> None:
+    """Draw the felt of a double-up, with the cards of the previous rounds."""
     draw_board_background(context)
-    p, (x, y, w, h) = context.painter, context.layout.game_field
-    cloth_rect: Rect = (x + 18, y + 18, w - 36, h - 36)
-    p.draw_cached_picture(("felt", context.look.name), cloth_rect, partial(_render_cloth, context))
+    painter, (x, y, w, h) = context.painter, context.layout.game_field
+    felt_rect: Rect = (x + 18, y + 18, w - 36, h - 36)
+    painter.draw_cached_picture(("felt", context.look.name), felt_rect, partial(_render_felt, context))
     top, scale = (y + 36, 1.0) if not context.layout.is_telephone else (y + 30, 0.6)
     width, height = (length * scale for length in _PREVIOUS_CARD_SIZE)
     for i, card in enumerate(previous_cards[-_PREVIOUS_CARDS_SHOWN:]):
         card_rect: Rect = (x + 40 + i * (width + 8), top, width, height)
-        p.draw_cached_picture(("card", card), card_rect, partial(_render_card_face, face=card))
+        painter.draw_cached_picture(("card", card), card_rect, partial(_render_card_face, face=card))
 
 
-def _render_cloth(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
-    """Return the drawing of a double-up's cloth."""
+def _render_felt(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
+    """Return the drawing of a double-up's felt."""
     canvas = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
     height = 100.0 * size[1] / size[0]
     base = mix_colours(parse_colour("#0f5a3c"), context.look.background_colours[1], 0.25)
@@ -110,7 +111,7 @@ def _render_cloth(context: DrawingContext, size: tuple[int, int]) -> pygame.Surf
 def _choose_card_scale(context: DrawingContext) -> float:
     """Return the scale of the double-up card.
 
-    It is smaller on a telephone, where the keys for the answers need room in the field.
+    It is smaller on a telephone, where the keys for the options need room in the field.
     """
     height_max = context.layout.game_field[3] - _HEIGHT_AROUND_CARD_ON_TELEPHONE
     return 1.0 if not context.layout.is_telephone else min(0.7, height_max / _CARD_SIZE[1])
@@ -134,7 +135,7 @@ def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tup
     x, y, w, _ = context.layout.game_field
     for side, (key, credits_, colour) in zip((-1, 1), labelled_credits, strict=True):
         middle_x = x + w / 2 + side * (w / 4 + 36)
-        text = context.texts.say(key)
+        text = context.texts.translate(key)
         middle_y = y + 40 + _CARD_SIZE[1] / 2 * _choose_card_scale(context)
         context.painter.draw_text(
             text, (middle_x, middle_y - 28), TextStyle("strong", "body", "text"), width_max=w / 4
@@ -143,12 +144,12 @@ def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tup
         context.painter.draw_text(
             context.texts.format_number(credits_), (middle_x, middle_y + 44), style, width_max=w / 4 - 10
         )
-    p, game_field = context.painter, context.layout.game_field
+    painter, game_field = context.painter, context.layout.game_field
     note_rect: Rect = (x + 40, game_field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(context), w - 80, 80)
     style = TextStyle(
         "text", "small" if not context.layout.is_telephone else "caption", context.look.accent_colour
     )
-    p.draw_paragraph(context.texts.say("gamble.fair"), note_rect, style, align="centre")
+    painter.draw_paragraph(context.texts.translate("gamble.fair"), note_rect, style, align="centre")
 
 
 def _render_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:

@@ -54,18 +54,22 @@ class _StatePickler(pickle.Pickler):
     The next audit provides these itself.
     """
 
-    def __init__(self, out: io.BytesIO, auditor: Auditor) -> None:
-        super().__init__(out, protocol=5)
-        self._declared = _list_declared_objects(auditor)
+    def __init__(self, buffer: io.BytesIO, auditor: Auditor) -> None:
+        super().__init__(buffer, protocol=5)
+        self._declared_object_by_name = _list_declared_objects(auditor)
 
-    def persistent_id(self, obj: object) -> str | None:
+    def persistent_id(self, pickled_object: object) -> str | None:
         """Return the name under which the next audit provides this object, or None if the object is to be saved."""
-        if isinstance(obj, GameFiles):
+        if isinstance(pickled_object, GameFiles):
             return _GAMES_PLACEHOLDER
-        for name, declared in self._declared.items():
-            if obj is declared:
+        for name, declared in self._declared_object_by_name.items():
+            if pickled_object is declared:
                 return name
-        return obj.__name__ if isinstance(obj, MethodType) and isinstance(obj.__self__, Auditor) else None
+        return (
+            pickled_object.__name__
+            if isinstance(pickled_object, MethodType) and isinstance(pickled_object.__self__, Auditor)
+            else None
+        )
 
 
 def _list_declared_objects(auditor: Auditor) -> dict[str, object]:
@@ -85,12 +89,12 @@ class _StateUnpickler(pickle.Unpickler):
             auditor.read_memory,
             auditor.read_meters,
         )
-        supplied = {_GAMES_PLACEHOLDER: games} | {each.__name__: each for each in methods}
-        self._supplied = supplied | _list_declared_objects(auditor)
+        object_by_name = {_GAMES_PLACEHOLDER: games} | {method.__name__: method for method in methods}
+        self._object_by_name = object_by_name | _list_declared_objects(auditor)
 
     def persistent_load(self, pid: Any) -> Any:
         """Return the object named ``pid`` that a saved state omits: game files, rules, keys or auditor method."""
-        return self._supplied[pid]
+        return self._object_by_name[pid]
 
     def find_class(self, module: str, name: str) -> Any:
         """Return the class of that name for unpickling.
@@ -128,9 +132,9 @@ def load_auditor(path: Path, games: GameFiles) -> Auditor:
     auditor = Auditor(games)
     if not path.exists():
         return auditor
-    first, _, data = path.read_bytes().partition(b"\n")
+    head_line, _, data = path.read_bytes().partition(b"\n")
     try:
-        head = json.loads(first)
+        head = json.loads(head_line)
         if head["format"] != _SAVED_STATE_FORMAT or head["sha256"] != hashlib.sha256(data).hexdigest():
             raise ValueError(f"expected format {_SAVED_STATE_FORMAT} and the digest of the saved state")
         vars(auditor).update(_StateUnpickler(data, auditor, games).load())

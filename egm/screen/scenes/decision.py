@@ -13,17 +13,17 @@ from egm.screen.outcome import ReelData, ReelSpin
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
 from egm.screen.scenes.decision_text import format_question
+from egm.screen.scenes.double_up import draw_double_up_decision
 from egm.screen.scenes.drawing_context import DrawingContext, draw_button
-from egm.screen.scenes.felt import lay_out_felt_answers
-from egm.screen.scenes.gamble import draw_double_up_decision
+from egm.screen.scenes.felt import lay_out_felt_options
 from egm.screen.scenes.reels import ReelGrid, draw_stopped_reels
 from egm.screen.steps import BonusAward, PickStep
 from egm.screen.view import Action, View, is_decision_due
 
 #: In a key narrower than this (in units), the suit is drawn above its text.
 _SUIT_BESIDE_TEXT_WIDTH_MIN = 260.0
-#: The answers of a double-up that name the colour of a card.
-_CARD_COLOUR_ANSWERS = frozenset({"red", "black"})
+#: The options of a double-up that name the colour of a card.
+_CARD_COLOUR_OPTIONS = frozenset({"red", "black"})
 
 
 def _find_decision_reel_data(view: View) -> ReelData | None:
@@ -34,14 +34,14 @@ def _find_decision_reel_data(view: View) -> ReelData | None:
     return view.reel_data_by_game.get(game.id, {}).get(str(decision.display.get("stage", "base")))
 
 
-def lay_out_answers(context: DrawingContext) -> list[tuple[Rect, Action]]:
-    """Return every touch target that answers the pending decision, with its action."""
+def lay_out_decision_options(context: DrawingContext) -> list[tuple[Rect, Action]]:
+    """Return the touch target of each option of the pending decision, with its action."""
     view = context.view
     decision = view.decision
     if decision is None or not decision.options or not is_decision_due(view, context.theme):
         return []
     if view.table is not None:
-        return lay_out_felt_answers(context, decision)
+        return lay_out_felt_options(context, decision)
     if decision.kind == "hold":
         reel_data = _find_decision_reel_data(view)
         if reel_data is None:
@@ -63,7 +63,7 @@ def lay_out_answers(context: DrawingContext) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_buttons(layout: Layout, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
-    """Return a button for each answer of a decision that is not made on a picture of reels, cards or boxes."""
+    """Return a button for each option of a decision that is not made on a picture of reels, cards or boxes."""
     x, y, w, h = layout.game_field
     count = len(decision.options)
     width = min(320.0, (w - 60) / max(1, count) - 20)
@@ -83,7 +83,7 @@ def _find_hold_key_rect(grid: ReelGrid, reel: int, height: float) -> Rect:
 def _build_pick_step(view: View) -> PickStep:
     """Return the pending pick decision as a step, so that its boxes can be drawn.
 
-    It is the last presented step, if that is a pick feature; otherwise a step with a closed box for each answer.
+    It is the last presented step, if that is a pick feature; otherwise a step with a closed box for each option.
     """
     last_step = view.presentation.steps[-1] if view.presentation is not None else None
     if isinstance(last_step, PickStep):
@@ -93,7 +93,7 @@ def _build_pick_step(view: View) -> PickStep:
 
 
 def draw_decision(context: DrawingContext, decision: DecisionRequest) -> None:
-    """Draw the player's pending decision with its answers in the game field."""
+    """Draw the player's pending decision with its options in the game field."""
     if decision.kind == "hold":
         _draw_held_reels(context)
     elif decision.kind == "pick":
@@ -104,7 +104,7 @@ def draw_decision(context: DrawingContext, decision: DecisionRequest) -> None:
         display = decision.display
         previous_cards = tuple(str(round_["shown"]) for round_ in display.get("rounds", ()))
         draw_double_up_decision(context, int(display["credits"]), int(display["to_win"]), previous_cards)
-        _draw_answers(context)
+        _draw_options(context)
     else:
         _draw_question(context, decision)
 
@@ -117,31 +117,34 @@ def _draw_held_reels(context: DrawingContext) -> None:
     if reel_data is None or not isinstance(last_step, ReelSpin):
         return
     draw_stopped_reels(context, reel_data, last_step.window)
-    for rect, action in lay_out_answers(context):
-        is_held = bool(view.held_items_mask >> int(action.value) & 1)
+    for rect, action in lay_out_decision_options(context):
+        is_held = bool(view.marked_items_mask >> int(action.value) & 1)
         draw_button(
-            context, rect, context.texts.say("feature.held" if is_held else "feature.hold"), is_active=is_held
+            context,
+            rect,
+            context.texts.translate("feature.held" if is_held else "feature.hold"),
+            is_active=is_held,
         )
 
 
 def _draw_question(context: DrawingContext, decision: DecisionRequest) -> None:
-    """Draw a decision that is not made on a picture: its question, and a button for each answer."""
+    """Draw a decision that is not made on a picture: its question, and a button for each option."""
     draw_board_background(context)
     x, y, w, _ = context.layout.game_field
     title = format_question(context, decision)
     context.painter.draw_text(
         title, (x + w / 2, y + 90), TextStyle("heavy", "title", context.look.accent_colour), width_max=w - 80
     )
-    _draw_answers(context)
+    _draw_options(context)
 
 
-def _draw_answers(context: DrawingContext) -> None:
-    """Draw a button for each answer to a decision. An answer that is a card colour shows its suit, too."""
-    for rect, action in lay_out_answers(context):
+def _draw_options(context: DrawingContext) -> None:
+    """Draw a button for each option of a decision. An option that is a card colour shows its suit, too."""
+    for rect, action in lay_out_decision_options(context):
         text_key = f"decide.{action.value}"
-        text = context.texts.say(text_key) if context.texts.has_text(text_key) else str(action.value)
-        if action.value not in _CARD_COLOUR_ANSWERS:
-            draw_button(context, rect, text, text_size="lead")
+        text = context.texts.translate(text_key) if context.texts.has_text(text_key) else str(action.value)
+        if action.value not in _CARD_COLOUR_OPTIONS:
+            draw_button(context, rect, text, text_size_name="lead")
             continue
         x, y, w, h = rect
         draw_button(context, rect, "")

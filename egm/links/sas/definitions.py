@@ -63,7 +63,7 @@ class SasPoll:
 
     code: int
     name: str
-    type: PollType
+    poll_type: PollType
     confidence: TableConfidence
     note: str = ""
 

@@ -65,14 +65,16 @@ class _RowPairCount:
 
     def __init__(self, counts: Mapping[int, int]) -> None:
         self.counts, self.card_count = counts, sum(counts.values())
-        longest = _find_row_length_bound(counts, HIGHEST_ROW_TOTAL)
+        row_length_bound = _find_row_length_bound(counts, HIGHEST_ROW_TOTAL)
         cards_of_both_rows = _find_row_length_bound(counts, 2 * HIGHEST_ROW_TOTAL)
         ways_max = comb(self.card_count, min(cards_of_both_rows, self.card_count // 2)) * comb(
             cards_of_both_rows, cards_of_both_rows // 2
         )
-        self.coefficient_bits = (ways_max * longest**2 * _TEN_VALUE).bit_length()  # no sum of ways is wider
+        self.coefficient_bits = (
+            ways_max * row_length_bound**2 * _TEN_VALUE
+        ).bit_length()  # no sum of ways is wider
         """The width in bits of one coefficient of a packed cell."""
-        self.longest = longest
+        self.row_length_bound = row_length_bound
         """One more than the most cards of one row."""
         self.polynomial_bits = self.coefficient_bits
         """The width in bits of the coefficients of all powers of t beside one power of u in a packed cell."""
@@ -80,40 +82,46 @@ class _RowPairCount:
     def compute_chances(self) -> tuple[Fraction, Fraction]:
         """Return the probabilities that both rows of trente et quarante end on the same point, and that both end on 31.
 
-        Card values are added from ten down to the ace. ``free`` are rows whose last card is not chosen yet;
-        ``ended`` are rows whose last card is chosen. A row that ends on 30 + d has its last card among the
+        Card values are added from ten down to the ace. ``open_cells`` are rows whose last card is not chosen yet;
+        ``ended_cells`` are rows whose last card is chosen. A row that ends on 30 + d has its last card among the
         values of d and more. Its sum is shifted so that 30 + d becomes 40, so all such rows can be treated
         alike. The rows are symmetric, so of the sums (a, b) and (b, a) only the one with a <= b is kept at the end.
         """
         row_sums = range(HIGHEST_ROW_TOTAL + 1)
-        free = [[int(a == b == 0) for b in row_sums] for a in row_sums]
-        ended = [[0 for _ in row_sums] for _ in row_sums]
+        open_cells = [[int(a == b == 0) for b in row_sums] for a in row_sums]
+        ended_cells = [[0 for _ in row_sums] for _ in row_sums]
         for value in range(_TEN_VALUE, 1, -1):
-            free, ended = self._repack_cells(HIGHEST_ROW_TOTAL // value + 1, free, ended)
-            half = value == 2
+            open_cells, ended_cells = self._repack_cells(
+                HIGHEST_ROW_TOTAL // value + 1, open_cells, ended_cells
+            )
+            is_upper_half = value == 2
             sum_of_lower_cards = sum(
                 lower_value * count for lower_value, count in self.counts.items() if lower_value < value
             )
-            free = self._add_cards_of_value(
-                free,
+            open_cells = self._add_cards_of_value(
+                open_cells,
                 value,
                 LOWEST_ROW_TOTAL - 1 + value,
                 2 * LOWEST_ROW_TOTAL - sum_of_lower_cards,
-                half=half,
+                is_upper_half=is_upper_half,
             )
-            ended = self._add_cards_of_value(
-                ended, value, HIGHEST_ROW_TOTAL, 2 * HIGHEST_ROW_TOTAL - sum_of_lower_cards, half=half
+            ended_cells = self._add_cards_of_value(
+                ended_cells,
+                value,
+                HIGHEST_ROW_TOTAL,
+                2 * HIGHEST_ROW_TOTAL - sum_of_lower_cards,
+                is_upper_half=is_upper_half,
             )
             shift = _TEN_VALUE - value
             for a in range(HIGHEST_ROW_TOTAL + 1 - shift):
-                for b in range(a if half else 0, HIGHEST_ROW_TOTAL + 1 - shift):
-                    if free[a][b]:
-                        ended[a + shift][b + shift] += self._count_last_card_choices(free[a][b])
-        free, ended = self._repack_cells(self.longest + 1, free, ended)
-        refait = self._count_last_card_choices(self._count_ways_with_aces(free, LOWEST_ROW_TOTAL))
+                for b in range(a if is_upper_half else 0, HIGHEST_ROW_TOTAL + 1 - shift):
+                    if open_cells[a][b]:
+                        ended_cells[a + shift][b + shift] += self._count_last_card_choices(open_cells[a][b])
+        open_cells, ended_cells = self._repack_cells(self.row_length_bound + 1, open_cells, ended_cells)
+        refait_cell = self._count_last_card_choices(self._count_ways_with_aces(open_cells, LOWEST_ROW_TOTAL))
         return self._compute_chance(
-            self._count_ways_with_aces(ended, HIGHEST_ROW_TOTAL) + refait
-        ), self._compute_chance(refait)
+            self._count_ways_with_aces(ended_cells, HIGHEST_ROW_TOTAL) + refait_cell
+        ), self._compute_chance(refait_cell)
 
     def _repack_cells(self, cards: int, *grids: list[list[int]]) -> list[list[list[int]]]:
         """Return the cells of trente et quarante rows repacked with room for more cards.
@@ -126,31 +134,31 @@ class _RowPairCount:
 
         def widen_cell(cell: int) -> int:
             """Return a cell of trente et quarante row sums with more room for cards between its powers of u."""
-            wide_cell, second = 0, 0
+            wide_cell, second_count = 0, 0
             while cell:
-                wide_cell |= (cell & mask) << (second * self.polynomial_bits)
-                cell, second = cell >> cell_bits, second + 1
+                wide_cell |= (cell & mask) << (second_count * self.polynomial_bits)
+                cell, second_count = cell >> cell_bits, second_count + 1
             return wide_cell
 
         return [[[widen_cell(cell) for cell in row] for row in cells] for cells in grids]
 
     def _add_cards_of_value(
-        self, cells: RowSumWays, value: int, max_sum: int, min_joint_sum: int, *, half: bool
+        self, cells: RowSumWays, value: int, max_sum: int, min_joint_sum: int, *, is_upper_half: bool
     ) -> list[list[int]]:
         """Return the cells after adding any number of cards of ``value`` to either row of trente et quarante.
 
-        Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller
-        ones, the cards of lower values are too few to reach the required sums. With ``half``, sums in which that of
-        the first row is the larger one are left out.
+        Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller ones, the
+        cards of lower values are too few to reach the required sums. With ``is_upper_half``, sums in which that of the
+        first row is the larger one are left out.
         """
         row_sums = range(HIGHEST_ROW_TOTAL + 1)
         count = self.counts[value]
         # factors[i][j]: the choices of j cards for the second row, if i cards of the value are in the first
-        factors = [[comb(count - i, j) for j in range(count - i + 1)] for i in range(count + 1)]
+        choice_factors = [[comb(count - i, j) for j in range(count - i + 1)] for i in range(count + 1)]
         return [
             [
-                self._count_ways_into(cells, value, factors, a, b)
-                if max(a, b) <= max_sum and a + b >= min_joint_sum and not (half and a > b)
+                self._count_ways_into(cells, value, choice_factors, a, b)
+                if max(a, b) <= max_sum and a + b >= min_joint_sum and not (is_upper_half and a > b)
                 else 0
                 for b in row_sums
             ]
@@ -158,49 +166,52 @@ class _RowPairCount:
         ]
 
     def _count_ways_into(
-        self, cells: RowSumWays, value: int, factors: Sequence[Sequence[int]], a: int, b: int
+        self, cells: RowSumWays, value: int, choice_factors: Sequence[Sequence[int]], a: int, b: int
     ) -> int:
         """Return the ways to reach the row sums a and b by adding any number of cards of ``value`` to either row.
 
         The rows are those of trente et quarante.
         """
         total_ways, sums_before_of_second_row = 0, range(b, -1, -value)
-        for i, (sum_before, factor_row) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
+        for i, (sum_before, choice_row) in enumerate(zip(range(a, -1, -value), choice_factors, strict=False)):
             row, ways, shift = cells[sum_before], 0, 0
-            for before, factor in zip(sums_before_of_second_row, factor_row, strict=False):
-                if row[before]:
-                    ways += row[before] * factor << shift
+            for second_sum_before, choices in zip(sums_before_of_second_row, choice_row, strict=False):
+                if row[second_sum_before]:
+                    ways += row[second_sum_before] * choices << shift
                 shift += self.polynomial_bits
             if ways:
-                total_ways += ways * factors[0][i] << (i * self.coefficient_bits)
+                total_ways += ways * choice_factors[0][i] << (i * self.coefficient_bits)
         return total_ways
 
-    def _count_ways_with_aces(self, cells: RowSumWays, end: int) -> int:
-        """Return the ways in which both trente et quarante rows reach ``end`` when each is completed with aces."""
+    def _count_ways_with_aces(self, cells: RowSumWays, end_total: int) -> int:
+        """Return the ways in which both rows reach ``end_total`` when each is completed with aces."""
         count, total_ways = self.counts[1], 0
-        for i in range(min(count, end) + 1):
+        for i in range(min(count, end_total) + 1):
             for j in range(min(count - i, i) + 1):
-                ways = cells[end - i][end - j] * comb(count, i) * comb(count - i, j) * (1 + (j < i))
+                ways = (
+                    cells[end_total - i][end_total - j] * comb(count, i) * comb(count - i, j) * (1 + (j < i))
+                )
                 total_ways += ways << (i * self.coefficient_bits + j * self.polynomial_bits)
         return total_ways
 
     def _iter_terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
         """Yield the terms of a packed cell: the cards in the first row, those in the second row, and the ways."""
-        second = 0
+        second_count = 0
         while cell:
-            line, first = cell & ((1 << self.polynomial_bits) - 1), 0
-            while line:
-                ways = line & ((1 << self.coefficient_bits) - 1)
+            row_of_cell, first_count = cell & ((1 << self.polynomial_bits) - 1), 0
+            while row_of_cell:
+                ways = row_of_cell & ((1 << self.coefficient_bits) - 1)
                 if ways:
-                    yield first, second, ways
-                line, first = line >> self.coefficient_bits, first + 1
-            cell, second = cell >> self.polynomial_bits, second + 1
+                    yield first_count, second_count, ways
+                row_of_cell, first_count = row_of_cell >> self.coefficient_bits, first_count + 1
+            cell, second_count = cell >> self.polynomial_bits, second_count + 1
 
     def _count_last_card_choices(self, cell: int) -> int:
         """Return the packed cell with each number of ways multiplied by the choices of the last card of each row."""
         return sum(
-            ways * first * second << (first * self.coefficient_bits + second * self.polynomial_bits)
-            for first, second, ways in self._iter_terms(cell)
+            ways * first_count * second_count
+            << (first_count * self.coefficient_bits + second_count * self.polynomial_bits)
+            for first_count, second_count, ways in self._iter_terms(cell)
         )
 
     def _compute_chance(self, cell: int) -> Fraction:
@@ -209,7 +220,10 @@ class _RowPairCount:
         Every order of the cards before the rows' last ones counts.
         """
         orders = sum(
-            ways * factorial(first - 1) * factorial(second - 1) * factorial(self.card_count - first - second)
-            for first, second, ways in self._iter_terms(cell)
+            ways
+            * factorial(first_count - 1)
+            * factorial(second_count - 1)
+            * factorial(self.card_count - first_count - second_count)
+            for first_count, second_count, ways in self._iter_terms(cell)
         )
         return Fraction(orders, factorial(self.card_count))

@@ -9,20 +9,34 @@ from typing import Final
 
 from egm.host.keys import HostKey
 from egm.links.sas.host import SasHost
-from egm.links.sas.polls.aft import AFT_TRANSFER_COMPLETE, find_transfer_interface
-from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, find_ticket_interface
+from egm.links.sas.polls.aft import AFT_TRANSFER_COMPLETE_EXCEPTION_CODE, find_transfer_interface
+from egm.links.sas.polls.tickets import (
+    TICKET_PRINTED_EXCEPTION_CODE,
+    TICKET_TRANSFER_COMPLETE_EXCEPTION_CODE,
+    find_ticket_interface,
+)
 from egm.money.host_money import HostMoney
 from egm.money.records.host import HostTicketRecord, TransferRecord
 
 #: Exception codes: no ticket numbering configured, number wanted for a cash-out ticket, ticket inserted.
-_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
+_VALIDATION_NOT_CONFIGURED_EXCEPTION_CODE, _NUMBER_WANTED_EXCEPTION_CODE, _TICKET_INSERTED_EXCEPTION_CODE = (
+    0x3F,
+    0x57,
+    0x67,
+)
 #: Exception codes: a cash-out is offered to the host, the machine is locked for a transfer.
-_CASH_OUT_TO_HOST, _LOCKED = 0x6A, 0x6F
+_CASH_OUT_OFFERED_EXCEPTION_CODE, _MACHINE_LOCKED_EXCEPTION_CODE = 0x6A, 0x6F
 
 #: The codes of the priority exceptions about tickets and transfers.
 MONEY_EXCEPTION_CODES: Final = frozenset(
-    {_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED, TICKET_DONE, PRINTED}
-    | {AFT_TRANSFER_COMPLETE, _CASH_OUT_TO_HOST, _LOCKED}
+    {
+        _VALIDATION_NOT_CONFIGURED_EXCEPTION_CODE,
+        _NUMBER_WANTED_EXCEPTION_CODE,
+        _TICKET_INSERTED_EXCEPTION_CODE,
+        TICKET_TRANSFER_COMPLETE_EXCEPTION_CODE,
+        TICKET_PRINTED_EXCEPTION_CODE,
+    }
+    | {AFT_TRANSFER_COMPLETE_EXCEPTION_CODE, _CASH_OUT_OFFERED_EXCEPTION_CODE, _MACHINE_LOCKED_EXCEPTION_CODE}
 )
 
 #: A pair: a SAS exception code, and the id of the ticket, cash-out or transfer that the exception is about.
@@ -36,16 +50,18 @@ class MoneyExceptionMonitor:
 
     def __init__(self, host: SasHost) -> None:
         self._host = host
-        self._last: frozenset[ExceptionAndSubjectId] = frozenset()
+        self._raised_exceptions: frozenset[ExceptionAndSubjectId] = frozenset()
 
     def update_exceptions(self) -> None:
         """Raise the exceptions about tickets and transfers that now apply, and withdraw those that no longer do."""
-        applicable = frozenset(self._iter_applicable_exceptions())
-        for code in {code for code, _ in self._last} - {code for code, _ in applicable}:
+        applicable_exceptions = frozenset(self._iter_applicable_exceptions())
+        for code in {code for code, _ in self._raised_exceptions} - {
+            code for code, _ in applicable_exceptions
+        }:
             self._host.withdraw_exception(code)
-        for code, _ in sorted(applicable - self._last):
+        for code, _ in sorted(applicable_exceptions - self._raised_exceptions):
             self._host.post_exception(code)
-        self._last = applicable
+        self._raised_exceptions = applicable_exceptions
 
     def record_host_polling(self, *, is_up: bool) -> None:
         """Store whether the SAS host polls, if it is the host that handles the machine's money.
@@ -56,7 +72,7 @@ class MoneyExceptionMonitor:
         if money.money_line_name == self._host.name:
             money.is_online = is_up
         if is_up:  # it may have lost everything it had received
-            self._last = frozenset()
+            self._raised_exceptions = frozenset()
             self.update_exceptions()
 
     def _iter_applicable_exceptions(self) -> Iterator[ExceptionAndSubjectId]:
@@ -71,32 +87,32 @@ class MoneyExceptionMonitor:
 
     def _iter_ticket_exceptions(self) -> Iterator[ExceptionAndSubjectId]:
         """Yield the exceptions about tickets that apply now, each with the id of its ticket or cash-out."""
-        tickets = find_ticket_interface(self._host)
-        if tickets is None:
+        ticket_interface = find_ticket_interface(self._host)
+        if ticket_interface is None:
             return
-        if tickets.needs_enrolment:
-            yield _NOT_CONFIGURED, ""
-        if (request := tickets.pending_ticket_number_request) is not None:
-            yield _NUMBER_WANTED, request.id
-        if (inquiry := self._host.machine.component(HostMoney).ticket_inquiry) is not None:
-            yield _TICKET_INSERTED, inquiry.id
-        if tickets.has_unread_result:
+        if ticket_interface.needs_enrolment:
+            yield _VALIDATION_NOT_CONFIGURED_EXCEPTION_CODE, ""
+        if (number_request := ticket_interface.pending_ticket_number_request) is not None:
+            yield _NUMBER_WANTED_EXCEPTION_CODE, number_request.id
+        if (ticket_inquiry := self._host.machine.component(HostMoney).ticket_inquiry) is not None:
+            yield _TICKET_INSERTED_EXCEPTION_CODE, ticket_inquiry.id
+        if ticket_interface.has_unread_result:
             yield (
-                TICKET_DONE,
+                TICKET_TRANSFER_COMPLETE_EXCEPTION_CODE,
                 self._host.machine.memory.require(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION).id,
             )
-        if (printed := tickets.find_oldest_unread_ticket()) is not None:
-            yield PRINTED, printed.ticket.number
+        if (unread_ticket := ticket_interface.find_oldest_unread_ticket()) is not None:
+            yield TICKET_PRINTED_EXCEPTION_CODE, unread_ticket.ticket.number
 
     def _iter_transfer_exceptions(self) -> Iterator[ExceptionAndSubjectId]:
         """Yield the exceptions about transfers that apply now, each with the id of its transfer if it has one."""
-        transfers = find_transfer_interface(self._host)
-        if transfers is None:
+        transfer_interface = find_transfer_interface(self._host)
+        if transfer_interface is None:
             return
-        if transfers.has_unread_result:
+        if transfer_interface.has_unread_result:
             record = self._host.machine.memory.require(TransferRecord, HostKey.LAST_TRANSFER)
-            yield AFT_TRANSFER_COMPLETE, f"{record.identifier} {record.result_time}"
-        if transfers.is_cash_out_offered:
-            yield _CASH_OUT_TO_HOST, ""
-        if transfers.transfer_lock_state:
-            yield _LOCKED, ""
+            yield AFT_TRANSFER_COMPLETE_EXCEPTION_CODE, f"{record.identifier} {record.result_time}"
+        if transfer_interface.is_cash_out_offered:
+            yield _CASH_OUT_OFFERED_EXCEPTION_CODE, ""
+        if transfer_interface.transfer_lock_state:
+            yield _MACHINE_LOCKED_EXCEPTION_CODE, ""

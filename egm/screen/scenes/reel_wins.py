@@ -62,26 +62,26 @@ def choose_win_in_turn(
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid_wins) <= 1:
         return paid_wins[0] if paid_wins else None
-    phase = int(elapsed_seconds / seconds_per_win) % (len(paid_wins) + 1)
-    return None if phase == 0 else paid_wins[phase - 1]
+    picture_index = int(elapsed_seconds / seconds_per_win) % (len(paid_wins) + 1)
+    return None if picture_index == 0 else paid_wins[picture_index - 1]
 
 
 def find_current_window(
-    result: ReelSpin, elapsed_seconds: float, seconds_per_win: float
+    spin: ReelSpin, elapsed_seconds: float, seconds_per_win: float
 ) -> tuple[ReelWindow, tuple[WinOnReels, ...]]:
     """Return the window of a cascade that is shown now, with its wins.
 
     The winning windows are shown one after another, each long enough to show all of its wins. ``seconds_per_win`` is
     how many seconds a win is shown.
     """
-    pictures = result.windows_to_show
-    lengths = [seconds_per_win * (len(wins) + 1) for _, wins in pictures]
-    seconds_into_turn = elapsed_seconds % sum(lengths)
-    for picture, length in zip(pictures, lengths, strict=True):
-        if seconds_into_turn < length:
-            return picture
-        seconds_into_turn -= length
-    return pictures[-1]
+    windows_and_wins = spin.windows_to_show
+    seconds_of_windows = [seconds_per_win * (len(wins) + 1) for _, wins in windows_and_wins]
+    seconds_into_turn = elapsed_seconds % sum(seconds_of_windows)
+    for window_and_wins, window_seconds in zip(windows_and_wins, seconds_of_windows, strict=True):
+        if seconds_into_turn < window_seconds:
+            return window_and_wins
+        seconds_into_turn -= window_seconds
+    return windows_and_wins[-1]
 
 
 def find_lit_win(context: DrawingContext) -> WinOnReels | None:
@@ -115,14 +115,14 @@ def find_lit_win(context: DrawingContext) -> WinOnReels | None:
     )
 
 
-def find_reels_stop_time(step_time: StepTimes, motion: MotionTimes) -> float:
+def find_reels_stop_time(step_times: StepTimes, motion: MotionTimes) -> float:
     """Return when the reels of a step have stopped, in seconds from the start of the presentation."""
-    return max(step_time.stops) + motion.reel_settle_seconds * 0.6
+    return max(step_times.stop_seconds) + motion.reel_settle_seconds * 0.6
 
 
-def _choose_line_colour(win: WinOnReels, index: int) -> Colour:
-    """Return the colour in which a win is drawn: that of its pay line, or one that depends on ``index``."""
-    return PAY_LINE_COLOURS[((win.line_number or index + 1) - 1) % len(PAY_LINE_COLOURS)]
+def _choose_line_colour(win: WinOnReels, win_index: int) -> Colour:
+    """Return the colour in which a win is drawn: that of its pay line, or one that depends on ``win_index``."""
+    return PAY_LINE_COLOURS[((win.line_number or win_index + 1) - 1) % len(PAY_LINE_COLOURS)]
 
 
 def _draw_winning_symbol(
@@ -138,7 +138,7 @@ def _draw_winning_symbol(
 
     ``beat`` is the present strength of the pulse, from 0 to 1.
     """
-    p = context.painter
+    painter = context.painter
     rect = grid.find_cell_rect(*cell_position)
     x, y, w, h = rect
     size_step = round(beat * 6)
@@ -159,19 +159,20 @@ def _draw_winning_symbol(
         )
         return canvas.finish_surface()
 
-    p.draw_cached_picture(("win frame", colour), rect, render_frame)
+    painter.draw_cached_picture(("win frame", colour), rect, render_frame)
     width = min(w, h) * (0.96 + 0.1 * size_step / 6)
     if not is_blank(symbol):
-        size = (p.scale_length(width), p.scale_length(width))
-        cell = p.scale_rect(grid.find_cell_rect(cell_position[0], 0))
+        size = (painter.scale_length(width), painter.scale_length(width))
+        cell = painter.scale_rect(grid.find_cell_rect(cell_position[0], 0))
         still_pixels = round(min(cell.width, cell.height + 1) * 0.96)
         # The same size as in its cell, so it is cached.
-        rendered = render_symbol(context, reel_data, symbol, (still_pixels, still_pixels))
-        art = p.find_or_create_surface(
-            ("breath", symbol, rendered.get_size(), size), lambda: smoothscale(rendered, size)
+        symbol_art = render_symbol(context, reel_data, symbol, (still_pixels, still_pixels))
+        scaled_art = painter.find_or_create_surface(
+            ("breath", symbol, symbol_art.get_size(), size), lambda: smoothscale(symbol_art, size)
         )
-        p.draw_surface(
-            art, (p.scale_length(x + w / 2) - size[0] // 2, p.scale_length(y + h / 2) - size[1] // 2)
+        painter.draw_surface(
+            scaled_art,
+            (painter.scale_length(x + w / 2) - size[0] // 2, painter.scale_length(y + h / 2) - size[1] // 2),
         )
 
 
@@ -196,7 +197,7 @@ def _build_line_path(grid: ReelGrid, reel_data: ReelData, win: WinOnReels) -> li
 
 
 def _draw_win_line(
-    context: DrawingContext, reel_data: ReelData, grid: ReelGrid, win: WinOnReels, index: int
+    context: DrawingContext, reel_data: ReelData, grid: ReelGrid, win: WinOnReels, win_index: int
 ) -> None:
     """Draw the pay line of a win in its colour. Draw nothing for a win that is not on a pay line."""
     points = _build_line_path(grid, reel_data, win)
@@ -205,7 +206,7 @@ def _draw_win_line(
     top = min(y for _, y in points) - 12
     bottom = max(y for _, y in points) + 12
     rect: Rect = (grid.rect[0], top, grid.rect[2], bottom - top)
-    colour = _choose_line_colour(win, index)
+    colour = _choose_line_colour(win, win_index)
 
     def render_line(size: tuple[int, int]) -> pygame.Surface:
         canvas = VectorCanvas(size, (rect[2], rect[3]), 2)
@@ -219,10 +220,10 @@ def _draw_win_line(
 
 
 def _draw_line_badge(
-    context: DrawingContext, grid: ReelGrid, win: WinOnReels, index: int, *, should_draw_amount: bool
+    context: DrawingContext, grid: ReelGrid, win: WinOnReels, win_index: int, *, should_draw_amount: bool
 ) -> None:
     """Draw the number of a win's pay line at the left, and the pay on the last winning cell."""
-    p, colour = context.painter, _choose_line_colour(win, index)
+    painter, colour = context.painter, _choose_line_colour(win, win_index)
     dark: Paint = mix_colours(colour, (0, 0, 0, 255), 0.82)
     if win.line_number is not None:
         y = grid.find_cell_rect(*win.positions[0])[1] + grid.find_cell_rect(*win.positions[0])[3] / 2
@@ -234,23 +235,23 @@ def _draw_line_badge(
             canvas.fill_path(build_ellipse(50, 46, 38), mix_colours(colour, (255, 255, 255, 255), 0.35))
             return canvas.finish_surface()
 
-        p.draw_cached_picture(("badge", colour), (grid.rect[0] - 6, y - 26, 52, 52), render_badge)
-        p.draw_text(
+        painter.draw_cached_picture(("badge", colour), (grid.rect[0] - 6, y - 26, 52, 52), render_badge)
+        painter.draw_text(
             str(win.line_number), (grid.rect[0] + 20, y), TextStyle("heavy", "body", dark), width_max=40
         )
     if not should_draw_amount:
         return
     x, y, w, h = grid.find_cell_rect(*win.positions[-1])
     text = context.texts.format_number(win.credits)
-    width = max(70.0, p.measure_text(text, TextStyle("numbers", "title")) + 28)
-    p.draw_panel(
+    width = max(70.0, painter.measure_text(text, TextStyle("numbers", "title")) + 28)
+    painter.draw_panel(
         (x + w / 2 - width / 2, y + h - 66, width, 56),
         radius=16,
         fill=(10, 5, 20, 235),
         edge_paint=colour,
         edge_width=3,
     )
-    p.draw_text(
+    painter.draw_text(
         text,
         (x + w / 2, y + h - 36),
         TextStyle("numbers", "lead", mix_colours(colour, (255, 255, 255, 255), 0.5)),

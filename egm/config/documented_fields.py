@@ -27,10 +27,10 @@ class DocumentedFieldsMixin:
     ) -> JsonSchemaValue:
         """Return the JSON Schema of the model, with the descriptions of its keys added."""
         schema = handler(core_schema)
-        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        property_schemas = handler.resolve_ref_schema(schema).get("properties", {})
         for name, meaning in read_field_meanings(cls).items():
-            if name in properties:
-                properties[name].setdefault("description", meaning)
+            if name in property_schemas:
+                property_schemas[name].setdefault("description", meaning)
         return schema
 
 
@@ -39,13 +39,13 @@ def read_field_meanings(model: type) -> dict[str, str]:
 
     Fields of base classes are included.
     """
-    meanings: dict[str, str] = {}
+    meaning_by_field: dict[str, str] = {}
     for base in reversed(model.__mro__):
         if base.__module__.partition(".")[0] in _DOCUMENTED_PACKAGES and (
             file := inspect.getsourcefile(base)
         ):
-            meanings |= _read_documented_classes(file).get(base.__qualname__, {})
-    return meanings
+            meaning_by_field |= _read_documented_classes(file).get(base.__qualname__, {})
+    return meaning_by_field
 
 
 @cache
@@ -57,9 +57,9 @@ def _read_documented_classes(file: str) -> dict[str, dict[str, str]]:
 
 def _read_documented_fields(definition: ast.ClassDef) -> dict[str, str]:
     """Return the string below each field of a class definition, by the field's name."""
-    meanings = {}
+    meaning_by_field = {}
     for field, text in zip(definition.body, definition.body[1:], strict=False):
         match field, text:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(doc))):
-                meanings[name] = inspect.cleandoc(doc)
-    return meanings
+                meaning_by_field[name] = inspect.cleandoc(doc)
+    return meaning_by_field

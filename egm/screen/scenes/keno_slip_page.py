@@ -41,8 +41,8 @@ def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
     number_count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
     numbers_per_part = _NUMBER_COLUMNS * _NUMBER_ROWS
     parts = [
-        range(first, min(first + numbers_per_part, number_count + 1))
-        for first in range(1, number_count + 1, numbers_per_part)
+        range(first_number, min(first_number + numbers_per_part, number_count + 1))
+        for first_number in range(1, number_count + 1, numbers_per_part)
     ]
     return parts, parts[view.sheet_index % len(parts)] if parts else range(0)
 
@@ -68,9 +68,9 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     touches: list[tuple[Rect, Action]] = []
     parts, shown_numbers = _divide_numbers_into_parts(view)
     if is_keno_game(game) and game is not None and view.is_request_accepted("bet"):
-        board, size = _find_board_rect(layout), (_NUMBER_COLUMNS * _NUMBER_ROWS, _NUMBER_COLUMNS)
+        board, board_size = _find_board_rect(layout), (_NUMBER_COLUMNS * _NUMBER_ROWS, _NUMBER_COLUMNS)
         touches = [
-            (find_number_rect(board, size, n - shown_numbers.start + 1), Action("mark", n))
+            (find_number_rect(board, board_size, n - shown_numbers.start + 1), Action("mark", n))
             for n in shown_numbers
         ]
         if len(slip.cards) > 1:
@@ -89,28 +89,36 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     for i, row in enumerate((option_row, edit_row, last_row)):
         top = y + h - (3 - i) * (TOUCH_TARGET_SIZE_MIN + _NUMBER_GAP) - 4
         width_shares = [1.0 if action.name == "card" else 2.0 for action in row]
-        left, unit = x + 12.0, (w - 24 + _NUMBER_GAP) / max(1.0, sum(width_shares))
+        left, unit_width = x + 12.0, (w - 24 + _NUMBER_GAP) / max(1.0, sum(width_shares))
         for action, width_share in zip(row, width_shares, strict=True):
-            touches.append(((left, top, unit * width_share - _NUMBER_GAP, TOUCH_TARGET_SIZE_MIN), action))
-            left += unit * width_share
+            touches.append(
+                ((left, top, unit_width * width_share - _NUMBER_GAP, TOUCH_TARGET_SIZE_MIN), action)
+            )
+            left += unit_width * width_share
     return touches
 
 
 def draw_slip(context: DrawingContext) -> None:
     """Draw the Keno slip on a telephone: its marks and cost, the mandatory texts, the numbers and the keys."""
-    p, view, rect = context.painter, context.view, _find_slip_rect(context.layout)
+    painter, view, rect = context.painter, context.view, _find_slip_rect(context.layout)
     x, y, w, _ = rect
-    p.draw_cached_picture(
+    painter.draw_cached_picture(
         ("sheet", context.look.name, rect),
         rect,
         lambda size: render_rim_panel(
-            size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 255)
+            size,
+            painter.scale,
+            painter.theme,
+            context.look,
+            radius=30,
+            rim_width=8,
+            fill_paint=(18, 13, 34, 255),
         ),
     )
     heading_style = TextStyle("heavy", "body", context.look.accent_colour)
-    p.draw_text(describe_slip(context), (x + w / 2, y + 40), heading_style, width_max=w - 60)
+    painter.draw_text(describe_slip(context), (x + w / 2, y + 40), heading_style, width_max=w - 60)
     text_rect: Rect = (x + 30, y + 66, w - 60, _HEIGHT_ABOVE_NUMBERS - 66)
-    p.draw_paragraph(
+    painter.draw_paragraph(
         format_slip_legal_text(view, context.texts),
         text_rect,
         TextStyle("text", "caption", "text"),
@@ -131,6 +139,6 @@ def draw_slip(context: DrawingContext) -> None:
                 context, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", is_active=numbers == shown_numbers
             )
         elif action.name == "close":
-            draw_button(context, key_rect, context.texts.say("key.close"))
+            draw_button(context, key_rect, context.texts.translate("key.close"))
         else:
             draw_slip_key(context, key_rect, action)

@@ -38,14 +38,14 @@ def build_key_documentation(
     meaning = " ".join(str(schema_part.get("description", "")).split())
     examples = schema_part.get("examples") or [None]
     example = "" if examples[0] is None else format_toml(examples[0])
-    owners = schema_part.get(KNOWN_ONLY_TO_OWNER_SCHEMA_KEY, False)
+    must_be_given_by_owner = schema_part.get(KNOWN_ONLY_TO_OWNER_SCHEMA_KEY, False)
     return KeyDocumentation(
         f"{prefix}{name}",
         describe_kind(file_schema, schema_part),
         default,
         meaning,
         example,
-        must_be_given_by_owner=owners,
+        must_be_given_by_owner=must_be_given_by_owner,
     )
 
 
