@@ -19,7 +19,7 @@ from egm.links.feature import LINKS_FEATURE
 from egm.money.feature import MONEY_FEATURE
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.feature import PLAY_FEATURE
-from egm.play.table_rules import TABLES_FEATURE
+from egm.play.standing_bet_rules import TABLES_FEATURE
 from egm.progressive.feature import PROGRESSIVE_FEATURE
 from egm.seats.feature import SEATS_FEATURE
 from egm.staff.desk import MenuItem
@@ -66,7 +66,7 @@ def build_menu(features: Features) -> ServiceMenu:
     """
     rules = features.state_table
     menu = ServiceMenu(
-        menu_entries=features.list_contributions(MenuItem),
+        menu_items=features.list_contributions(MenuItem),
         forms=features.list_contributions(Form),
         rules=rules,
         entry_declarations=features.entry_declarations,

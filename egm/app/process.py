@@ -42,12 +42,13 @@ from egm.devices.cctalk.hopper_twin import INITIAL_COIN_COUNT
 from egm.devices.line import PortOpener, open_port
 from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.garbage_collector import pause_garbage_collector
-from egm.host.ticket_recovery import close_printed_ticket, create_ticket_desk, recover_tickets
+from egm.host.desk_creation import create_ticket_desk
+from egm.host.ticket_recovery import close_printed_ticket, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
 from egm.integrity.events import FailureDetail, MemoryReady, SelfTestResult
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import GeneratorFactory
-from egm.integrity.signed_file import check_signed_file
+from egm.integrity.signed_file import check_cabinet_file_signature
 from egm.integrity.software import SoftwareVerifier
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
@@ -62,7 +63,7 @@ from egm.links.screen import start_up_activity
 from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_ticket_accounted, open_ticket_store
 from egm.people import Roster
-from egm.people.demonstration import refuse_demonstration
+from egm.people.demonstration import require_no_demonstration
 from egm.play.definitions import record_conflicting_versions
 from egm.play.installed_games import (
     CertificateRules,
@@ -160,7 +161,7 @@ class MachineProcess:
         Raises OperatorError if the cabinet file cannot be used, and JournalError if the memory cannot. A game
         that cannot be used is only refused.
         """
-        refuse_demonstration(self._cabinet_file, self._state_folder)
+        require_no_demonstration(self._cabinet_file, self._state_folder)
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(
                 start_up_activity.write_start_up_activity, self._state_folder.start_up_file, None
@@ -198,7 +199,7 @@ class MachineProcess:
             if ticket_store is not None:
                 cleanup.enter_context(ticket_store)
             self._create_machines_and_stations(journal, ticket_store, ledger_error)
-            check_signed_file(self._machine, self._cabinet_file, self._state_folder.root)
+            check_cabinet_file_signature(self._machine, self._cabinet_file, self._state_folder.root)
             certificate_folder = LinkCertificateFolder.for_state_folder(self._state_folder.root)
             record_certificate_at_start(
                 self._machine,
@@ -377,7 +378,7 @@ class MachineProcess:
             self._timekeeper,
             lambda: self._machine.random_service,
             self._cabinet_file.host.tickets,
-            is_in_journal=partial(is_ticket_accounted, first_machine),
+            is_known_to_journal=partial(is_ticket_accounted, first_machine),
         )
 
     def _create_machine(self, journal: Journal, position: Position) -> Machine:

@@ -59,7 +59,7 @@ from egm.money.value_in import (
     list_acceptable_coins,
     should_accept_tickets,
 )
-from egm.play import showing
+from egm.play import game_messages
 from egm.play.definitions import GameDefectiveError, find_definition
 from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame
@@ -266,7 +266,7 @@ class PlayerStation:
         """
         event = build_event_from_intent(intent, self.engine.rules.payloads)
         if event.type is EventType.OUTCOME_SHOWN:
-            self._end_shown_game(event.read_payload(OutcomeShown).value)
+            self._end_shown_game(event.read_payload(OutcomeShown).play_id)
         else:
             self._submit_event(self, event)
 
@@ -303,7 +303,7 @@ class PlayerStation:
             self._game_end_timer.cancel()
         self._game_end_timer = asyncio.get_running_loop().call_later(
             seconds,
-            lambda: self._submit_event(self, Event(EventType.OUTCOME_SHOWN, OutcomeShown(value=play_id))),
+            lambda: self._submit_event(self, Event(EventType.OUTCOME_SHOWN, OutcomeShown(play_id=play_id))),
         )
 
     def _read_minimum_game_seconds(self) -> float:
@@ -331,7 +331,7 @@ class PlayerStation:
             view.id: view
             for view in (*games, *(() if self._withdrawn_game_view is None else (self._withdrawn_game_view,)))
         }
-        message = showing.build_message(self.machine, resumed=True)
+        message = game_messages.build_message(self.machine, resumed=True)
         return (
             Hello(
                 games=tuple(view_by_id.values()),
@@ -393,7 +393,7 @@ class PlayerStation:
         if devices.io_board is not None:
             test_outputs = machine.component(
                 ServiceDesk
-            ).device_page_data.outputs  # a test's outputs, during a test
+            ).device_page_data.tested_outputs  # a test's outputs, during a test
             devices.io_board.light_lamps(
                 list_outputs_under_test(test_outputs, "lamp") if test_outputs else find_lit_lamps(snapshot)
             )
@@ -405,7 +405,7 @@ class PlayerStation:
             return
         test_outputs = self.machine.component(
             ServiceDesk
-        ).device_page_data.outputs  # a test's outputs, during a test
+        ).device_page_data.tested_outputs  # a test's outputs, during a test
         positions = self.machine.component(RunningPositions)
         positions_served = positions.iter_positions_served(self.machine.position.number)
         snapshots = [

@@ -32,7 +32,6 @@ from egm.money.keys import MoneyKey
 from egm.money.records.held_money import find_held_cents
 from egm.money.records.money import CashOutRecord, HandpayRecord
 from egm.play import player_protection, prizes_in_kind, residual_credit
-from egm.play.choosing import find_highest_stake_credits
 from egm.play.events import (
     BetRequest,
     DenominationRequest,
@@ -45,7 +44,8 @@ from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
 from egm.play.records.games import find_last_game, find_open_game, is_win_cashed_out
 from egm.play.records.played_round import find_open_round, read_playable_points
-from egm.play.tables import read_table_view
+from egm.play.selections import find_highest_stake_credits
+from egm.play.standing_bets import read_table_view
 from egm.progressive import level_views
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.pools import ProgressivePools
@@ -293,11 +293,14 @@ def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...
     bets = () if game is None else game.bet_options
     denominations = machine.denominations_cents.get(game_id, ())
     requests: tuple[tuple[EventType, Iterable[Payload]], ...] = (
-        (EventType.SELECT_BET, (BetRequest(value=bet) for bet in bets)),
-        (EventType.SELECT_GAME, (GameRequest(value=game_id) for game_id in machine.games)),
-        (EventType.SELECT_DENOMINATION, (DenominationRequest(value=cents) for cents in denominations)),
-        (EventType.SELECT_LANGUAGE, (LanguageRequest(value=code) for code in machine.profile.languages)),
-        (EventType.SET_OWN_LIMIT, (LimitRequest(value=1, options=LimitOptions(of="minutes")),)),
+        (EventType.SELECT_BET, (BetRequest(bet_credits=bet) for bet in bets)),
+        (EventType.SELECT_GAME, (GameRequest(game_id=game_id) for game_id in machine.games)),
+        (
+            EventType.SELECT_DENOMINATION,
+            (DenominationRequest(denomination_cents=cents) for cents in denominations),
+        ),
+        (EventType.SELECT_LANGUAGE, (LanguageRequest(language=code) for code in machine.profile.languages)),
+        (EventType.SET_OWN_LIMIT, (LimitRequest(limit=1, options=LimitOptions(quantity="minutes")),)),
     )
     accepted_names += [
         event.value

@@ -32,9 +32,9 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
     """
     match report:
         case interface.PaperInEscrow(escrow_number=escrow, content=interface.Banknote(amount_cents=amount)):
-            yield Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=escrow, amount_cents=amount))
+            yield Event(EventType.BILL_ESCROWED, BillEscrowed(escrow_number=escrow, amount_cents=amount))
         case interface.PaperInEscrow(escrow_number=escrow, content=interface.Barcode(digits=digits)):
-            yield Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow=escrow, digits=digits))
+            yield Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow_number=escrow, digits=digits))
         case interface.PaperReturned(content=content, reason=reason):
             is_ticket = isinstance(content, interface.Barcode)
             yield Event(EventType.BILL_RETURNED, PaperNotAccepted(reason=reason.value, is_ticket=is_ticket))
@@ -55,16 +55,18 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
             yield Event(EventType.FAULT_CLEARED, FaultChange(code=f"{device_kind}.{code.value}"))
         case interface.DoorChanged(door=door, is_open=is_open, is_unattended=unattended):
             event_type = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
-            yield Event(event_type, DoorChange(door=door, unattended=unattended))
+            yield Event(event_type, DoorChange(door=door, was_unobserved=unattended))
         case interface.InputsReported(doors_open=doors_open):
             for door in sorted(doors_open.difference(doors_known_open)):
-                yield Event(EventType.DOOR_OPENED, DoorChange(door=door, unattended=True))
+                yield Event(EventType.DOOR_OPENED, DoorChange(door=door, was_unobserved=True))
             for door in sorted(set(doors_known_open) - doors_open):
-                yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, unattended=True))
+                yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, was_unobserved=True))
         case interface.KeyTurned(key=key, is_on=on, is_unattended=unattended):
-            yield Event(EventType.KEY_SWITCH_CHANGED, KeySwitchChange(key=key, on=on, unattended=unattended))
+            yield Event(
+                EventType.KEY_SWITCH_CHANGED, KeySwitchChange(key=key, is_on=on, was_unattended=unattended)
+            )
             if key in MENU_KEYS and not on:
-                yield Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(why="key"))
+                yield Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason="key"))
             elif on and not unattended and key in MENU_KEYS:
                 yield Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key))
             elif on and not unattended:

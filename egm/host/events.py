@@ -1,12 +1,13 @@
 """Payloads of the events of a host: ticket numbers and redemptions, transfers, and controls."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.money.records.host import RedemptionStatus
+from egm.record_codec import stored_as
 from egm.tickets.redemption import TicketRefusalReason
 from meters.transaction import JSON
 
@@ -30,9 +31,9 @@ class TicketNumberAssigned(TicketNumberReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketNumberRefused(TicketNumberReply):
-    """Event: the host gives a reserved ticket no number; ``why`` says whether it refused or did not reply."""
+    """Event: the host gives a reserved ticket no number; ``reason`` says whether it refused or did not reply."""
 
-    why: str
+    reason: str = field(metadata=stored_as("why"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +53,14 @@ class TicketRedemptionReply:
 class TicketRedemptionAuthorised(TicketRedemptionReply):
     """Event: the host has authorised the ticket in escrow for an amount in minor units.
 
-    For restricted credit, ``expires`` is the expiry date or "", and ``pool`` the host's number of the pool, 0 for none.
+    For restricted credit, ``expiry_date`` is the expiry date or "", and ``restricted_pool`` the host's number of the
+    pool, 0 for none.
     """
 
     kind: CreditKind
     amount_cents: int
-    expires: str = ""
-    pool: int = 0
+    expiry_date: str = field(default="", metadata=stored_as("expires"))
+    restricted_pool: int = field(default=0, metadata=stored_as("pool"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

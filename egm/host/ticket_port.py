@@ -114,7 +114,7 @@ class HostTicketInterface:
         """
         self._engine = engine
         self._machine = engine.machine
-        self._handle = submit_event
+        self._submit_event = submit_event
 
     # ------------------------------------------------------------------ ticket numbers
     @property
@@ -137,7 +137,7 @@ class HostTicketInterface:
             return TicketNumberReplyResult.ACCEPTED if is_known else TicketNumberReplyResult.NO_TICKET_WAITING
         if is_known or not is_system_number(ticket_number):
             return TicketNumberReplyResult.INVALID_NUMBER
-        self._handle(
+        self._submit_event(
             Event(EventType.TICKET_NUMBER_ASSIGNED, TicketNumberAssigned(id=request.id, number=ticket_number))
         )
         return TicketNumberReplyResult.ACCEPTED
@@ -152,9 +152,9 @@ class HostTicketInterface:
         if request is None:
             return TicketNumberReplyResult.NO_TICKET_WAITING
         refusal = TicketNumberRefused(
-            id=request.id, why=HOST_TIMED_OUT_REASON if has_timed_out else NUMBER_REFUSED_BY_HOST_REASON
+            id=request.id, reason=HOST_TIMED_OUT_REASON if has_timed_out else NUMBER_REFUSED_BY_HOST_REASON
         )
-        self._handle(Event(EventType.TICKET_NUMBER_REFUSED, refusal))
+        self._submit_event(Event(EventType.TICKET_NUMBER_REFUSED, refusal))
         return TicketNumberReplyResult.ACCEPTED
 
     # ------------------------------------------------------------------ redemption
@@ -182,21 +182,23 @@ class HostTicketInterface:
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
-            ticket_state = self.redemption_state
+            redemption_state = self.redemption_state
             return (
-                ticket_state if ticket_state.digits == digits else RedemptionState(RedemptionStatus.NOT_NOW)
+                redemption_state
+                if redemption_state.digits == digits
+                else RedemptionState(RedemptionStatus.NOT_NOW)
             )
         refusal = self._find_refusal(digits, kind, amount_cents, expiry_date, restricted_pool)
         if refusal is not None:
             return self.decline_redemption(*refusal)
-        authorised = TicketRedemptionAuthorised(
+        authorisation = TicketRedemptionAuthorised(
             id=inquiry.id,
             kind=kind,
             amount_cents=amount_cents,
-            expires="" if expiry_date is None else expiry_date.isoformat(),
-            pool=restricted_pool,
+            expiry_date="" if expiry_date is None else expiry_date.isoformat(),
+            restricted_pool=restricted_pool,
         )
-        self._handle(Event(EventType.TICKET_AUTHORISED, authorised))
+        self._submit_event(Event(EventType.TICKET_AUTHORISED, authorisation))
         return self.redemption_state
 
     def _find_refusal(
@@ -238,7 +240,7 @@ class HostTicketInterface:
                 TicketRefusalReason.NOT_NOW,
             ),
         )
-        return next(((status, reason) for holds, status, reason in checks if holds), None)
+        return next(((status, reason) for is_refused, status, reason in checks if is_refused), None)
 
     def decline_redemption(self, status: RedemptionStatus, reason: TicketRefusalReason) -> RedemptionState:
         """Return the ticket in escrow to the player because the host declines it; return the redemption's state.
@@ -250,7 +252,7 @@ class HostTicketInterface:
         if inquiry is None:
             return self.redemption_state
         reply = TicketRedemptionReply(id=inquiry.id, status=status, reason=reason)
-        self._handle(Event(EventType.TICKET_DECLINED, reply))
+        self._submit_event(Event(EventType.TICKET_DECLINED, reply))
         return RedemptionState(status, 0, inquiry.digits)
 
     @property
@@ -313,22 +315,22 @@ class HostTicketInterface:
         return (
             None
             if ticket is None or issue_id is None
-            else PrintedTicketInRing(ring_index, ticket, self._find_pool(issue_id))
+            else PrintedTicketInRing(ring_index, ticket, self._find_restricted_pool(issue_id))
         )
 
-    def _find_pool(self, pay_out_id: str) -> int:
+    def _find_restricted_pool(self, pay_out_id: str) -> int:
         """Return the number of the pool of restricted credit that became a cash-out's ticket; 0 for other credit."""
         entry = self._machine.journal.get(f"{pay_out_id}.printed")
         return 0 if entry is None else int(read_details(entry).get("pool", 0))
 
     def mark_ticket_read(self, ticket_number: str) -> None:
         """Record durably that the host has read its oldest unread ticket, if that ticket has this number."""
-        oldest = self.find_oldest_unread_ticket()
-        if oldest is not None and oldest.ticket.number == ticket_number:
+        oldest_unread_ticket = self.find_oldest_unread_ticket()
+        if oldest_unread_ticket is not None and oldest_unread_ticket.ticket.number == ticket_number:
             self._machine.post(
                 ISSUED_VOUCHER_READ_BY_HOST, state=build_ticket_read_state(self._machine.journal)
             )
-            self._machine.component(TicketDesk).mark_reported(ticket_number)
+            self._machine.component(TicketDesk).mark_read_by_host(ticket_number)
 
     def store_enrolment(self, validation_id: int, sequence: int) -> None:
         """Store the validation identifier and the first sequence number that the host assigns.

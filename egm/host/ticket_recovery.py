@@ -1,23 +1,20 @@
-"""The machine's ticket desk, and the recovery of tickets that a power loss interrupted.
+"""Recovery of tickets that a power loss interrupted.
 
 Issues and redemptions are written to the journal before they are written to the ticket ledger; numbers and locks are
 in the ledger first. Between the writes a ticket may briefly be redeemable nowhere, but never twice.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from egm.clock import Clock
-from egm.config.cabinet_file import POSITIONS_MAX, TicketValidator
+from egm.config.cabinet_file import POSITIONS_MAX
 from egm.devices.interface import PrintState
 from egm.features.memory_clear.records import has_ticket_ended, list_entries_paid_at_clear
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_REPORTED_AGAIN, TicketReportedAgain
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
-from egm.kernel.machine import Machine, MachineIdentity
+from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import raise_fault
-from egm.kernel.timekeeping import Timekeeper
 from egm.money.entries import (
     DISPUTED_AMOUNT_RULED,
     ORPHAN_TICKET,
@@ -38,77 +35,16 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, PrintingRecord
 from egm.money.ticket_ledger import check_ledger_against_journal, update_ledger_faults
-from egm.profiles import Profile
 from egm.tickets.audit import LedgerAnchor
 from egm.tickets.desk import (
     TicketDesk,
-    TicketIssuer,
-    TicketRules,
-    build_stand_alone_numbering,
-    create_enrolled_number,
 )
 from egm.tickets.model import TicketState
-from egm.tickets.numbers import is_host_number, is_stand_alone_number
 from egm.tickets.record import TicketAction, TicketRecord
-from egm.tickets.store import TicketStore
-from rng import OutOfService, RandomService
 
 #: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
 #: redemption is recorded in the ledger.
 _ENTRY_KINDS_CREDITING_TICKETS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTED_AMOUNT_RULED.kind)
-
-
-def create_ticket_desk(
-    store: TicketStore,
-    identity: MachineIdentity,
-    profile: Profile,
-    clock: Clock,
-    timekeeper: Timekeeper,
-    find_random_service: Callable[[], RandomService | None],
-    validator: TicketValidator = TicketValidator.STAND_ALONE,
-    *,
-    is_in_journal: Callable[[TicketRecord], bool],
-) -> TicketDesk:
-    """Create the machine's ticket desk, which issues and redeems tickets in the ledger ``store``.
-
-    On a machine without a host, ticket numbers are random. With a host, the machine creates its own numbers from the
-    host's enrolment, and the number of tickets that the host has not read is limited (H-09). ``is_in_journal``
-    returns whether the journal confirms a ticket that the ledger lists as issued by this machine.
-    """
-    is_stand_alone_machine = validator is TicketValidator.STAND_ALONE
-    allowance = profile.host.offline_tickets if validator is TicketValidator.SYSTEM else HOST_TICKET_RING_SIZE
-
-    def below(bound: int) -> int:
-        """Return a random number below a bound, for a ticket number."""
-        service = find_random_service()
-        if service is None:
-            raise OutOfService(
-                "a ticket number was requested, but the random number generator is not started"
-            )
-        with service.step() as step:
-            return step.below(bound, "validation number")
-
-    return TicketDesk(
-        store,
-        TicketIssuer(
-            serial=identity.serial,
-            operator_number=identity.operator_number,
-            venue=identity.venue,
-        ),
-        TicketRules(
-            currency=profile.currency,
-            template=profile.id,
-            limit_cents=profile.tickets.limit_cents,
-            valid_days=profile.tickets.valid_days,
-            unread_own_tickets_max=None if is_stand_alone_machine else allowance,
-            unread_tickets_max=None if is_stand_alone_machine else HOST_TICKET_RING_SIZE,
-        ),
-        clock,
-        numbering=build_stand_alone_numbering(below) if is_stand_alone_machine else create_enrolled_number,
-        is_ticket_number=is_stand_alone_number if is_stand_alone_machine else is_host_number,
-        date_is_known=lambda: timekeeper.is_clock_trusted,
-        is_accounted=is_in_journal,
-    )
 
 
 def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
@@ -134,8 +70,8 @@ def recover_tickets(machine: Machine, reason: str = "") -> None:
         close_printed_ticket(machine)
     else:
         _complete_interrupted_tickets(machine, desk)
-        _check_credited_tickets_redeemed(machine, desk)
-        _check_tickets_paid_at_clear(machine, desk)
+        _raise_faults_for_credited_tickets(machine, desk)
+        _raise_faults_for_tickets_paid_at_clear(machine, desk)
         reason = check_ledger_against_journal(machine)
     update_ledger_faults(machine, reason)
 
@@ -145,26 +81,26 @@ def close_printed_ticket(machine: Machine) -> None:
 
     This is for a machine without a ticket ledger, which cannot query its printer about the ticket.
     """
-    printed = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    if printed is not None and printed.state is PrintState.BARCODE_DONE:
-        machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={MoneyKey.PRINT_JOB: None})
+    print_job = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
+    if print_job is not None and print_job.state is PrintState.BARCODE_DONE:
+        machine.post(TICKET_TAKEN, TicketTaken(id=print_job.id), state={MoneyKey.PRINT_JOB: None})
 
 
-def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None:
+def _raise_faults_for_credited_tickets(machine: Machine, desk: TicketDesk) -> None:
     """Raise a fault if a ticket that the journal has credited is not redeemed in the ticket ledger.
 
     The cause is a power loss between credit and redemption, if a cashier releases the ticket before the restart. The
     credit stays; staff must find out whether the cashier also paid the ticket. The fault is raised once for
     each ticket, and a technician clears it.
     """
-    latest_credits = machine.journal.entries(
+    crediting_entries = machine.journal.entries(
         _ENTRY_KINDS_CREDITING_TICKETS, limit=POSITIONS_MAX, newest_first=True
     )
-    for entry in list(latest_credits):
+    for entry in list(crediting_entries):
         redemption_id = entry.transaction.id.removesuffix(".in")
         record = desk.store.find_by_redemption(redemption_id)
-        already_recorded = machine.journal.get(f"{redemption_id}.contradicted")
-        if record is None or already_recorded is not None or _was_redeemed(record, redemption_id):
+        contradiction_entry = machine.journal.get(f"{redemption_id}.contradicted")
+        if record is None or contradiction_entry is not None or _was_redeemed(record, redemption_id):
             continue
         ticket, anchor = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR)
         account = f"world:voucher_in:{ticket.kind}"
@@ -184,7 +120,7 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
         )
 
 
-def _check_tickets_paid_at_clear(machine: Machine, desk: TicketDesk) -> None:
+def _raise_faults_for_tickets_paid_at_clear(machine: Machine, desk: TicketDesk) -> None:
     """Raise a fault for a technician to clear if a ticket paid at a memory clear is not redeemed in the ledger.
 
     Two people paid the ticket's amount by hand at the clear. A cashier has released the ticket since, and may have paid
@@ -244,28 +180,28 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
     A ticket that the host authorised and that is no longer being stacked is reported to the host as not stacked.
     """
     if machine.component(HostMoney).ticket_validator.is_host:
-        unread_pay_outs = {
-            find_pay_out_in_ticket_ring(machine.journal, index)
-            for index in list_unread_ticket_indices(machine.journal)
+        unread_pay_out_ids = {
+            find_pay_out_in_ticket_ring(machine.journal, ring_index)
+            for ring_index in list_unread_ticket_indices(machine.journal)
         }
-        for record in desk.list_unreported():
-            if record.state is TicketState.RESERVED or record.issue_id in unread_pay_outs:
+        for record in desk.list_unread():
+            if record.state is TicketState.RESERVED or record.issue_id in unread_pay_out_ids:
                 continue
             if (
                 not machine.journal.has_transaction(f"{record.issue_id}.printed")
-                and len(unread_pay_outs) < HOST_TICKET_RING_SIZE
+                and len(unread_pay_out_ids) < HOST_TICKET_RING_SIZE
             ):
                 _add_ticket_to_host_ring(
                     machine, record
                 )  # printed before a memory clear, which erased that it is unread
-                unread_pay_outs.add(record.issue_id)
+                unread_pay_out_ids.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger
-                desk.mark_reported(record.ticket.number)
-    ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
-    if ticket is None or ticket.status is not RedemptionStatus.PENDING:
+                desk.mark_read_by_host(record.ticket.number)
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
+    if host_ticket is None or host_ticket.status is not RedemptionStatus.PENDING:
         return
-    if ticket.id not in _list_ids_in_progress(machine):
-        not_stacked_ticket = replace(ticket, status=RedemptionStatus.NOT_STACKED)
+    if host_ticket.id not in _list_ids_in_progress(machine):
+        not_stacked_ticket = replace(host_ticket, status=RedemptionStatus.NOT_STACKED)
         machine.post(
             HOST_VOUCHER_NOT_STACKED,
             not_stacked_ticket,

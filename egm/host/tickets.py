@@ -107,7 +107,7 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     central system and the host was removed, no ticket is printed, because nobody would accept it.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    reason = event.read_payload(TicketNumberRefused).why
+    reason = event.read_payload(TicketNumberRefused).reason
     is_host_required = machine.profile.tickets.central and not host_validates(machine, event)
     may_use_own_number = (
         reason != NUMBER_REFUSED_BY_HOST_REASON
@@ -163,18 +163,18 @@ def query_ticket_value(machine: Machine, event: Event) -> None:
     It is returned if its number cannot be a ticket's, if the host is offline, or if the host has not yet read
     the result of the last ticket that it authorised.
     """
-    money, paper = machine.component(HostMoney), event.read_payload(TicketEscrowed)
-    inquiry = TicketInquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
+    host_money, escrowed_ticket = machine.component(HostMoney), event.read_payload(TicketEscrowed)
+    inquiry = TicketInquiry(machine.fresh_id("ticket"), escrowed_ticket.escrow_number, escrowed_ticket.digits)
     machine.notice = None
-    if not machine.component(TicketDesk).is_ticket_number(paper.digits):
+    if not machine.component(TicketDesk).is_ticket_number(escrowed_ticket.digits):
         _return_ticket(machine, inquiry, RedemptionStatus.MISREAD, TicketRefusalReason.MISREAD)
-    elif not money.is_online:
+    elif not host_money.is_online:
         _return_ticket(machine, inquiry, RedemptionStatus.LINK_DOWN, TicketRefusalReason.HOST_DOWN)
     elif _has_unread_authorised_result(machine):
         _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, TicketRefusalReason.NOT_NOW)
     else:
-        money.ticket_inquiry = inquiry
-        machine.component(MoneyDevices).required_acceptor.hold(paper.escrow)
+        host_money.ticket_inquiry = inquiry
+        machine.component(MoneyDevices).required_acceptor.hold(escrowed_ticket.escrow_number)
         machine.notice = Notice(code="ticket_is_checked")
 
 
@@ -194,27 +194,27 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
     """
     inquiry, reply = _require_inquiry(machine), event.read_payload(TicketRedemptionAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
-    answer = machine.component(TicketDesk).admit_host_ticket(
+    result = machine.component(TicketDesk).admit_host_ticket(
         inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents
     )
-    if isinstance(answer, TicketRefusal):
-        _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, answer.reason)
+    if isinstance(result, TicketRefusal):
+        _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, result.reason)
         return
     machine.component(HostMoney).ticket_inquiry = None
-    machine.component(LockedTicket).redemption = answer
+    machine.component(LockedTicket).redemption = result
     machine.post(
         VOUCHER_AUTHORISED,
         TicketStackingOrdered(
-            id=inquiry.id, number=answer.ticket.masked_number, amount_cents=amount_cents, kind=kind
+            id=inquiry.id, number=result.ticket.masked_number, amount_cents=amount_cents, kind=kind
         ),
         state={
             HostKey.LAST_TICKET_REDEMPTION: HostTicketRecord(
                 id=inquiry.id,
-                masked_number=answer.ticket.masked_number,
+                masked_number=result.ticket.masked_number,
                 amount_cents=amount_cents,
                 credit_kind=kind.value,
-                expiry_date=reply.expires,
-                restricted_pool=reply.pool,
+                expiry_date=reply.expiry_date,
+                restricted_pool=reply.restricted_pool,
                 status=RedemptionStatus.PENDING,
                 host_has_read=False,
             )
@@ -239,11 +239,11 @@ def _return_ticket(
 
     The status is not stored while the host has not read the result of a ticket that it authorised.
     """
-    money = machine.component(HostMoney)
-    money.ticket_inquiry, money.last_returned_digits = None, inquiry.digits
+    host_money = machine.component(HostMoney)
+    host_money.ticket_inquiry, host_money.last_returned_digits = None, inquiry.digits
     host_expects_result = status in _REDEMPTION_STATUSES_HOST_MUST_READ
     number = mask_number(inquiry.digits)
-    outcome = HostTicketRecord(
+    host_ticket = HostTicketRecord(
         id=inquiry.id,
         masked_number=number,
         amount_cents=0,
@@ -254,7 +254,7 @@ def _return_ticket(
     machine.post(
         HOST_VOUCHER_REFUSED,
         TicketRefusedByHost(id=inquiry.id, number=number, status=status, reason=reason.value),
-        state={} if _has_unread_authorised_result(machine) else {HostKey.LAST_TICKET_REDEMPTION: outcome},
+        state={} if _has_unread_authorised_result(machine) else {HostKey.LAST_TICKET_REDEMPTION: host_ticket},
     )
     machine.component(MoneyDevices).required_acceptor.return_paper(inquiry.escrow_number)
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
@@ -262,10 +262,10 @@ def _return_ticket(
 
 def _require_inquiry(machine: Machine) -> TicketInquiry:
     """Return the open query about the ticket in escrow. Raises InvariantError if none exists."""
-    money = machine.component(HostMoney)
-    if money.ticket_inquiry is None:
+    host_money = machine.component(HostMoney)
+    if host_money.ticket_inquiry is None:
         raise InvariantError("the host replied about a ticket, but no query is open")
-    return money.ticket_inquiry
+    return host_money.ticket_inquiry
 
 
 def record_result_read(machine: Machine) -> None:

@@ -7,7 +7,7 @@ after start-up, when the host gets time for its first poll.
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.clock import NANOSECONDS_PER_SECOND
 from egm.host.events import TicketNumberRefused, TicketRedemptionReply
@@ -23,6 +23,13 @@ from egm.tickets.redemption import TicketRefusalReason
 
 #: Interval between checks for expired promotional credit.
 _CREDIT_EXPIRY_CHECK_INTERVAL_SECONDS: Final = 30.0
+
+
+class HostWait(NamedTuple):
+    """A wait for the host: the time left for it, and the event that ends it."""
+
+    seconds_left: float
+    end_event: Event
 
 
 class HostTimeouts:
@@ -46,46 +53,53 @@ class HostTimeouts:
 
     def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (the snapshot does not contain the waits)
         """Start a timer for each new wait for the host, and cancel the timers of waits that have ended."""
-        waits = dict(self.iter_waits())
-        for name in self._timers.keys() - waits.keys():
-            self._timers.pop(name).cancel()
-        for name in waits.keys() - self._timers.keys():
-            seconds, end_event = waits[name]
-            self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._end_wait, end_event)
+        wait_by_id = dict(self.iter_waits())
+        for wait_id in self._timers.keys() - wait_by_id.keys():
+            self._timers.pop(wait_id).cancel()
+        for wait_id in wait_by_id.keys() - self._timers.keys():
+            wait = wait_by_id[wait_id]
+            self._timers[wait_id] = asyncio.get_running_loop().call_later(
+                wait.seconds_left, self._end_wait, wait.end_event
+            )
 
     def _end_wait(self, end_event: Event) -> None:
         """Submit the event that ends a wait for the host's reply or lock."""
         self._context.submit_event(end_event)
 
-    def iter_waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
-        """Yield every present wait for the host: a name, and a pair of the seconds left and the event that ends it."""
-        host, answer_seconds = self._machine.component(HostMoney), self._machine.profile.host.answer_seconds
+    def iter_waits(self) -> Iterator[tuple[str, HostWait]]:
+        """Yield every present wait for the host, with its id."""
+        host_money, reply_seconds_max = (
+            self._machine.component(HostMoney),
+            self._machine.profile.host.answer_seconds,
+        )
         request = self._tickets.pending_ticket_number_request
         if request is not None:
             elapsed_seconds = (self._machine.clock.monotonic_ns() - self._started_ns) / NANOSECONDS_PER_SECOND
-            seconds = answer_seconds if host.is_online else max(0, answer_seconds - elapsed_seconds)
+            seconds_left = (
+                reply_seconds_max if host_money.is_online else max(0, reply_seconds_max - elapsed_seconds)
+            )
             yield (
                 request.id,
-                (
-                    seconds,
+                HostWait(
+                    seconds_left,
                     Event(
                         EventType.TICKET_NUMBER_REFUSED,
-                        TicketNumberRefused(id=request.id, why=HOST_TIMED_OUT_REASON),
+                        TicketNumberRefused(id=request.id, reason=HOST_TIMED_OUT_REASON),
                     ),
                 ),
             )
-        inquiry = host.ticket_inquiry
+        inquiry = host_money.ticket_inquiry
         if inquiry is not None:
             reply = TicketRedemptionReply(
                 id=inquiry.id, status=RedemptionStatus.TIMED_OUT, reason=TicketRefusalReason.HOST_DOWN
             )
-            yield inquiry.id, (answer_seconds, Event(EventType.TICKET_DECLINED, reply))
-        lock = host.transfer_lock
+            yield inquiry.id, HostWait(reply_seconds_max, Event(EventType.TICKET_DECLINED, reply))
+        lock = host_money.transfer_lock
         if lock is not None:
-            left_ns = lock.until_ns - self._machine.clock.monotonic_ns()
+            remaining_ns = lock.until_ns - self._machine.clock.monotonic_ns()
             yield (
                 f"lock-{lock.until_ns}",
-                (max(0, left_ns) / NANOSECONDS_PER_SECOND, Event(EventType.TRANSFER_LOCK_ENDED)),
+                HostWait(max(0, remaining_ns) / NANOSECONDS_PER_SECOND, Event(EventType.TRANSFER_LOCK_ENDED)),
             )
 
 
@@ -95,7 +109,12 @@ def create_host_timeouts(context: MachineContext) -> Iterable[BackgroundService]
     It is needed if a host controls tickets, transfers or bonuses, or if restricted credit is recorded.
     """
     machine = context.engine.machine
-    host = machine.component(HostMoney)
+    host_money = machine.component(HostMoney)
     has_restricted_terms = machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS) is not None
-    if host.ticket_validator.is_host or host.can_transfer or host.can_award_bonuses or has_restricted_terms:
+    if (
+        host_money.ticket_validator.is_host
+        or host_money.can_transfer
+        or host_money.can_award_bonuses
+        or has_restricted_terms
+    ):
         yield HostTimeouts(context)

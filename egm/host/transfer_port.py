@@ -99,7 +99,7 @@ class HostTransferInterface:
         """
         self._engine = engine
         self._machine = engine.machine
-        self._handle = submit_event
+        self._submit_event = submit_event
         self._identifier_digests_before_clear = list_earlier_transfers(self._machine.journal)
 
     # ------------------------------------------------------------------ orders
@@ -118,15 +118,15 @@ class HostTransferInterface:
         registration key; a key of all zeros is not checked. With ``only_if_locked``, the order is refused
         unless the host holds the transfer lock.
         """
-        host = self._machine.component(HostMoney)
-        if self.has_unread_result or host.transfer_order is not None:
+        host_money = self._machine.component(HostMoney)
+        if self.has_unread_result or host_money.transfer_order is not None:
             return TransferStatus.PREVIOUS_RESULT_UNREAD
         refusal = self._find_refusal(order, asset_number, registration_key, only_if_locked=only_if_locked)
         if refusal is not None:
             record_failed_order(self._machine, order, refusal, host_has_result=True)
             return refusal
-        host.transfer_order = order
-        self._handle(Event(EventType.TRANSFER_ORDERED))
+        host_money.transfer_order = order
+        self._submit_event(Event(EventType.TRANSFER_ORDERED))
         return TransferStatus.PENDING
 
     def _find_refusal(
@@ -134,8 +134,8 @@ class HostTransferInterface:
     ) -> TransferStatus | None:
         """Return the first reason to refuse a host's transfer order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
-        host, identifier = machine.component(HostMoney), order.identifier
-        wrong_key = self._find_key_refusal(registration_key)
+        host_money, identifier = machine.component(HostMoney), order.identifier
+        key_refusal = self._find_key_refusal(registration_key)
         restricted_cents = (
             order.cents_by_credit_kind.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
         )
@@ -145,8 +145,11 @@ class HostTransferInterface:
         checks = (
             (order.order_error, order.order_error),
             (not self._is_transfer_kind_supported(order.kind), TransferStatus.UNSUPPORTED),
-            (not host.asset_number or asset_number != host.asset_number, TransferStatus.WRONG_ASSET),
-            (wrong_key, wrong_key),
+            (
+                not host_money.asset_number or asset_number != host_money.asset_number,
+                TransferStatus.WRONG_ASSET,
+            ),
+            (key_refusal, key_refusal),
             (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
             (would_block_a_jackpot_handpay(machine.journal, identifier), TransferStatus.BAD_IDENTIFIER),
             (self._was_executed(identifier), TransferStatus.NOT_UNIQUE),
@@ -174,7 +177,7 @@ class HostTransferInterface:
                 TransferStatus.OTHER_POOL,
             ),
         )
-        return next((status for holds, status in checks if holds), None)
+        return next((status for is_refused, status in checks if is_refused), None)
 
     def _was_executed(self, identifier: str) -> bool:
         """Return whether the transfer with this identifier has already moved value.
@@ -196,10 +199,10 @@ class HostTransferInterface:
 
     def _is_transfer_kind_supported(self, kind: TransferKind) -> bool:
         """Return whether this machine supports transfers of a kind with its host."""
-        host = self._machine.component(HostMoney)
+        host_money = self._machine.component(HostMoney)
         if kind is TransferKind.OTHER:
             return False
-        return host.can_award_bonuses if kind.is_bonus else host.can_transfer
+        return host_money.can_award_bonuses if kind.is_bonus else host_money.can_transfer
 
     def _find_key_refusal(self, registration_key: bytes) -> TransferStatus | None:
         """Return the status that refuses a registration key, or None if the key is right.
@@ -217,7 +220,7 @@ class HostTransferInterface:
     def cancel_order(self) -> TransferStatus:
         """Cancel a host's transfer order that is not executed yet; return the status of the last order."""
         if self._machine.component(HostMoney).transfer_order is not None:
-            self._handle(Event(EventType.TRANSFER_CANCELLED))
+            self._submit_event(Event(EventType.TRANSFER_CANCELLED))
         last_order = self.last_result
         return TransferStatus.NO_TRANSFER_YET if last_order is None else last_order.status
 
@@ -294,22 +297,22 @@ class HostTransferInterface:
         ``required_transfers_code`` is the protocol's code for the kinds of transfers that must be possible. A
         repeated request restarts the time.
         """
-        money = self._machine.component(HostMoney)
+        host_money = self._machine.component(HostMoney)
         until_ns = (
             self._machine.clock.monotonic_ns() + hundredths_of_second * _NANOSECONDS_PER_HUNDREDTH_SECOND
         )
-        previous_lock = money.transfer_lock
+        previous_lock = host_money.transfer_lock
         is_cash_out_waiting = previous_lock is not None and previous_lock.has_open_cash_out_offer
-        money.transfer_lock = TransferLock(
+        host_money.transfer_lock = TransferLock(
             required_transfers_code, until_ns, is_cash_out_waiting=is_cash_out_waiting
         )
-        self._handle(Event(EventType.TRANSFER_LOCK_REQUESTED))
+        self._submit_event(Event(EventType.TRANSFER_LOCK_REQUESTED))
         return self.transfer_lock_state
 
     def release_lock(self) -> None:
         """Release the host's transfer lock, or withdraw its request. Without a lock, do nothing."""
         if self._machine.component(HostMoney).transfer_lock is not None:
-            self._handle(Event(EventType.TRANSFER_LOCK_ENDED))
+            self._submit_event(Event(EventType.TRANSFER_LOCK_ENDED))
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property
@@ -319,18 +322,18 @@ class HostTransferInterface:
         return lock is not None and lock.is_cash_out_offer
 
     @property
-    def cash_out_terms(self) -> tuple[bool, bool]:
+    def cash_out_terms(self) -> CashOutTerms:
         """Return whether cash-outs are offered to the host first, and whether only the host may take them."""
         terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT_TERMS)
-        return (False, False) if terms is None else (terms.is_offered_to_host, terms.host_only)
+        return terms or CashOutTerms(is_offered_to_host=False, is_host_only=False)
 
     def set_cash_out_terms(self, *, enabled: bool, host_only: bool) -> None:
         """Set whether cash-outs are offered to the host first, and whether only the host may take them (``host_only``).
 
         A repeat changes nothing.
         """
-        terms = CashOutTerms(is_offered_to_host=enabled, host_only=host_only)
-        if (enabled, host_only) != self.cash_out_terms:
+        terms = CashOutTerms(is_offered_to_host=enabled, is_host_only=host_only)
+        if terms != self.cash_out_terms:
             self._machine.post(AFT_CASH_OUT_TERMS_SET, terms, state={HostKey.CASH_OUT_TERMS: terms})
 
     # ------------------------------------------------------------------ registration
@@ -338,19 +341,19 @@ class HostTransferInterface:
     def current_registration(self) -> AftRegistration:
         """Return the machine's registration for transfers."""
         record = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
-        host = self._machine.component(HostMoney)
+        host_money = self._machine.component(HostMoney)
         if record is None:
-            return AftRegistration(asset_number=host.asset_number)
-        return AftRegistration(True, host.asset_number, record.pos_id, host.registration_key)
+            return AftRegistration(asset_number=host_money.asset_number)
+        return AftRegistration(True, host_money.asset_number, record.pos_id, host_money.registration_key)
 
     def register_machine(self, asset_number: int, registration_key: bytes, pos_id: int) -> AftRegistration:
         """Register the machine for transfers and return its registration.
 
         If ``asset_number`` is not the machine's, nothing changes and the returned registration says "not registered".
         """
-        host = self._machine.component(HostMoney)
-        if not host.asset_number or asset_number != host.asset_number:
-            return AftRegistration(asset_number=host.asset_number)
+        host_money = self._machine.component(HostMoney)
+        if not host_money.asset_number or asset_number != host_money.asset_number:
+            return AftRegistration(asset_number=host_money.asset_number)
         record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(registration_key))
         are_transfers_unproved = self._machine.memory.get(HostKey.TRANSFER_IDENTIFIERS_LOST) is not None
         if (
@@ -359,7 +362,7 @@ class HostTransferInterface:
         ):
             state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFER_IDENTIFIERS_LOST: None}
             self._machine.post(AFT_REGISTERED, AftRegistered(pos_id=pos_id), state=state)
-        host.registration_key = registration_key
+        host_money.registration_key = registration_key
         return self.current_registration
 
     def cancel_registration(self) -> AftRegistration:

@@ -46,7 +46,7 @@ from egm.money.records.host import (
     TransferStatus,
 )
 from egm.money.records.money import HandpayEnding, HandpayRecord
-from egm.money.restricted import find_restricted_terms, is_restricted_credit_expired
+from egm.money.restricted_credit import find_restricted_terms, is_restricted_credit_expired
 from meters import Phase, Transfer
 from meters.view import JournalView
 
@@ -72,11 +72,11 @@ def cash_out_goes_to_host_first(machine: Machine, event: Event) -> bool:
     The host must be online and have enabled this, there must be credit, and the event must not come from an
     offer that the host has just declined.
     """
-    money = machine.component(HostMoney)
+    host_money = machine.component(HostMoney)
     terms = machine.memory.read(CashOutTerms, HostKey.CASH_OUT_TERMS)
     return (
-        money.can_transfer
-        and money.is_online
+        host_money.can_transfer
+        and host_money.is_online
         and terms is not None
         and terms.is_offered_to_host
         and machine.credit_cents > 0
@@ -98,19 +98,19 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
     is offered to the host and the order takes no credit, the offer stays open. If the order takes only a part of
     it, the host counts as having declined the rest.
     """
-    money = machine.component(HostMoney)
+    host_money = machine.component(HostMoney)
     order = _remove_order(machine)
-    cents = _compute_possible_amounts(machine, order)
-    if isinstance(cents, TransferStatus):
-        record_failed_order(machine, order, cents)
+    movable_cents_by_kind = _compute_possible_amounts(machine, order)
+    if isinstance(movable_cents_by_kind, TransferStatus):
+        record_failed_order(machine, order, movable_cents_by_kind)
         return
-    _record_transfer(machine, order, cents)
-    lock = money.transfer_lock
+    _record_transfer(machine, order, movable_cents_by_kind)
+    lock = host_money.transfer_lock
     if lock is None or order.stays_locked_afterwards:
         return
     if lock.is_cash_out_offer and order.kind is not TransferKind.OUT:
         return
-    money.transfer_lock = None
+    host_money.transfer_lock = None
     _decline_cash_out(machine, lock)
 
 
@@ -126,8 +126,8 @@ def cancel_transfer(machine: Machine, _: Event) -> None:
 
 def _remove_order(machine: Machine) -> TransferOrder:
     """Remove and return the host's pending transfer order. Raises InvariantError if none exists."""
-    money = machine.component(HostMoney)
-    order, money.transfer_order = money.transfer_order, None
+    host_money = machine.component(HostMoney)
+    order, host_money.transfer_order = host_money.transfer_order, None
     if order is None:
         raise InvariantError("a transfer was started, but the host has ordered none")
     return order
@@ -149,22 +149,22 @@ def _compute_possible_amounts(
     if adds_restricted and not can_add_restricted_pool(machine, order.restricted_pool):
         return TransferStatus.OTHER_POOL
     if order.kind is TransferKind.OUT:
-        cents = {
+        cents_by_kind = {
             kind: min(requested_cents, machine.read_credit_cents(kind))
             for kind, requested_cents in order.cents_by_credit_kind.items()
         }
     else:
-        cents = dict(order.cents_by_credit_kind)
+        cents_by_kind = dict(order.cents_by_credit_kind)
         if order.kind is not TransferKind.BONUS_JACKPOT:
             room_cents = machine.profile.value_in.credit_limit_cents - machine.credit_cents
             limit_cents = min(limit_cents, max(0, room_cents))
-    limited_cents = _limit_amounts(cents, limit_cents)
-    if limited_cents == order.cents_by_credit_kind:
-        return limited_cents
+    limited_cents_by_kind = _limit_amounts(cents_by_kind, limit_cents)
+    if limited_cents_by_kind == order.cents_by_credit_kind:
+        return limited_cents_by_kind
     if order.may_be_partial and not order.kind.is_bonus:
-        return limited_cents
+        return limited_cents_by_kind
     # If the limit has changed nothing, the credit was less than the order.
-    return TransferStatus.BAD_AMOUNT if limited_cents == cents else TransferStatus.OVER_LIMIT
+    return TransferStatus.BAD_AMOUNT if limited_cents_by_kind == cents_by_kind else TransferStatus.OVER_LIMIT
 
 
 def _limit_amounts(cents_by_credit_kind: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
@@ -172,11 +172,11 @@ def _limit_amounts(cents_by_credit_kind: Mapping[CreditKind, int], limit_cents: 
 
     The limit is used up by the kinds in the given order, so the last kinds are reduced first.
     """
-    limited_cents, remaining_cents = {}, limit_cents
+    limited_cents_by_kind, remaining_cents = {}, limit_cents
     for kind, requested_cents in cents_by_credit_kind.items():
-        limited_cents[kind] = min(requested_cents, remaining_cents)
-        remaining_cents -= limited_cents[kind]
-    return limited_cents
+        limited_cents_by_kind[kind] = min(requested_cents, remaining_cents)
+        remaining_cents -= limited_cents_by_kind[kind]
+    return limited_cents_by_kind
 
 
 def _record_transfer(
@@ -188,14 +188,16 @@ def _record_transfer(
         if cents_by_credit_kind == order.cents_by_credit_kind
         else TransferStatus.COMPLETED_IN_PART
     )
-    moved_cents = {kind: amount_cents for kind, amount_cents in cents_by_credit_kind.items() if amount_cents}
-    count = int(machine.memory.get(HostKey.TRANSFER_COUNT) or 0) + 1
+    moved_cents_by_kind = {
+        kind: amount_cents for kind, amount_cents in cents_by_credit_kind.items() if amount_cents
+    }
+    transfer_count = int(machine.memory.get(HostKey.TRANSFER_COUNT) or 0) + 1
     result = replace(
         _build_result_record(machine, order, status, cents_by_credit_kind),
-        history_index=(count - 1) % TRANSFER_HISTORY_SIZE + 1,
+        history_index=(transfer_count - 1) % TRANSFER_HISTORY_SIZE + 1,
     )
-    state: dict[str, object] = {HostKey.TRANSFER_COUNT: count, HostKey.LAST_TRANSFER: result}
-    if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved_cents:
+    state: dict[str, object] = {HostKey.TRANSFER_COUNT: transfer_count, HostKey.LAST_TRANSFER: result}
+    if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved_cents_by_kind:
         expires = "" if order.expiry_date is None else order.expiry_date.isoformat()
         state[MoneyKey.RESTRICTED_CREDIT_TERMS] = RestrictedTerms(
             expiry_date=expires, restricted_pool=order.restricted_pool
@@ -211,12 +213,12 @@ def _record_transfer(
         entry_id=format_entry_id(order.identifier),
         transfers=tuple(
             _build_transfer(machine, order.kind, credit_kind, amount_cents)
-            for credit_kind, amount_cents in moved_cents.items()
+            for credit_kind, amount_cents in moved_cents_by_kind.items()
         ),
         state=state,
     )
-    if moved_cents:
-        total_cents = sum(moved_cents.values())
+    if moved_cents_by_kind:
+        total_cents = sum(moved_cents_by_kind.values())
         machine.notice = Notice(code=f"transfer_{order.kind.value}", values={"amount_cents": total_cents})
 
 
@@ -224,14 +226,14 @@ def _build_transfer(
     machine: Machine, kind: TransferKind, credit_kind: CreditKind, amount_cents: int
 ) -> Transfer:
     """Return the journal transfer of one kind of credit: from the host, to the host, or as a bonus."""
-    credit = machine.name_credit_account(credit_kind)
+    credit_account = machine.name_credit_account(credit_kind)
     match kind:
         case TransferKind.IN:
-            return Transfer(f"world:aft_in:{credit_kind}", credit, amount_cents)
+            return Transfer(f"world:aft_in:{credit_kind}", credit_account, amount_cents)
         case TransferKind.OUT:
-            return Transfer(credit, f"out:aft_out:{credit_kind}", amount_cents)
+            return Transfer(credit_account, f"out:aft_out:{credit_kind}", amount_cents)
         case TransferKind.BONUS:
-            return Transfer("house:bonus", credit, amount_cents)
+            return Transfer("house:bonus", credit_account, amount_cents)
         case TransferKind.BONUS_JACKPOT:
             return Transfer("house:bonus", "out:handpay_bonus", amount_cents)
         case TransferKind.OTHER:
@@ -332,20 +334,20 @@ def _decline_cash_out(machine: Machine, lock: TransferLock) -> None:
     If the host has forbidden other ways, the credit stays, and the player is shown a notice. Do nothing if ``lock`` was
     not held to offer a cash-out, or if no credit is left.
     """
-    money = machine.component(HostMoney)
+    host_money = machine.component(HostMoney)
     if lock.has_open_cash_out_offer and machine.credit_cents:
-        is_host_only = machine.memory.require(CashOutTerms, HostKey.CASH_OUT_TERMS).host_only
-        money.is_cash_out_declined = not is_host_only
-        money.declined_balance_cents = machine.credit_cents if is_host_only else None
+        is_host_only = machine.memory.require(CashOutTerms, HostKey.CASH_OUT_TERMS).is_host_only
+        host_money.is_cash_out_declined = not is_host_only
+        host_money.declined_balance_cents = machine.credit_cents if is_host_only else None
         machine.notice = Notice(code="cash_out_not_taken", severity="warning") if is_host_only else None
 
 
 def _require_lock(machine: Machine) -> TransferLock:
     """Return the transfer lock that a host requested or holds. Raises InvariantError if none exists."""
-    money = machine.component(HostMoney)
-    if money.transfer_lock is None:
+    host_money = machine.component(HostMoney)
+    if host_money.transfer_lock is None:
         raise InvariantError("a transfer lock was to be granted or ended, but no host has requested one")
-    return money.transfer_lock
+    return host_money.transfer_lock
 
 
 # ---------------------------------------------------------------------------------------------- promotions
@@ -386,15 +388,17 @@ def start_declined_cash_out(machine: Machine, _: Event) -> Event:
     return Event(EventType.CASH_OUT, CashOut(has_host_declined_credits=True))
 
 
-def can_add_restricted_pool(machine: Machine, pool: int) -> bool:
-    """Return whether restricted credit of the host's pool ``pool`` may be added to the credit meter.
+def can_add_restricted_pool(machine: Machine, restricted_pool: int) -> bool:
+    """Return whether restricted credit of the host's pool ``restricted_pool`` may be added to the credit meter.
 
     Credit of different pools is never mixed. The check considers the credit on the meter and an authorised
     ticket that is still being stacked.
     """
-    on_meter = find_restricted_terms(machine)
+    meter_terms = find_restricted_terms(machine)
     ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
-    in_escrow = (
+    escrow_terms = (
         ticket.restricted_terms if ticket is not None and ticket.status is RedemptionStatus.PENDING else None
     )
-    return all(terms is None or terms.restricted_pool == pool for terms in (on_meter, in_escrow))
+    return all(
+        terms is None or terms.restricted_pool == restricted_pool for terms in (meter_terms, escrow_terms)
+    )

@@ -34,7 +34,7 @@ class ClockWatch:
         self._context = context
         self._clock = context.clock
         self._machine = context.engine.machine
-        self._wall, self._ns = self._clock.now(), self._clock.monotonic_ns()
+        self._last_wall_time, self._last_monotonic_ns = self._clock.now(), self._clock.monotonic_ns()
 
     async def run(self) -> None:
         """Check periodically whether the clock was set or is doubted."""
@@ -44,11 +44,15 @@ class ClockWatch:
 
     def check_clock(self) -> None:
         """If the clock was set since the last check, record this; update the fault that the clock is not trusted."""
-        wall, ns = self._clock.now(), self._clock.monotonic_ns()
-        expected_wall: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
-        self._wall, self._ns = wall, ns
-        if abs(wall - expected_wall) > CLOCK_DEVIATION_MAX:
-            change = ClockChanged(expected_time=expected_wall.isoformat(), clock_time=wall.isoformat())
+        wall_time, monotonic_ns = self._clock.now(), self._clock.monotonic_ns()
+        expected_wall_time: datetime = self._last_wall_time + timedelta(
+            microseconds=(monotonic_ns - self._last_monotonic_ns) // 1000
+        )
+        self._last_wall_time, self._last_monotonic_ns = wall_time, monotonic_ns
+        if abs(wall_time - expected_wall_time) > CLOCK_DEVIATION_MAX:
+            change = ClockChanged(
+                expected_time=expected_wall_time.isoformat(), clock_time=wall_time.isoformat()
+            )
             self._machine.post(CLOCK_CHANGED, change)
         record_clock_trust(self._machine)
         recorded_doubt = self._machine.memory.get(KernelKey.CLOCK_DOUBT)

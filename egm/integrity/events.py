@@ -1,10 +1,11 @@
 """Payloads of the integrity events: start, faults, doors, disabling and enabling, and technicians' forms."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from egm.kernel.events import EventName, EventType, FaultChange, Payload
+from egm.record_codec import stored_as
 from egm.staff.events import FilledForm
 
 
@@ -37,12 +38,12 @@ class FailureDetail:
 class DoorChange:
     """Payload of the event that a door was opened or closed.
 
-    ``unattended``: no machine was connected to the I/O board at that time, for example because the power was
+    ``was_unobserved``: no machine was connected to the I/O board at that time, for example because the power was
     off.
     """
 
     door: str
-    unattended: bool | None = None
+    was_unobserved: bool | None = field(default=None, metadata=stored_as("unattended"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.integrity.clock_trust import clock_is_doubted
-from egm.integrity.signed_file import file_is_unsigned
+from egm.integrity.signed_file import cabinet_file_is_unsigned
 from egm.integrity.technician import hard_meters_are_fitted, software_is_signed, technician_can_clear_fault
 from egm.kernel.events import EventType
 from egm.people import Permission
@@ -55,7 +55,7 @@ INTEGRITY_FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.CONFIGURE,
         menu_section="machine",
         fields=(REASON_FIELD,),
-        submission_guards=(file_is_unsigned, no_position_is_in_use),
+        submission_guards=(cabinet_file_is_unsigned, no_position_is_in_use),
     ),
     Form(
         id="counters",

@@ -47,7 +47,7 @@ from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.money.records.held_money import build_held_money_values
 from egm.play.keys import PlayKey
-from egm.play.records.residual import build_residual_terms_change
+from egm.play.records.residual_terms import build_residual_terms_change
 from egm.staff.desk import find_actor
 from egm.staff.interventions import DOOR_BY_DEVICE_FAULT, UNIDENTIFIED_OPENING_FAULT, is_opening_identified
 from egm.staff.service_calls import answer_service_call
@@ -86,7 +86,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
             machine.post(RESIDUAL_CREDIT_TERMS, state=state)
         return
     start_up = event.read_payload(MemoryReady)
-    boots = int(machine.memory.get(IntegrityKey.BOOT_COUNT) or 0) + 1
+    start_count = int(machine.memory.get(IntegrityKey.BOOT_COUNT) or 0) + 1
     currency = machine.profile.currency
     if machine.memory.get(IntegrityKey.CURRENCY) != currency:
         state[IntegrityKey.CURRENCY] = currency
@@ -98,8 +98,8 @@ def record_power_up(machine: Machine, event: Event) -> None:
             time_zone=machine.identity.venue.time_zone,
             day_ends_hour=machine.identity.gaming_day_end_hour,
         ),
-        entry_id=f"power-up-{boots}",
-        state={IntegrityKey.BOOT_COUNT: boots, **state},
+        entry_id=f"power-up-{start_count}",
+        state={IntegrityKey.BOOT_COUNT: start_count, **state},
     )
 
 
@@ -114,9 +114,11 @@ def record_self_test(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code="restarted")
     if machine.position.number > 1:
         return
-    outage = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
+    out_of_service = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
     state: dict[str, object] = (
-        {IntegrityKey.OUT_OF_SERVICE: None} if outage is not None and outage["cause"] == "self_test" else {}
+        {IntegrityKey.OUT_OF_SERVICE: None}
+        if out_of_service is not None and out_of_service["cause"] == "self_test"
+        else {}
     )
     machine.post(
         SELF_TEST_PASSED, SelfTestPassed(games=event.read_payload(SelfTestResult).games), state=state
@@ -130,10 +132,10 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
     """
     detail = event.read_payload(FailureDetail).detail
     if event.type is EventType.GENERATOR_FAILED:
-        entry, out_of_service = GENERATOR_FAILED, OutOfServiceRecord(cause="chance", detail=detail)
+        declaration, out_of_service = GENERATOR_FAILED, OutOfServiceRecord(cause="chance", detail=detail)
     else:
-        entry, out_of_service = SELF_TEST_FAILED, OutOfServiceRecord(cause="self_test", detail=detail)
-    machine.post(entry, out_of_service, state={IntegrityKey.OUT_OF_SERVICE: out_of_service})
+        declaration, out_of_service = SELF_TEST_FAILED, OutOfServiceRecord(cause="self_test", detail=detail)
+    machine.post(declaration, out_of_service, state={IntegrityKey.OUT_OF_SERVICE: out_of_service})
 
 
 def list_disabling_sources(machine: Machine) -> dict[str, object]:
@@ -175,7 +177,7 @@ def enable_for_source(machine: Machine, event: Event) -> None:
         ServiceEnabled(
             source=request.source,
             reason=request.reason,
-            form=request.form,
+            form=request.form_id,
             person=request.person,
             persons=request.persons or None,
         ),
@@ -202,12 +204,12 @@ def record_door_opened(machine: Machine, event: Event) -> None:
     if not is_opening_identified(machine, door):
         raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=door)
     machine.post(
-        DOOR_OPENED_WHILE_OFF if change.unattended else DOOR_OPENED,
-        DoorOpenedOrClosed(door=door, was_unobserved=change.unattended),
+        DOOR_OPENED_WHILE_OFF if change.was_unobserved else DOOR_OPENED,
+        DoorOpenedOrClosed(door=door, was_unobserved=change.was_unobserved),
         counts={f"door.{door}.opens": 1},
         state={f"{KernelKey.DOOR}{door}": OpenDoor(since=machine.clock.now().isoformat())},
     )
-    print_door_slip(machine, door, unattended=bool(change.unattended))
+    print_door_slip(machine, door, was_unattended=bool(change.was_unobserved))
 
 
 def record_door_closed(machine: Machine, event: Event) -> None:
@@ -216,7 +218,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
     door = change.door
     machine.post(
         DOOR_CLOSED,
-        DoorOpenedOrClosed(door=door, was_unobserved=change.unattended),
+        DoorOpenedOrClosed(door=door, was_unobserved=change.was_unobserved),
         state={f"{KernelKey.DOOR}{door}": None},
     )
     if not machine.open_doors:
@@ -281,7 +283,7 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
 def clear_tilts(machine: Machine, event: Event) -> None:
     """Clear all active faults that an attendant may clear, and end the service call; if there are none, say so."""
     clearable_codes = [
-        code for code, entry in machine.active_faults.items() if entry["cleared_by"] == "attendant"
+        code for code, fault in machine.active_faults.items() if fault["cleared_by"] == "attendant"
     ]
     if not clearable_codes:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")

@@ -32,24 +32,24 @@ class MemoryWatch:
 
     def __init__(self, context: MachineContext) -> None:
         self._machine = context.engine.machine
-        self._handle = context.submit_event
-        self._requested = asyncio.Event()
+        self._submit_event = context.submit_event
+        self._check_requested = asyncio.Event()
 
     async def run(self) -> None:
         """Check the storage media after changes and periodically, until cancelled."""
         while True:
             self.check_media()
-            self._requested.clear()
+            self._check_requested.clear()
             try:
                 async with asyncio.timeout(_CHECK_INTERVAL_SECONDS):
-                    await self._requested.wait()
+                    await self._check_requested.wait()
             except TimeoutError:
                 continue
 
     def process_change(self, _: Snapshot) -> None:
         """Request a check of the storage media if one is missing, replaced or full and has no fault yet."""
         if self._find_fault_details().keys() - self._machine.active_faults.keys():
-            self._requested.set()
+            self._check_requested.set()
 
     def check_media(self) -> None:
         """Raise a fault for each storage medium that is missing, replaced or full; clear faults without a cause."""
@@ -57,12 +57,12 @@ class MemoryWatch:
         journal.refresh_full_medium_error()
         causes = self._find_fault_details()
         for code, detail in causes.items():
-            self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
+            self._submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
         for code in {
             MEDIUM_MISSING_FAULT,
             MEDIUM_FULL_FAULT,
         } & self._machine.active_faults.keys() - causes.keys():
-            self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
+            self._submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
         if MEDIUM_REPLACED_FAULT in causes:
             # Clear the mark only after the fault is recorded, so that a technician is required in any case.
             noted = MediumReplacementNoted(detail=causes[MEDIUM_REPLACED_FAULT])

@@ -15,7 +15,7 @@ from egm.integrity.lockups import (
     self_test_or_generator_has_failed,
     take_out_of_service,
 )
-from egm.integrity.signed_file import file_is_unsigned, sign_file
+from egm.integrity.signed_file import cabinet_file_is_unsigned, sign_cabinet_file
 from egm.integrity.technician import (
     clear_faults_as_technician,
     hard_meters_are_fitted,
@@ -100,8 +100,8 @@ INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
         INTEGRITY_FORMS,
         EventType.CABINET_FILE_SIGNED,
         STATES_WITH_STAFF_AT_WORK,
-        (file_is_unsigned, no_position_is_in_use),
-        sign_file,
+        (cabinet_file_is_unsigned, no_position_is_in_use),
+        sign_cabinet_file,
     ),
     build_form_rule(
         INTEGRITY_FORMS,

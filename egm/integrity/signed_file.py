@@ -24,6 +24,7 @@ from egm.integrity.events import CabinetFileSignatureForm
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.people import Permission, Roster
 from egm.secret_files import replace_private_file
@@ -108,7 +109,7 @@ class SignedCabinetFile:
     persons: tuple[str, ...]
 
 
-def find_last_signed_file(journal: JournalView) -> SignedCabinetFile | None:
+def find_last_signed_cabinet_file(journal: JournalView) -> SignedCabinetFile | None:
     """Return the cabinet file signed last, or None if none was ever signed.
 
     A file signed before an authorised memory clear counts.
@@ -138,52 +139,57 @@ class CabinetFileInUse:
     @property
     def digest(self) -> str:
         """Return the SHA-256 of the cabinet file in use, or an empty string without one."""
-        return compute_digest(self.text) if self.text else ""
+        return compute_cabinet_file_digest(self.text) if self.text else ""
 
 
-def compute_digest(text: str) -> str:
+def compute_cabinet_file_digest(text: str) -> str:
     """Return the SHA-256 of a cabinet file's text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None:
+def check_cabinet_file_signature(machine: Machine, file: CabinetFile, folder: Path) -> None:
     """Check at start-up that the cabinet file in use is the one signed last; otherwise raise a fault.
 
     If ``folder`` (the state folder) contains the terminal's signature of the cabinet file in use, that signature is
     accepted first if possible.
     """
     machine.install(CabinetFileInUse(file.text))
-    digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
+    digest, last_record = (
+        compute_cabinet_file_digest(file.text),
+        machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE),
+    )
     if not file.text:
         return
-    path, signature, reason = folder / SIGNATURE_FILE_NAME, None, ""
+    path, signature, rejection_reason = folder / SIGNATURE_FILE_NAME, None, ""
     try:
         stored_signature = CabinetFileSignature.read(path)
         if stored_signature is not None:
-            read_signature, is_authentic = stored_signature
-            if read_signature.digest == digest and (is_authentic or record is None):
-                signature = read_signature
+            found_signature, is_authentic = stored_signature
+            if found_signature.digest == digest and (is_authentic or last_record is None):
+                signature = found_signature
     except OperatorError as error:
-        reason = str(error)
+        rejection_reason = str(error)
     if (
         signature is not None
-        and record is not None
-        and (record["at"], record["digest"]) == (signature.at, digest)
+        and last_record is not None
+        and (last_record["at"], last_record["digest"]) == (signature.at, digest)
     ):
         path.unlink(missing_ok=True)  # accepted before a power loss
     elif signature is not None:
-        reason = _find_rejection_reason(
-            machine, signature, has_file_changed=record is None or record["digest"] != digest
+        rejection_reason = _find_rejection_reason(
+            machine, signature, has_file_changed=last_record is None or last_record["digest"] != digest
         )
-        if not reason:
+        if not rejection_reason:
             _record_signature(machine, signature.persons, signature.reason, signature.at)
             path.unlink(missing_ok=True)
-            record = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
-    if record is None:
-        raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, reason)
+            last_record = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
+    if last_record is None:
+        raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, rejection_reason)
     else:
         raise_or_clear_fault(
-            machine, CABINET_FILE_CHANGED_FAULT, "" if record["digest"] == digest else reason or digest[:16]
+            machine,
+            CABINET_FILE_CHANGED_FAULT,
+            "" if last_record["digest"] == digest else rejection_reason or digest[:16],
         )
 
 
@@ -196,17 +202,17 @@ def _find_rejection_reason(
     and then money on the machine does not prevent the signature.
     """
     roster = machine.component(Roster)
-    people = [roster.find_enabled_person(number) for number in signature.persons]
-    if not people or not all(
-        person is not None and person.has_permission(Permission.CONFIGURE) for person in people
+    signers = [roster.find_enabled_person(number) for number in signature.persons]
+    if not signers or not all(
+        person is not None and person.has_permission(Permission.CONFIGURE) for person in signers
     ):
         return f"signed by {', '.join(signature.persons)}, who are not authorised to sign"
-    if len(people) < _count_persons_required(machine):
-        return f"signed by {len(people)} of the {_count_persons_required(machine)} persons required"
-    is_owed = has_file_changed and not no_position_is_in_use(
+    if len(signers) < _count_persons_required(machine):
+        return f"signed by {len(signers)} of the {_count_persons_required(machine)} persons required"
+    is_player_owed = has_file_changed and not no_position_is_in_use(
         machine, Event(EventType.CABINET_FILE_SIGNED, CabinetFileSignatureForm())
     )
-    return "credits" if is_owed else ""
+    return "credits" if is_player_owed else ""
 
 
 def _count_persons_required(machine: Machine) -> int:
@@ -215,13 +221,14 @@ def _count_persons_required(machine: Machine) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- by staff
-def file_is_unsigned(machine: Machine, _: Event) -> bool:
+@refusal_code("file_is_unsigned")
+def cabinet_file_is_unsigned(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file in use is not the one that was signed last."""
     record, in_use = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE), machine.component(CabinetFileInUse)
     return bool(in_use.text) and (record is None or record["digest"] != in_use.digest)
 
 
-def sign_file(machine: Machine, event: Event) -> None:
+def sign_cabinet_file(machine: Machine, event: Event) -> None:
     """Record that staff have signed the cabinet file in use."""
     form = event.read_payload(CabinetFileSignatureForm)
     signed_time = machine.clock.now().isoformat(timespec="seconds")

@@ -43,8 +43,8 @@ class SoftwareVerifier:
 
     def __init__(self, context: MachineContext) -> None:
         self._machine: Machine = context.engine.machine
-        self._handle = context.submit_event
-        self._file: CabinetFile = context.cabinet_file
+        self._submit_event = context.submit_event
+        self._cabinet_file: CabinetFile = context.cabinet_file
 
     def verify_at_start(self) -> None:
         """Verify all software before play is possible, and raise the faults of files that differ.
@@ -52,9 +52,9 @@ class SoftwareVerifier:
         If the software is as signed, record what has changed since the last start. If the cabinet file names no
         signed manifest any more, nothing is verified, and that change is recorded.
         """
-        pinned = self._file.software
+        software_table = self._cabinet_file.software
         installed = self._machine.memory.read(InstalledSoftware, IntegrityKey.INSTALLED_SOFTWARE)
-        if pinned is None:
+        if software_table is None:
             if installed is not None:
                 self._record_installed_changes(installed, None)
             return
@@ -64,7 +64,10 @@ class SoftwareVerifier:
         files_read = [source for source in sources if source is not None]
         files_read += [source for game in games for source in game.assets.values()]
         findings = verify_software_files(
-            pinned.manifest, pinned.key, list_own_definition_files(self._file), files_read
+            software_table.manifest,
+            software_table.key,
+            list_own_definition_files(self._cabinet_file),
+            files_read,
         )
         if findings.is_all_as_signed:
             self._record_installed_changes(installed, findings)
@@ -75,15 +78,15 @@ class SoftwareVerifier:
 
         ``occasion`` names the occasion, such as a closed door.
         """
-        pinned = self._file.software
-        if pinned is None:
+        software_table = self._cabinet_file.software
+        if software_table is None:
             return
         try:
             findings = await examine_in_child_process(
-                pinned.manifest, pinned.key, list_own_definition_files(self._file)
+                software_table.manifest, software_table.key, list_own_definition_files(self._cabinet_file)
             )
         except LocalError as error:
-            findings = VerificationFindings((str(error),), (pinned.manifest.name,))
+            findings = VerificationFindings((str(error),), (software_table.manifest.name,))
         self._record_findings(findings, occasion)
 
     def _record_findings(self, findings: VerificationFindings, occasion: str) -> None:
@@ -102,14 +105,14 @@ class SoftwareVerifier:
                 SOFTWARE_DIFFERS, SoftwareDiffers(differences=findings.differences, occasion=occasion)
             )
         if active_fault is not None and active_fault["detail"] != detail:
-            self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=SOFTWARE_DIFFERS_FAULT)))
+            self._submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=SOFTWARE_DIFFERS_FAULT)))
         if not findings.is_all_as_signed:
             self._raise_fault(SOFTWARE_CHECK_FAULT, detail)
             self._raise_fault(SOFTWARE_DIFFERS_FAULT, detail)
 
     def _raise_fault(self, code: str, detail: str) -> None:
         """Submit the event that raises a fault about the software."""
-        self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
+        self._submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
 
     # ------------------------------------------------------------------ installed software
     def _record_installed_changes(
@@ -126,19 +129,21 @@ class SoftwareVerifier:
         )
         if last_installed == installed:
             return
-        last_known = last_installed or InstalledSoftware(version="", signer="", components={})
+        last_known_software = last_installed or InstalledSoftware(version="", signer="", components={})
         self._machine.post(
             SOFTWARE_CHANGED,
             SoftwareChanged(
-                version=(last_known.version, installed.version),
-                signer=(last_known.signer, installed.signer),
+                version=(last_known_software.version, installed.version),
+                signer=(last_known_software.signer, installed.signer),
                 reason="" if findings is None else findings.reason,
-                components=compare_digests(last_known.components, installed.components),
+                components=compare_digests(last_known_software.components, installed.components),
             ),
             state={IntegrityKey.INSTALLED_SOFTWARE: None if findings is None else installed},
         )
-        if last_installed is not None and last_known.signer != installed.signer:
-            self._raise_fault(SOFTWARE_CHECK_FAULT, f"{last_known.signer} → {installed.signer or '-'}")
+        if last_installed is not None and last_known_software.signer != installed.signer:
+            self._raise_fault(
+                SOFTWARE_CHECK_FAULT, f"{last_known_software.signer} → {installed.signer or '-'}"
+            )
 
 
 def _format_file_names(names: tuple[str, ...]) -> str:
@@ -168,9 +173,11 @@ class SoftwareReverification:
 
     def __init__(self, context: MachineContext) -> None:
         self._verifier = SoftwareVerifier(context)
-        self._hours = context.cabinet_file.software.recheck_hours if context.cabinet_file.software else 0
-        self._doors: tuple[str, ...] = ()
-        self._requested = asyncio.Event()
+        self._interval_hours = (
+            context.cabinet_file.software.recheck_hours if context.cabinet_file.software else 0
+        )
+        self._last_open_doors: tuple[str, ...] = ()
+        self._verification_requested = asyncio.Event()
         self._requested_occasion = ""
         context.engine.machine.component(SoftwareCheckRequester).request = partial(
             self._request_verification, "asked"
@@ -180,23 +187,23 @@ class SoftwareReverification:
         """Run the verifications of the software until cancelled."""
         while True:
             try:
-                async with asyncio.timeout(self._hours * 3600):
-                    await self._requested.wait()
+                async with asyncio.timeout(self._interval_hours * 3600):
+                    await self._verification_requested.wait()
             except TimeoutError:
                 self._requested_occasion = "periodic"
-            self._requested.clear()
+            self._verification_requested.clear()
             await self._verifier.reverify(self._requested_occasion)
 
     def process_change(self, snapshot: Snapshot) -> None:
         """Request a verification of the software if a door has closed."""
-        if set(self._doors) - set(snapshot.open_doors):
+        if set(self._last_open_doors) - set(snapshot.open_doors):
             self._request_verification("door_closed")
-        self._doors = snapshot.open_doors
+        self._last_open_doors = snapshot.open_doors
 
-    def _request_verification(self, reason: str) -> None:
-        """Request a verification of the software; ``reason`` names the occasion, such as a closed door."""
-        self._requested_occasion = reason
-        self._requested.set()
+    def _request_verification(self, occasion: str) -> None:
+        """Request a verification of the software; ``occasion`` names the occasion, such as a closed door."""
+        self._requested_occasion = occasion
+        self._verification_requested.set()
 
 
 def create_reverification(context: MachineContext) -> Iterable[BackgroundService]:

@@ -39,8 +39,8 @@ def _list_clearable_faults(machine: Machine) -> list[str]:
     faults = machine.active_faults
     return [
         code
-        for code, entry in faults.items()
-        if entry["cleared_by"] == "technician"
+        for code, fault in faults.items()
+        if fault["cleared_by"] == "technician"
         and code not in _FAULTS_ENDED_BY_RULING
         and not (code == SOFTWARE_CHECK_FAULT and SOFTWARE_DIFFERS_FAULT in faults)
     ]

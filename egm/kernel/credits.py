@@ -81,21 +81,21 @@ def divide_stakes_by_account(
     unassigned_cents = {position.name_credit_account(kind): 0 for kind in CreditKind}
     for account, cents in stakes_by_account:
         unassigned_cents[account] = unassigned_cents.get(account, 0) + cents
-    parts = []
+    stakes_by_amount = []
     for amount_cents in amounts_cents:
-        part, remaining_cents = [], amount_cents
+        stakes, remaining_cents = [], amount_cents
         for account, account_cents in list(unassigned_cents.items()):
             cents = min(account_cents, max(remaining_cents, 0))
             unassigned_cents[account] -= cents
             remaining_cents -= cents
-            part += [(account, cents)] if cents else []
+            stakes += [(account, cents)] if cents else []
         if remaining_cents:
             raise InvariantError(
                 f"{amount_cents} cents cannot be taken from the stakes: {remaining_cents} cents are missing"
             )
-        parts.append(tuple(part))
+        stakes_by_amount.append(tuple(stakes))
     if any(unassigned_cents.values()):
         raise InvariantError(
             f"{sum(unassigned_cents.values())} cents of the stakes are assigned to no amount"
         )
-    return tuple(parts)
+    return tuple(stakes_by_amount)

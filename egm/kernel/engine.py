@@ -57,7 +57,7 @@ class StateMachineEngine(Generic[MachineT]):
         self.state = State.BOOT
         self._on_change = on_change
         self._event_queue: deque[Event] = deque()
-        self._busy = False
+        self._is_handling_event = False
         self._recorded_unexpected_events: set[tuple[EventName, State, str]] = set()
 
     @property
@@ -66,7 +66,7 @@ class StateMachineEngine(Generic[MachineT]):
 
         When no event is left to handle, the engine calls its ``on_change`` function.
         """
-        return self._busy
+        return self._is_handling_event
 
     def handle(self, event_name: EventName, /, **data: object) -> None:
         """Build an event with the keyword arguments as its payload, and process it; see :meth:`submit`.
@@ -82,9 +82,9 @@ class StateMachineEngine(Generic[MachineT]):
         event does not carry the payload that is declared for it.
         """
         self._event_queue.append(event)
-        if self._busy:
+        if self._is_handling_event:
             return
-        self._busy = True
+        self._is_handling_event = True
         rules_when_idle: list[Rule[MachineT]] = []
         try:
             while self._event_queue:
@@ -93,7 +93,7 @@ class StateMachineEngine(Generic[MachineT]):
                 if not self._event_queue:
                     self._apply_engine_event(EventType.WHEN_IDLE, rules_when_idle)
         finally:
-            self._busy = False
+            self._is_handling_event = False
         self._on_change()
 
     def update_state(self) -> None:
@@ -101,7 +101,7 @@ class StateMachineEngine(Generic[MachineT]):
 
         Do nothing while an event is being handled, or if the state is still right.
         """
-        if self._busy or not self.accepts_event_type(EventType.SHARED_MEMORY_CHANGED):
+        if self._is_handling_event or not self.accepts_event_type(EventType.SHARED_MEMORY_CHANGED):
             return
         if self.derive_state() is not self.state:
             self.handle(EventType.SHARED_MEMORY_CHANGED)
@@ -113,13 +113,14 @@ class StateMachineEngine(Generic[MachineT]):
     def accepts_event(self, event: Event) -> bool:
         """Return whether a rule of the state table would accept the event now. Changes nothing."""
         self.rules.payloads.check_payload(event)
-        return self._find_accepting_rule(event)[0] is not None
+        rule, _ = self._choose_rule(event)
+        return rule is not None
 
     def derive_state(self) -> State:
         """Return the machine state that follows from the durable memory."""
         return self.rules.derive_state(self.machine)
 
-    def _find_accepting_rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
+    def _choose_rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
         """Return (rule, "") for the rule of the state table that accepts the event.
 
         If none does, return (None, reason): the code of the last rule's failed guard, or the name of the state
@@ -143,7 +144,7 @@ class StateMachineEngine(Generic[MachineT]):
     def _handle_one_event(self, event: Event) -> None:
         """Apply the rule that accepts the event, or refuse the event if none does."""
         self.rules.payloads.check_payload(event)
-        rule, reason = self._find_accepting_rule(event)
+        rule, reason = self._choose_rule(event)
         if rule is None:
             self._refuse(event, reason)
         else:

@@ -185,7 +185,9 @@ class EntryDeclaration(Generic[RecordT]):
         omit a meter whose number is declared.
         """
         for name, number in counts.items():
-            declared_numbers = [by for pattern, by in self._count_patterns if pattern.match(name)]
+            declared_numbers = [
+                increment for pattern, increment in self._count_patterns if pattern.match(name)
+            ]
             if not declared_numbers or (declared_numbers[0] is not None and declared_numbers[0] != number):
                 raise self._build_error(f"counts.{name}: the entry's declaration does not allow {number}")
         for (pattern, declared_number), name in zip(self._count_patterns, self.counts, strict=True):
@@ -217,9 +219,9 @@ class EntryDeclaration(Generic[RecordT]):
         """Return the names of the record's fields that name a key switch."""
         record_fields = fields(self.record) if is_dataclass(self.record) else ()
         return tuple(
-            get_stored_key(member)
-            for member in record_fields
-            if KEY_SWITCH_NAME_CONDITION in list_conditions(member.type)
+            get_stored_key(record_field)
+            for record_field in record_fields
+            if KEY_SWITCH_NAME_CONDITION in list_conditions(record_field.type)
         )
 
     @cached_property
@@ -228,7 +230,11 @@ class EntryDeclaration(Generic[RecordT]):
 
         Meter names with a pattern are left out.
         """
-        return {name: by for name, by in self.counts.items() if by is not None and "*" not in name}
+        return {
+            name: increment
+            for name, increment in self.counts.items()
+            if increment is not None and "*" not in name
+        }
 
     @cached_property
     def _permitted_keys(self) -> frozenset[StorageKey]:
@@ -238,7 +244,7 @@ class EntryDeclaration(Generic[RecordT]):
     @cached_property
     def _count_patterns(self) -> list[tuple[re.Pattern[str], int | None]]:
         """Return (pattern of the meter name, number added or None if it varies) for each declared occurrence meter."""
-        return [(re.compile(translate(name)), by) for name, by in self.counts.items()]
+        return [(re.compile(translate(name)), increment) for name, increment in self.counts.items()]
 
     @cached_property
     def _account_patterns(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
@@ -261,29 +267,34 @@ def list_entries(module: ModuleType) -> tuple[AnyEntryDeclaration, ...]:
 class EntryDeclarations:
     """All journal entries that a machine's features declare, by kind."""
 
-    def __init__(self, entries: Iterable[AnyEntryDeclaration]) -> None:
+    def __init__(self, declarations: Iterable[AnyEntryDeclaration]) -> None:
         """Combine the features' declarations. Raises InvariantError if the same declaration occurs twice."""
         self._declarations_by_kind: Final[dict[str, tuple[AnyEntryDeclaration, ...]]] = {}
-        for entry in entries:
-            forms = self._declarations_by_kind.get(entry.kind, ())
-            check_invariant(
-                all(form is not entry for form in forms), f"the entry {entry.kind} is declared twice"
-            )
-            self._declarations_by_kind[entry.kind] = (*forms, entry)
+        for declaration in declarations:
+            check_invariant(declaration not in self, f"the entry {declaration.kind} is declared twice")
+            earlier_declarations = self._declarations_by_kind.get(declaration.kind, ())
+            self._declarations_by_kind[declaration.kind] = (*earlier_declarations, declaration)
 
     def __iter__(self) -> Iterator[AnyEntryDeclaration]:
-        return (entry for forms in self._declarations_by_kind.values() for entry in forms)
+        return (
+            declaration
+            for declarations in self._declarations_by_kind.values()
+            for declaration in declarations
+        )
 
-    def __contains__(self, entry: AnyEntryDeclaration) -> bool:
-        return any(form is entry for form in self._declarations_by_kind.get(entry.kind, ()))
+    def __contains__(self, searched_declaration: AnyEntryDeclaration) -> bool:
+        return any(
+            declaration is searched_declaration
+            for declaration in self._declarations_by_kind.get(searched_declaration.kind, ())
+        )
 
     def find_subject(self, entry: StoredEntry) -> str:
         """Return an entry's kind and what it is about, as ``kind:subject`` (``door.opened:main``).
 
         If the kind has no subject, return the kind alone.
         """
-        form = self._find_first_declaration(entry.kind)
-        subject = "" if form is None else form.format_subject(entry)
+        declaration = self._find_first_declaration(entry.kind)
+        subject = "" if declaration is None else declaration.format_subject(entry)
         return f"{entry.kind}:{subject}" if subject else entry.kind
 
     def list_authors(self, entry: StoredEntry) -> tuple[str, ...]:
@@ -298,7 +309,9 @@ class EntryDeclarations:
         if person := record.get("person"):
             return (str(person),)
         key_switches = (
-            record.get(name) for form in self.list_declarations(entry.kind) for name in form.key_switch_names
+            record.get(name)
+            for declaration in self.list_declarations(entry.kind)
+            for name in declaration.key_switch_names
         )
         return tuple(str(key_switch) for key_switch in key_switches if key_switch)[:1]
 
@@ -307,14 +320,16 @@ class EntryDeclarations:
 
         The sheet lists the entries caused by persons or key switches, and those declared as technical.
         """
-        return any(form.is_technical for form in self.list_declarations(entry.kind)) or bool(
+        return any(declaration.is_technical for declaration in self.list_declarations(entry.kind)) or bool(
             self.list_authors(entry)
         )
 
     def find_significance(self, entry: StoredEntry) -> Significance | None:
         """Return the significance of a journal entry, or None if it is no significant event."""
-        form = self._find_first_declaration(entry.kind)
-        return None if form is None else form.find_significance(form.format_subject(entry))
+        declaration = self._find_first_declaration(entry.kind)
+        return (
+            None if declaration is None else declaration.find_significance(declaration.format_subject(entry))
+        )
 
     def iter_significant(self) -> Iterator[tuple[str, Significance]]:
         """Yield (kind of entry, its significance) for each kind of significant event.
@@ -323,8 +338,8 @@ class EntryDeclarations:
         instead.
         """
         for kind in self._declarations_by_kind:
-            form = self._find_first_declaration(kind)
-            declared = None if form is None else form.significance
+            declaration = self._find_first_declaration(kind)
+            declared = None if declaration is None else declaration.significance
             if isinstance(declared, Mapping):
                 yield from ((f"{kind}:{pattern}", significance) for pattern, significance in declared.items())
             elif declared is not None:
@@ -335,7 +350,7 @@ class EntryDeclarations:
         return (
             self.belongs_to_event_log(entry_kind)
             if log is Log.EVENTS
-            else any(log in form.logs for form in self.list_declarations(entry_kind))
+            else any(log in declaration.logs for declaration in self.list_declarations(entry_kind))
         )
 
     def read_log(
@@ -356,7 +371,7 @@ class EntryDeclarations:
 
     def belongs_to_event_log(self, entry_kind: str) -> bool:
         """Return whether the log of all events shows entries of this kind; True for a kind that no feature declares."""
-        return not any(form.is_bookkeeping for form in self.list_declarations(entry_kind))
+        return not any(declaration.is_bookkeeping for declaration in self.list_declarations(entry_kind))
 
     def _find_first_declaration(self, entry_kind: str) -> AnyEntryDeclaration | None:
         """Return the first declared form of a kind of journal entry, or None if the kind is not declared."""

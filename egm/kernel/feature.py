@@ -75,7 +75,7 @@ class Features:
             check_invariant(names.count(name) == 1, f"two features have the name {name}")
         self.storage_keys: Final = StorageKeys(
             (feature.storage_keys for feature in self.features if feature.storage_keys is not None),
-            {key: hint for feature in self.features for key, hint in feature.value_types.items()},
+            {key: value_type for feature in self.features for key, value_type in feature.value_types.items()},
         )
         self.entry_declarations: Final = EntryDeclarations(
             entry for feature in self.features for entry in feature.entry_declarations
@@ -113,8 +113,8 @@ class Features:
         services = (
             service
             for feature in self.features
-            for make in feature.service_factories
-            for service in make(context)
+            for create_services_of_feature in feature.service_factories
+            for service in create_services_of_feature(context)
         )
         return (*services, *self.create_position_services(context))
 
@@ -123,17 +123,17 @@ class Features:
         return tuple(
             service
             for feature in self.features
-            for make in feature.position_service_factories
-            for service in make(context)
+            for create_services_of_feature in feature.position_service_factories
+            for service in create_services_of_feature(context)
         )
 
     def list_contributions(self, contribution_class: type[ContributionT]) -> tuple[ContributionT, ...]:
         """Return all objects of the class ``contribution_class`` that features contribute to other features."""
         return tuple(
-            offer
+            contribution
             for feature in self.features
-            for offer in feature.contributions
-            if isinstance(offer, contribution_class)
+            for contribution in feature.contributions
+            if isinstance(contribution, contribution_class)
         )
 
     def iter_notices(self, machine: Machine) -> Iterable[Notice]:

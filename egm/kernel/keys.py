@@ -87,15 +87,15 @@ class StorageKeys:
         self._value_types: Final = dict(value_types or {})
         self._key_by_name: Final[dict[str, StorageKey]] = {}
         for key in (key for kind in key_classes for key in kind):
-            head, colon, suffix = key.partition(":")
+            name_before_colon, colon, suffix = key.partition(":")
             check_invariant(not suffix, f"{str(key)!r}: a declared key prefix must end with its colon")
-            for name in (head, f"{head}:"):
+            for name in (name_before_colon, f"{name_before_colon}:"):
                 declared = self._key_by_name.get(name)
                 check_invariant(
                     declared is None,
                     f"{str(key)!r} is declared by {_describe_key(declared)} and by {_describe_key(key)}",
                 )
-            self._key_by_name[head + colon] = key
+            self._key_by_name[name_before_colon + colon] = key
 
     def __iter__(self) -> Iterator[StorageKey]:
         return iter(self._key_by_name.values())
@@ -109,10 +109,10 @@ class StorageKeys:
         key = self._key_by_name.get(name)
         if key is not None:
             return key
-        number, slash, rest_of_name = name.partition("/")
-        key_name = rest_of_name if slash and number.isdigit() else name
-        head, colon, _ = key_name.partition(":")
-        return self._key_by_name.get(head + colon)
+        number, slash, name_after_position = name.partition("/")
+        key_name = name_after_position if slash and number.isdigit() else name
+        name_before_colon, colon, _ = key_name.partition(":")
+        return self._key_by_name.get(name_before_colon + colon)
 
     def find_value_type(self, key: StorageKey) -> object:
         """Return the declared type of the value under a storage key, or None if any JSON may be stored there."""

@@ -206,12 +206,12 @@ class Machine:
         Only :meth:`post` and tests call this.
         """
         try:
-            posted = self.journal.append(transaction)
+            result = self.journal.append(transaction)
         except ExcessiveIncrement as error:  # nothing is written, so no value has moved
-            jump = Event(EventType.FAULT_RAISED, FaultChange(code=METER_JUMP_FAULT, detail=str(error)))
-            raise EventReplacement(jump) from error
+            jump_report = Event(EventType.FAULT_RAISED, FaultChange(code=METER_JUMP_FAULT, detail=str(error)))
+            raise EventReplacement(jump_report) from error
         self.on_entry_recorded()
-        return posted
+        return result
 
     def fresh_id(self, kind: str) -> str:
         """Return a new id for a journal entry of this kind, never used before in any journal of this machine."""
@@ -243,18 +243,18 @@ class Machine:
     def active_faults(self) -> dict[str, Any]:
         """Return the active faults that concern this position (its own and the machine's), by fault code."""
         stored_faults = sorted(self.journal.states(KernelKey.FAULT).items())
-        faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in stored_faults}
+        faults = {key.removeprefix(KernelKey.FAULT): fault for key, fault in stored_faults}
         if self.position.number == 1:
             return faults
-        shared = {code: entry for code, entry in faults.items() if not is_position_fault(code)}
+        machine_faults = {code: fault for code, fault in faults.items() if not is_position_fault(code)}
         prefix = f"{self.position.number}/{KernelKey.FAULT}"
         own_faults = sorted(self.journal.states(prefix).items())
-        return shared | {key.removeprefix(prefix): entry for key, entry in own_faults}
+        return machine_faults | {key.removeprefix(prefix): fault for key, fault in own_faults}
 
     @property
     def is_tilted(self) -> bool:
         """Return whether an active fault stops play."""
-        return any(entry["locks"] for entry in self.active_faults.values())
+        return any(fault["locks"] for fault in self.active_faults.values())
 
     def name_credit_account(self, kind: CreditKind) -> str:
         """Return the name of the account that holds the player's credits of one kind."""

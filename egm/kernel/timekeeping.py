@@ -64,16 +64,20 @@ class ClockEvidence:
 
 def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
     """Return why the clock cannot be trusted, or None if it can."""
-    now, last_good, elapsed = evidence.shown_time, evidence.last_trusted_time, evidence.elapsed_since_trusted
+    now, last_trusted_time, elapsed = (
+        evidence.shown_time,
+        evidence.last_trusted_time,
+        evidence.elapsed_since_trusted,
+    )
     if now < EARLIEST_PLAUSIBLE_TIME:
         return ClockDoubtReason.BEFORE_MADE
-    if last_good is None:
+    if last_trusted_time is None:
         return ClockDoubtReason.FAR_AHEAD if now >= LATEST_PLAUSIBLE_TIME else None
     if elapsed is not None:
-        return ClockDoubtReason.CHANGED if abs(now - last_good - elapsed) > CLOCK_TOLERANCE else None
-    if last_good - now > CLOCK_TOLERANCE:
+        return ClockDoubtReason.CHANGED if abs(now - last_trusted_time - elapsed) > CLOCK_TOLERANCE else None
+    if last_trusted_time - now > CLOCK_TOLERANCE:
         return ClockDoubtReason.SET_BACK
-    if now - last_good > OFF_TIME_WITHOUT_CONFIRMATION_MAX:
+    if now - last_trusted_time > OFF_TIME_WITHOUT_CONFIRMATION_MAX:
         return ClockDoubtReason.FAR_AHEAD
     return ClockDoubtReason.CHANGED if evidence.was_set_unconfirmed else None
 
@@ -179,12 +183,12 @@ def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:
     """Create the timekeeper from the journal: the time of its last entry, and a stored doubt about the clock."""
     recorded_doubt: Any = journal.state(CLOCK_STATE_KEY)
     if recorded_doubt is not None:
-        last_good = datetime.fromisoformat(recorded_doubt["good"]) if recorded_doubt["good"] else None
+        last_trusted_time = datetime.fromisoformat(recorded_doubt["good"]) if recorded_doubt["good"] else None
         return Timekeeper(
-            clock, last_good, was_set_unconfirmed=recorded_doubt["why"] == ClockDoubtReason.CHANGED
+            clock, last_trusted_time, was_set_unconfirmed=recorded_doubt["why"] == ClockDoubtReason.CHANGED
         )
     entries = journal.entries(newest_first=True)
-    last = next(
+    last_entry = next(
         (entry for entry in entries if entry.kind not in _ENTRY_KINDS_WRITTEN_AT_JOURNAL_OPENING), None
     )
-    return Timekeeper(clock, None if last is None else last.time_utc)
+    return Timekeeper(clock, None if last_entry is None else last_entry.time_utc)

@@ -46,12 +46,18 @@ def fit_calibration(touches: Sequence[TouchPoint]) -> CalibrationMatrix:
         raise CalibrationError(
             f"expected {len(CALIBRATION_CROSSES)} touches on the screen, found {len(touches)}, or one off the screen"
         )
-    rows = [(x, y, COORDINATE_UNIT) for x, y in touches[:-1]]
-    normal = [[sum(row[i] * row[j] for row in rows) for j in range(3)] for i in range(3)]
+    touch_vectors = [(x, y, COORDINATE_UNIT) for x, y in touches[:-1]]
+    normal = [
+        [sum(touch_vector[i] * touch_vector[j] for touch_vector in touch_vectors) for j in range(3)]
+        for i in range(3)
+    ]
     matrix: list[int] = []
     for axis in (0, 1):
         right_side = [
-            sum(row[i] * cross[axis] for row, cross in zip(rows, CALIBRATION_CROSSES, strict=False))
+            sum(
+                touch_vector[i] * cross[axis]
+                for touch_vector, cross in zip(touch_vectors, CALIBRATION_CROSSES, strict=False)
+            )
             for i in range(3)
         ]
         matrix += [round(value * COORDINATE_UNIT) for value in _solve_equations(normal, right_side)]
@@ -84,7 +90,10 @@ def _solve_equations(matrix: list[list[int]], right_side: list[int]) -> list[Fra
         raise CalibrationError("the touches lie on one line")
     solution = []
     for i in range(3):
-        column = [[*row[:i], value, *row[i + 1 :]] for row, value in zip(matrix, right_side, strict=True)]
+        column = [
+            [*touch_vector[:i], value, *touch_vector[i + 1 :]]
+            for touch_vector, value in zip(matrix, right_side, strict=True)
+        ]
         solution.append(Fraction(_compute_determinant(column), determinant))
     return solution
 

@@ -27,7 +27,7 @@ from egm.kernel.events import EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import METER_JUMP_FAULT, Machine
 from egm.kernel.states import STATES_TAKING_TICKETS
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.entries import (
     BILL_ESCROW,
     COINS_COUNTED,
@@ -108,14 +108,14 @@ class JournalEscrowLedger:
         check_invariant(self.find_open() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Banknote):
             paper_id = self._machine.fresh_id("bill")
-            amount_cents, ticket = content.amount_cents, ""
+            amount_cents, masked_ticket_number = content.amount_cents, ""
             account = self._machine.name_credit_account(CreditKind.CASHABLE)
             transfer = Transfer("world:bill", account, amount_cents, {"bill_cents": amount_cents})
         else:
             redemption = self._machine.component(LockedTicket).redemption
             if redemption is None or redemption.ticket.number != content.digits:
                 raise InvariantError("a ticket was ordered into the box without a lock on it")
-            paper_id, ticket = redemption.redemption_id, redemption.ticket.masked_number
+            paper_id, masked_ticket_number = redemption.redemption_id, redemption.ticket.masked_number
             amount_cents = redemption.ticket.amount_cents
             kind = CreditKind(redemption.ticket.kind.value)
             transfer = Transfer(
@@ -125,12 +125,12 @@ class JournalEscrowLedger:
         paper = PaperRecord(
             id=paper_id,
             amount_cents=amount_cents,
-            masked_ticket_number=ticket,
+            masked_ticket_number=masked_ticket_number,
             phase=EscrowPhase.ORDERED,
             exchange_progress=exchange_progress,
         )
         self._machine.post(
-            VOUCHER_ESCROW if ticket else BILL_ESCROW,
+            VOUCHER_ESCROW if masked_ticket_number else BILL_ESCROW,
             entry_id=paper_id,
             transfers=(transfer,),
             state={MoneyKey.PAPER_BEING_STACKED: paper},
@@ -182,16 +182,16 @@ class JournalEscrowLedger:
         self._process_event(EventType.BILL_LOCATION_UNKNOWN, why=reason)
         check_invariant(self.find_open() is None, "a disputed bill or ticket is still open")
 
-    def open_disputed_amount_of_unordered_paper(self, reason: str, largest_cents: int) -> None:
+    def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:
         """Open a disputed amount for a bill or ticket that the acceptor stacked without an order.
 
-        ``largest_cents`` is the largest possible amount, in minor units.
+        ``amount_max_cents`` is the largest possible amount, in minor units.
         """
         self._process_event(
             EventType.UNORDERED_MONEY_TAKEN,
             device="bill_acceptor",
             why=reason,
-            amount_max_cents=largest_cents,
+            amount_max_cents=amount_max_cents,
         )
 
     def record_direction(self, *, is_returning: bool) -> None:
@@ -262,8 +262,8 @@ class JournalPrintLedger:
         printed in spite of a failure, a disputed amount is opened. When the ticket is taken, the record of the job is
         deleted.
         """
-        printing = self._require_open_record()
-        check_invariant(printing.id == job_id, "the printer reported on another ticket")
+        printing_record = self._require_open_record()
+        check_invariant(printing_record.id == job_id, "the printer reported on another ticket")
         if state is PrintState.BARCODE_DONE:
             self._process_event(EventType.TICKET_PRINTED)
             is_settled = self._require_open_record().state == PrintState.BARCODE_DONE
@@ -273,27 +273,29 @@ class JournalPrintLedger:
             check_invariant(self._find_job_id() != job_id, "a failed ticket was not voided")
         elif state is PrintState.DISPUTED:
             self._process_event(EventType.TICKET_PRINT_FAILED, why=detail, may_have_been_printed=True)
-            record = self.find_open()
+            open_record = self.find_open()
             check_invariant(
-                record is None or record.job.job_id != job_id,
+                open_record is None or open_record.job.job_id != job_id,
                 "a ticket that may be printed was not recorded as a disputed amount",
             )
         elif state is PrintState.TAKEN:
             self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT_JOB: None})
         else:
-            self._machine.post(TICKET_PRINTING, state={MoneyKey.PRINT_JOB: replace(printing, state=state)})
+            self._machine.post(
+                TICKET_PRINTING, state={MoneyKey.PRINT_JOB: replace(printing_record, state=state)}
+            )
 
     def _find_job_id(self) -> str | None:
         """Return the id of the stored print job, or None if there is none."""
-        printing = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-        return None if printing is None else printing.id
+        printing_record = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
+        return None if printing_record is None else printing_record.id
 
     def _require_open_record(self) -> PrintingRecord:
         """Return the stored record of the open print job. Raises InvariantError if none exists."""
-        printing = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-        if printing is None:
+        printing_record = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
+        if printing_record is None:
             raise InvariantError("the printer reported on a ticket that is not open")
-        return printing
+        return printing_record
 
 
 class JournalPayoutLedger:
@@ -395,12 +397,12 @@ class JournalCoinLedger:
             uncredited_coins = disputed or DisputedCoins(
                 reason=_METER_JUMP_REASON, smallest_cents=0, largest_cents=0
             )
-            most_cents = uncredited_coins.largest_cents + sum(cents for cents, _ in coins)
+            amount_max_cents = uncredited_coins.largest_cents + sum(cents for cents, _ in coins)
             self._process_event(
                 EventType.COINS_IN,
                 coins=(),
                 event_position=event_position,
-                disputed=replace(uncredited_coins, largest_cents=most_cents),
+                disputed=replace(uncredited_coins, largest_cents=amount_max_cents),
             )
         check_invariant(self.find_last_event_position() == event_position, "coins were not recorded")
 

@@ -43,9 +43,9 @@ class DisputedAmountDetails:
     reason: str = omit_if_default("", key="why")
     masked_ticket_number: MaskedTicketNumber = omit_if_default("", key="number")
     """The number of a disputed ticket, masked; empty for bills, coins and a ticket no longer locked for the machine."""
-    smallest_cents: Count = field(metadata=stored_as("least_cents"))
+    amount_min_cents: Count = field(metadata=stored_as("least_cents"))
     """The smallest amount that may be owed, in minor units."""
-    largest_cents: Count = field(metadata=stored_as("most_cents"))
+    amount_max_cents: Count = field(metadata=stored_as("most_cents"))
     """The largest amount that may be owed, in minor units."""
 
 

@@ -1,11 +1,12 @@
 """Payloads of the money events: bills, coins and tickets, payouts, and the forms about a player's money."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.devices.ledgers import DisputedCoins
 from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
+from egm.record_codec import stored_as
 from egm.staff.events import Authorisation, FilledForm, RulingForm
 
 
@@ -13,7 +14,7 @@ from egm.staff.events import Authorisation, FilledForm, RulingForm
 class PaperEscrowed:
     """Base class of the events of a bill or ticket in escrow."""
 
-    escrow: int
+    escrow_number: int = field(metadata=stored_as("escrow"))
     """The number that the acceptor's driver gave to this bill or ticket."""
 
     @property
@@ -52,9 +53,9 @@ class PaperNotAccepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintFailure:
-    """Event: the printer has failed to print a ticket; ``why`` is the reason."""
+    """Event: the printer has failed to print a ticket; ``reason`` is the reason."""
 
-    why: str = ""
+    reason: str = field(default="", metadata=stored_as("why"))
     may_have_been_printed: bool = False
     """Whether the ticket may be on paper although the printer has reported a failure."""
 
@@ -72,7 +73,7 @@ class CoinsPaid:
 class StackingFailure:
     """Event: a bill or ticket whose stacking was ordered did not get into the box, or its location is unknown."""
 
-    why: str
+    reason: str = field(metadata=stored_as("why"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,7 @@ class UnorderedMoneyTaken:
     """Event: a device has taken money without an order of the machine."""
 
     device: str
-    why: str
+    reason: str = field(metadata=stored_as("why"))
     amount_max_cents: int
     """The largest possible amount, in minor units."""
 
@@ -93,16 +94,16 @@ class CoinsIn:
     """For each coin: its value in minor units, and whether it fell into the hopper."""
     event_position: int
     """The position of the acceptor's last event after these coins, in the encoding of the acceptor's driver."""
-    disputed: DisputedCoins | None = None
+    disputed_coins: DisputedCoins | None = field(default=None, metadata=stored_as("disputed"))
     """Coins that cannot be credited, for which a disputed amount is opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnorderedCoinsPaid:
-    """Event: coins have left the hopper without an order; ``why`` says how the driver noticed."""
+    """Event: coins have left the hopper without an order; ``reason`` says how the driver noticed."""
 
-    coins: int
-    why: str
+    coin_count: int = field(metadata=stored_as("coins"))
+    reason: str = field(metadata=stored_as("why"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,26 +116,26 @@ class CashOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoPayoutDevice:
-    """Event: pay the player's credits by hand, because no device can; ``why`` is the reason."""
+    """Event: pay the player's credits by hand, because no device can; ``reason`` is the reason."""
 
-    why: str = ""
+    reason: str = field(default="", metadata=stored_as("why"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentForm(FilledForm):
     """A form about a hand-pay, with the means of payment and, if required, the player's identity document."""
 
-    method: str = ""
-    name: str | None = None
+    payment_means: str = field(default="", metadata=stored_as("method"))
+    player_name: str | None = field(default=None, metadata=stored_as("name"))
     document: str | None = None
-    number: str | None = None
+    document_number: str | None = field(default=None, metadata=stored_as("number"))
 
     @property
     def identity(self) -> dict[str, str]:
         """Return the player's identity data by field; empty unless every field is filled in."""
-        texts = {"name": self.name, "document": self.document, "number": self.number}
-        stripped_texts = {name: (text or "").strip() for name, text in texts.items()}
-        return stripped_texts if all(stripped_texts.values()) else {}
+        text_by_field = {"name": self.player_name, "document": self.document, "number": self.document_number}
+        stripped_text_by_field = {name: (text or "").strip() for name, text in text_by_field.items()}
+        return stripped_text_by_field if all(stripped_text_by_field.values()) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,14 +144,14 @@ class ComplementForm(RulingForm):
 
     amount_cents: int = 0
     play_id: str | None = None
-    slip: int | None = None
+    slip_number: int | None = field(default=None, metadata=stored_as("slip"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTicketForm(RulingForm):
     """A form about a ticket found without its owner, with its number."""
 
-    number: str = ""
+    ticket_number: str = field(default="", metadata=stored_as("number"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,15 +163,15 @@ class ForfeitCreditsForm(RulingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedAmountRulingForm(RulingForm):
-    """The form of a ruling on the disputed amount with the id ``disputed``.
+    """The form of a ruling on the disputed amount with the id ``disputed_amount_id``.
 
-    ``amount_cents`` is the amount awarded in minor units. For a printed ticket, ``ticket`` states instead
+    ``amount_cents`` is the amount awarded in minor units. For a printed ticket, ``ticket_ruling`` states instead
     whether it is good or void.
     """
 
-    disputed: str = ""
+    disputed_amount_id: str = field(default="", metadata=stored_as("disputed"))
     amount_cents: int | None = None
-    ticket: Literal["good", "void"] | None = None
+    ticket_ruling: Literal["good", "void"] | None = field(default=None, metadata=stored_as("ticket"))
 
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {

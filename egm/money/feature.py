@@ -8,8 +8,8 @@ from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.money import entries
-from egm.money.disputed import DisputedAmount, DisputedAmountRuling
-from egm.money.disputed_page import MENU_ITEMS
+from egm.money.disputed_amounts import DisputedAmount, DisputedAmountRuling
+from egm.money.disputed_amounts_page import MENU_ITEMS
 from egm.money.events import PAYLOAD_CLASS_BY_EVENT
 from egm.money.forms import MONEY_FORMS
 from egm.money.keys import MoneyKey

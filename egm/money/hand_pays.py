@@ -43,7 +43,7 @@ def handpay_can_be_settled(machine: Machine, _: Event) -> bool:
 def payment_form_is_complete(machine: Machine, event: Event) -> bool:
     """Return whether a hand-pay form names a permitted means of payment, and the player's identity if required."""
     handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.read_payload(PaymentForm)
-    return form.method in machine.profile.by_hand.methods and (
+    return form.payment_means in machine.profile.by_hand.methods and (
         bool(form.identity) or not _is_identity_required(machine, handpay.worth_cents)
     )
 
@@ -61,7 +61,7 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
             handpay.id, payment_form.identity, machine.clock.now()
         )
     form = HandpayForm(
-        payment_means=payment_form.method,
+        payment_means=payment_form.payment_means,
         persons=tuple(list_event_persons(machine, event)),
         identity_commitment=identity_commitment,
     )
@@ -81,7 +81,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     form = handpay.filled_form or HandpayForm(payment_means="cash", persons=())
-    slip = int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0) + 1
+    slip_number = int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0) + 1
     tax_cents = machine.profile.by_hand.tax_cents
     persons = list_event_persons(machine, event)
     answer_service_call(machine, event)
@@ -91,7 +91,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
             handpay=replace(handpay, filled_form=None),
             payment_means=form.payment_means,
             identity_commitment=form.identity_commitment,
-            slip_number=slip,
+            slip_number=slip_number,
             journal_head=machine.journal_head,
             machine=machine.identity.serial,
             is_taxable=tax_cents is not None and handpay.worth_cents >= tax_cents,
@@ -101,7 +101,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
         entry_id=HandpayEnding.PAID.format_entry_id(handpay.id),
         ref=handpay.id,
         counts={f"handpays.{handpay.kind}": 1},
-        state={MoneyKey.HANDPAY: None, MoneyKey.LAST_SLIP_NUMBER: slip},
+        state={MoneyKey.HANDPAY: None, MoneyKey.LAST_SLIP_NUMBER: slip_number},
     )
     store_journal_head(machine)
     code = "prize_delivered" if handpay.prizes else "handpay_paid"

@@ -30,8 +30,8 @@ def list_host_settings(machine: Machine, control: HostControlName, game_id: str 
 
     ``game_id`` is the id of the game if the control is :attr:`HostControlName.GAME`.
     """
-    name = f"{control}.{game_id}" if game_id else str(control)
-    return list(machine.journal.states(f"{HostKey.FUNCTION_RESTRICTION}{name}:").values())
+    control_name = f"{control}.{game_id}" if game_id else str(control)
+    return list(machine.journal.states(f"{HostKey.FUNCTION_RESTRICTION}{control_name}:").values())
 
 
 def is_acceptor_allowed(machine: Machine) -> bool:
@@ -55,8 +55,8 @@ def is_game_allowed(machine: Machine, game_id: str) -> bool:
 
 def find_allowed_sound(machine: Machine) -> str:
     """Return the sound level that all hosts allow: ``on``, ``no_play`` or ``off``."""
-    levels = list_host_settings(machine, HostControlName.SOUND)
-    return next((level for level in ("off", "no_play") if level in levels), "on")
+    sound_levels = list_host_settings(machine, HostControlName.SOUND)
+    return next((sound_level for sound_level in ("off", "no_play") if sound_level in sound_levels), "on")
 
 
 def game_is_enabled(machine: Machine, _: Event) -> bool:

@@ -119,10 +119,10 @@ class HostMoney:
 
 def build_ticket_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
     """Return the state change that adds a printed ticket to the ring buffer of 31 tickets that the host can read."""
-    count = _read_count(journal, HostKey.TICKETS_ADDED_TO_RING)
+    added_count = _read_count(journal, HostKey.TICKETS_ADDED_TO_RING)
     return {
-        HostKey.TICKETS_ADDED_TO_RING: count + 1,
-        f"{HostKey.PRINTED_TICKET_RING}{count % HOST_TICKET_RING_SIZE + 1}": pay_out_id,
+        HostKey.TICKETS_ADDED_TO_RING: added_count + 1,
+        f"{HostKey.PRINTED_TICKET_RING}{added_count % HOST_TICKET_RING_SIZE + 1}": pay_out_id,
     }
 
 
@@ -135,8 +135,8 @@ def _read_count(journal: JournalView, storage_key: str) -> int:
 def list_unread_ticket_indices(journal: JournalView) -> tuple[int, ...]:
     """Return the ring buffer indices (1 to 31) of the printed tickets that the host has not read, oldest first."""
     read_count = _read_count(journal, HostKey.TICKETS_READ_FROM_RING)
-    count = _read_count(journal, HostKey.TICKETS_ADDED_TO_RING)
-    return tuple(number % HOST_TICKET_RING_SIZE + 1 for number in range(read_count, count))
+    added_count = _read_count(journal, HostKey.TICKETS_ADDED_TO_RING)
+    return tuple(number % HOST_TICKET_RING_SIZE + 1 for number in range(read_count, added_count))
 
 
 def build_ticket_read_state(journal: JournalView) -> Mapping[str, int]:

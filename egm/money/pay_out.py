@@ -32,7 +32,7 @@ from egm.money.cash_out_remainder import (
     has_outdated_remainder,
     unpaid_remainder_is_stored,
 )
-from egm.money.disputed import DisputedAmount, open_disputed_amount, post_ruling_and_raise_faults
+from egm.money.disputed_amounts import DisputedAmount, open_disputed_amount, post_ruling_and_raise_faults
 from egm.money.entries import (
     COIN_CASH_OUT_REQUESTED,
     COINS_CASH_OUT_VOID,
@@ -52,6 +52,7 @@ from egm.money.entries import (
 from egm.money.events import CoinsPaid, NoPayoutDevice, PrintFailure, UnorderedCoinsPaid
 from egm.money.host_money import HostMoney, build_ticket_ring_state
 from egm.money.keys import MoneyKey
+from egm.money.payout_methods import count_payable_coins, reason_ticket_is_unavailable
 from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
     CashOutRecord,
@@ -63,7 +64,6 @@ from egm.money.records.money import (
 )
 from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, store_journal_head
 from egm.money.ticket_terms import find_ticket_terms
-from egm.money.ways_out import count_payable_coins, reason_ticket_is_unavailable
 from egm.play.records.tables import list_tables_with_standing_bets
 from egm.staff.service.device_tests import build_test_job, is_test_job_id
 from egm.staff.slips import build_slip_job, is_slip_job_id
@@ -101,7 +101,9 @@ def _start_ticket_payout(machine: Machine, credit_kind: CreditKind, amount_cents
             if credit_kind is CreditKind.RESTRICTED:
                 machine.notice = Notice(code="restricted_stays", severity="warning")
                 return
-            raise EventReplacement(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
+            raise EventReplacement(
+                Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(reason=ticket.reason.value))
+            )
         number = ticket.masked_number
     machine.post(
         VOUCHER_CASH_OUT_REQUESTED,
@@ -158,14 +160,14 @@ def find_printed_terms(machine: Machine, credit_kind: CreditKind) -> PrintedTerm
     A ticket of restricted credit with an expiry date expires on that date.
     """
     own_valid_days, terms = machine.profile.tickets.valid_days, find_ticket_terms(machine)
-    days = terms.find_validity_days(credit_kind, own_valid_days)
+    validity_days = terms.find_validity_days(credit_kind, own_valid_days)
     is_restricted = credit_kind is CreditKind.RESTRICTED
     restricted_terms = (
         machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS) if is_restricted else None
     )
     if restricted_terms is not None and restricted_terms.expiry_date:
-        days = max(0, (date.fromisoformat(restricted_terms.expiry_date) - machine.local_date).days)
-    return PrintedTerms(terms.find_venue(machine.identity.venue), days)
+        validity_days = max(0, (date.fromisoformat(restricted_terms.expiry_date) - machine.local_date).days)
+    return PrintedTerms(terms.find_venue(machine.identity.venue), validity_days)
 
 
 def print_ticket(machine: Machine) -> None:
@@ -175,14 +177,18 @@ def print_ticket(machine: Machine) -> None:
     no longer has such a host, the cash-out continues as if the host had not replied in time.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    if pay_out is None or pay_out.payout_method != "ticket" or is_awaiting_or_voided_by_ruling(printing):
+    printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
+    if (
+        pay_out is None
+        or pay_out.payout_method != "ticket"
+        or is_awaiting_or_voided_by_ruling(printing_record)
+    ):
         return
-    may_have_been_printed = printing is not None and printing.state is PrintState.PRINTING
+    may_have_been_printed = printing_record is not None and printing_record.state is PrintState.PRINTING
     if not pay_out.masked_number:
         if machine.component(HostMoney).ticket_validator is TicketValidator.SYSTEM:
             return
-        refusal = TicketNumberRefused(id=pay_out.id, why="no host is configured to number tickets")
+        refusal = TicketNumberRefused(id=pay_out.id, reason="no host is configured to number tickets")
         raise EventReplacement(Event(EventType.TICKET_NUMBER_REFUSED, refusal))
     # the ticket ledger is lost: neither can the ticket be printed nor its state be queried
     if find_ticket(machine, pay_out.id) is None:
@@ -190,7 +196,7 @@ def print_ticket(machine: Machine) -> None:
         raise EventReplacement(
             Event(
                 EventType.TICKET_PRINT_FAILED,
-                PrintFailure(why=reason, may_have_been_printed=may_have_been_printed),
+                PrintFailure(reason=reason, may_have_been_printed=may_have_been_printed),
             )
         )
     printer = machine.component(MoneyDevices).printer
@@ -198,16 +204,18 @@ def print_ticket(machine: Machine) -> None:
         raise EventReplacement(
             Event(
                 EventType.TICKET_PRINT_FAILED,
-                PrintFailure(why="no printer", may_have_been_printed=may_have_been_printed),
+                PrintFailure(reason="no printer", may_have_been_printed=may_have_been_printed),
             )
         )
-    if printing is not None:
+    if printing_record is not None:
         return
     job = _build_ticket_job(machine, pay_out.id, pay_out.language)
     try:
         printer.print_ticket(job)
     except ValueError as error:
-        raise EventReplacement(Event(EventType.TICKET_PRINT_FAILED, PrintFailure(why=str(error)))) from error
+        raise EventReplacement(
+            Event(EventType.TICKET_PRINT_FAILED, PrintFailure(reason=str(error)))
+        ) from error
 
 
 def find_open_print_job(machine: Machine) -> TicketJob | None:
@@ -215,16 +223,16 @@ def find_open_print_job(machine: Machine) -> TicketJob | None:
 
     It is rebuilt from the ticket ledger, because the journal has no full ticket numbers.
     """
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    if printing is None:
+    printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
+    if printing_record is None:
         return None
-    if is_test_job_id(printing.id):
-        return build_test_job(machine.profile.id, printing.id)
-    if is_slip_job_id(printing.id):
-        return build_slip_job(machine, printing.id)
-    if find_ticket(machine, printing.id) is None:
+    if is_test_job_id(printing_record.id):
+        return build_test_job(machine.profile.id, printing_record.id)
+    if is_slip_job_id(printing_record.id):
+        return build_slip_job(machine, printing_record.id)
+    if find_ticket(machine, printing_record.id) is None:
         return None
-    return _build_ticket_job(machine, printing.id, printing.language)
+    return _build_ticket_job(machine, printing_record.id, printing_record.language)
 
 
 def _build_ticket_job(machine: Machine, pay_out_id: str, language: str) -> TicketJob:
@@ -257,7 +265,7 @@ def _require_ticket(machine: Machine, pay_out_id: str) -> Ticket:
 def settle_ticket(machine: Machine, _: Event) -> None:
     """Settle a cash-out by ticket after its bar code is printed: the reserved credits become the ticket (AGE 5.1.3)."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     number = _require_ticket(machine, pay_out.id).number
     ticket_ring_change = (
         build_ticket_ring_state(machine.journal, pay_out.id)
@@ -271,7 +279,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
         ref=pay_out.id,
         state={
             MoneyKey.PAY_OUT: None,
-            MoneyKey.PRINT_JOB: replace(printing, state=PrintState.BARCODE_DONE),
+            MoneyKey.PRINT_JOB: replace(printing_record, state=PrintState.BARCODE_DONE),
             **ticket_ring_change,
             **build_anchor_state(machine),
         },
@@ -290,24 +298,24 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     failure = event.read_payload(PrintFailure)
     if failure.may_have_been_printed:
-        _record_disputed_ticket(machine, pay_out, failure.why)
+        _record_disputed_ticket(machine, pay_out, failure.reason)
         return
     ticket = find_ticket(machine, pay_out.id)
-    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT_JOB: None}, failure.why)
+    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT_JOB: None}, failure.reason)
     if ticket is not None:
-        machine.component(TicketDesk).record_failed_print(ticket.number, failure.why)
+        machine.component(TicketDesk).record_failed_print(ticket.number, failure.reason)
     _pay_by_hand(machine, pay_out)
 
 
 def _record_disputed_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
     """Open a disputed amount for a ticket that may or may not have been printed."""
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     disputed_amount = DisputedAmount.create(
         machine,
         "ticket_printer",
         reason,
-        subject=pay_out.id,
-        largest_cents=pay_out.amount_cents,
+        operation_id=pay_out.id,
+        amount_max_cents=pay_out.amount_cents,
         masked_ticket_number=pay_out.masked_number or "",
         credit_kind=str(pay_out.credit_kind),
     )
@@ -315,16 +323,16 @@ def _record_disputed_ticket(machine: Machine, pay_out: CashOutRecord, reason: st
         TICKET_DISPUTED,
         disputed_amount.journal_details,
         state={
-            MoneyKey.PRINT_JOB: replace(printing, state=PrintState.DISPUTED),
+            MoneyKey.PRINT_JOB: replace(printing_record, state=PrintState.DISPUTED),
             **disputed_amount.opening_state,
         },
     )
     post_ruling_and_raise_faults(machine)
 
 
-def is_awaiting_or_voided_by_ruling(printing: PrintingRecord | None) -> bool:
+def is_awaiting_or_voided_by_ruling(printing_record: PrintingRecord | None) -> bool:
     """Return whether the print job is a ticket that waits for a ruling, or that a ruling has declared void."""
-    return printing is not None and printing.state in {PrintState.DISPUTED, PrintState.FAILED}
+    return printing_record is not None and printing_record.state in {PrintState.DISPUTED, PrintState.FAILED}
 
 
 def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
@@ -333,11 +341,11 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
     A ruling on the ticket of an earlier cash-out is ignored.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
+    printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     ruled_states = {PrintState.FAILED, PrintState.BARCODE_DONE}
-    if pay_out is None or printing is None or printing.id != pay_out.id:
+    if pay_out is None or printing_record is None or printing_record.id != pay_out.id:
         return False
-    return printing.state in ruled_states
+    return printing_record.state in ruled_states
 
 
 def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
@@ -345,12 +353,12 @@ def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
 
     If the ticket was ruled good, it settles the cash-out; if it was ruled void, the credits are paid by hand.
     """
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
-    if printing.state is PrintState.BARCODE_DONE:  # ruled good
+    printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    if printing_record.state is PrintState.BARCODE_DONE:  # ruled good
         settle_ticket(machine, event)
     else:
         handle_print_failure(
-            machine, Event(EventType.TICKET_PRINT_FAILED, PrintFailure(why="ruled void by staff"))
+            machine, Event(EventType.TICKET_PRINT_FAILED, PrintFailure(reason="ruled void by staff"))
         )
 
 
@@ -372,8 +380,8 @@ def _pay_by_hand(machine: Machine, pay_out: CashOutRecord) -> None:
 def start_coin_payout(machine: Machine, _: Event) -> None:
     """Reserve the part of the cashable balance that the hopper can pay in whole coins, and start the hopper."""
     _convert_to_cashable(machine)
-    coins = count_payable_coins(machine)
-    amount_cents = coins * machine.profile.coins.hopper_cents
+    coin_count = count_payable_coins(machine)
+    amount_cents = coin_count * machine.profile.coins.hopper_cents
     pay_out_id = machine.fresh_id("cashout")
     machine.post(
         COIN_CASH_OUT_REQUESTED,
@@ -384,7 +392,7 @@ def start_coin_payout(machine: Machine, _: Event) -> None:
                 id=pay_out_id,
                 payout_method="coins",
                 amount_cents=amount_cents,
-                ordered_coins=coins,
+                ordered_coins=coin_count,
                 coin_payout=find_coin_payout_progress(machine),
             ),
             MoneyKey.CASH_OUT_REMAINDER: None,
@@ -434,16 +442,16 @@ def settle_coins(machine: Machine, event: Event) -> None:
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     report = event.read_payload(CoinsPaid)
-    paid_coins_count, uncertainty = report.paid_coins, report.uncertainty
+    paid_coin_count, uncertainty = report.paid_coins, report.uncertainty
     # Not the profile's value, which may have changed since the order.
     coin_cents = pay_out.amount_cents // pay_out.ordered_coins
-    progress = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
-    if paid_coins_count == pay_out.ordered_coins:
+    progress = _add_coins_paid(machine, pay_out, paid_coin_count * coin_cents)
+    if paid_coin_count == pay_out.ordered_coins:
         remainder_cents = machine.cashable_cents if machine.profile.pay_out.rest == "next_way" else 0
         remainder = CashOutRemainder(amount_cents=remainder_cents, coin_payout=progress)
         machine.post(
             COINS_OUT,
-            CoinsOut(cash_out=pay_out, paid_coins=paid_coins_count),
+            CoinsOut(cash_out=pay_out, paid_coins=paid_coin_count),
             entry_id=f"{pay_out.id}.paid",
             ref=pay_out.id,
             state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER_PAYOUT: None, **build_remainder_state(remainder)},
@@ -456,18 +464,18 @@ def settle_coins(machine: Machine, event: Event) -> None:
         payment_method="coins",
         amount_cents=pay_out.amount_cents,
         ordered_coins=pay_out.ordered_coins,
-        paid_coins=paid_coins_count,
+        paid_coins=paid_coin_count,
         coin_cents=coin_cents,
         doubt_reason=uncertainty,
         coin_payout=progress,
     )
-    coins_to_post = dispensed_coins if paid_coins_count or uncertainty else None
+    coins_to_post = dispensed_coins if paid_coin_count or uncertainty else None
     _void_payout(
         machine,
         COINS_CASH_OUT_VOID,
         pay_out,
         {MoneyKey.HOPPER_PAYOUT: None, MoneyKey.UNPOSTED_COINS: coins_to_post},
-        f"the hopper paid {paid_coins_count} of {pay_out.ordered_coins} coins",
+        f"the hopper paid {paid_coin_count} of {pay_out.ordered_coins} coins",
     )
     post_dispensed_coins(machine, event)
     store_journal_head(machine)
@@ -507,8 +515,8 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
             machine,
             "hopper",
             dispensed_coins.doubt_reason,
-            subject=dispensed_coins.id,
-            largest_cents=unaccounted_cents,
+            operation_id=dispensed_coins.id,
+            amount_max_cents=unaccounted_cents,
             set_aside_cents=unaccounted_cents,
         )
         open_disputed_amount(machine, disputed_amount)
@@ -535,20 +543,20 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
 
 def record_unordered_coins(machine: Machine, event: Event) -> None:
     """Record that coins left the hopper without an order: book them out of the stock and open a disputed amount."""
-    stray_coins = event.read_payload(UnorderedCoinsPaid)
-    cents = stray_coins.coins * machine.profile.coins.hopper_cents
-    transfers = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
-    disputed_amount = DisputedAmount.create(machine, "hopper", stray_coins.why)
+    report = event.read_payload(UnorderedCoinsPaid)
+    value_cents = report.coin_count * machine.profile.coins.hopper_cents
+    transfers = (Transfer("stock:hopper", "stock:floor", value_cents),) if value_cents else ()
+    disputed_amount = DisputedAmount.create(machine, "hopper", report.reason)
     open_disputed_amount(machine, disputed_amount, transfers)
     post_ruling_and_raise_faults(machine)
 
 
 def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> CoinPayoutProgress:
     """Return the amounts owed and paid of a cash-out in coins after the hopper has paid ``counted_cents`` more."""
-    before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
+    paid_before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
     return CoinPayoutProgress(
-        owed_cents=before_cents + pay_out.amount_cents + machine.cashable_cents,
-        paid_cents=before_cents + min(counted_cents, pay_out.amount_cents),
+        owed_cents=paid_before_cents + pay_out.amount_cents + machine.cashable_cents,
+        paid_cents=paid_before_cents + min(counted_cents, pay_out.amount_cents),
     )
 
 
@@ -644,9 +652,9 @@ def automatic_payout_is_possible(machine: Machine, _: Event) -> bool:
     A balance that the host has just declined stays on the meter; otherwise the host would be asked again and again to
     take it.
     """
-    host = machine.component(HostMoney)
+    host_money = machine.component(HostMoney)
     return machine.cashable_cents > 0 and not (
-        host.is_online and host.declined_balance_cents == machine.credit_cents
+        host_money.is_online and host_money.declined_balance_cents == machine.credit_cents
     )
 
 

@@ -13,7 +13,7 @@ from egm.kernel.states import (
     single_state,
 )
 from egm.money.cash_out_remainder import start_automatic_cash_out, unpaid_remainder_is_stored
-from egm.money.disputed import (
+from egm.money.disputed_amounts import (
     disputed_amount_work_is_pending,
     resume_disputed_amounts,
     rule_disputed_amount,
@@ -43,6 +43,12 @@ from egm.money.pay_out import (
     start_restricted_ticket_payout,
     start_ticket_payout,
     ticket_ruling_is_unfinished,
+)
+from egm.money.payout_methods import (
+    coins_come_first,
+    has_cashable_credit,
+    restricted_credit_may_leave_on_ticket,
+    ticket_comes_first,
 )
 from egm.money.rulings import (
     complement_form_is_valid,
@@ -83,12 +89,6 @@ from egm.money.value_in import (
     stack_ticket,
     ticket_can_be_accepted,
     void_bill_or_ticket,
-)
-from egm.money.ways_out import (
-    coins_come_first,
-    has_cashable_credit,
-    restricted_credit_may_leave_on_ticket,
-    ticket_comes_first,
 )
 from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (

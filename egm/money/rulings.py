@@ -54,7 +54,7 @@ def complement_form_is_valid(machine: Machine, event: Event) -> bool:
     """
     form = event.read_payload(ComplementForm)
     last_slip_number = int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0)
-    is_slip_valid = form.slip is None or 0 < form.slip <= last_slip_number
+    is_slip_valid = form.slip_number is None or 0 < form.slip_number <= last_slip_number
     return is_slip_valid and form.amount_cents > 0 and are_texts_filled_in(form.reason)
 
 
@@ -68,7 +68,7 @@ def record_complement(machine: Machine, event: Event) -> None:
             **build_ruling_details(machine, event),
             amount_cents=form.amount_cents,
             play_id=form.play_id or (None if last_game is None else last_game.play_id),
-            slip_number=form.slip or 0,
+            slip_number=form.slip_number or 0,
         ),
         transfers=(Transfer("house:complement", "out:handpay_complement", form.amount_cents),),
     )
@@ -89,7 +89,7 @@ def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
 
 def location_is_stated(_: Machine, event: Event) -> bool:
     """Return whether the form says where the unclaimed money was found (Monaco 21.3)."""
-    return are_texts_filled_in(event.read_payload(RulingForm).place)
+    return are_texts_filled_in(event.read_payload(RulingForm).location)
 
 
 def handpay_waits(machine: Machine, _: Event) -> bool:
@@ -102,7 +102,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     return (
         ticket_ledger.are_tickets_available(machine)
         and not machine.component(HostMoney).ticket_validator.is_host
-        and are_texts_filled_in(event.read_payload(FoundTicketForm).number)
+        and are_texts_filled_in(event.read_payload(FoundTicketForm).ticket_number)
     )
 
 
@@ -135,11 +135,11 @@ def void_unclaimed_handpay(machine: Machine, event: Event) -> None:
         amount_cents=handpay.amount_cents,
         prizes=handpay.prizes,
     )
-    unclaimed = UnclaimedRecord(
+    unclaimed_handpay = UnclaimedRecord(
         id=handpay.id,
         reserved_transfers=tuple(
-            UnclaimedTransfer(flow.source, find_unclaimed_account(flow), flow.amount_cents)
-            for flow in handpay_reservation.transfers
+            UnclaimedTransfer(transfer.source, find_unclaimed_account(transfer), transfer.amount_cents)
+            for transfer in handpay_reservation.transfers
         ),
         entry_record=to_json(entry_record),
     )
@@ -148,7 +148,7 @@ def void_unclaimed_handpay(machine: Machine, event: Event) -> None:
         HandpayUnclaimed(id=handpay.id),
         entry_id=HandpayEnding.UNCLAIMED.format_entry_id(handpay.id),
         ref=handpay.id,
-        state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED_HANDPAY: unclaimed},
+        state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED_HANDPAY: unclaimed_handpay},
     )
     post_unclaimed_handpay(machine, event)
 
@@ -163,14 +163,16 @@ def post_unclaimed_handpay(machine: Machine, _: Event) -> None:
 
     Called immediately after it was voided, and again after a restart.
     """
-    unclaimed = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED_HANDPAY)
-    if unclaimed is None:
+    unclaimed_handpay = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED_HANDPAY)
+    if unclaimed_handpay is None:
         return
     machine.post(
         ORPHAN_HANDPAY,
-        from_json(OrphanHandpay, unclaimed.entry_record, f"the memory's {MoneyKey.UNCLAIMED_HANDPAY}"),
-        entry_id=HandpayEnding.ORPHAN.format_entry_id(unclaimed.id),
-        transfers=unclaimed.transfers,
+        from_json(
+            OrphanHandpay, unclaimed_handpay.entry_record, f"the memory's {MoneyKey.UNCLAIMED_HANDPAY}"
+        ),
+        entry_id=HandpayEnding.ORPHAN.format_entry_id(unclaimed_handpay.id),
+        transfers=unclaimed_handpay.transfers,
         state={MoneyKey.UNCLAIMED_HANDPAY: None},
     )
 
@@ -186,18 +188,18 @@ def register_found_ticket(machine: Machine, event: Event) -> None:
     """
     desk = machine.component(TicketDesk)
     redemption_id = machine.fresh_id("orphan")
-    answer = desk.begin_redemption(redemption_id, event.read_payload(FoundTicketForm).number.strip())
-    if isinstance(answer, TicketRedemption) and answer.ticket.kind is TicketKind.RESTRICTED:
+    result = desk.begin_redemption(redemption_id, event.read_payload(FoundTicketForm).ticket_number.strip())
+    if isinstance(result, TicketRedemption) and result.ticket.kind is TicketKind.RESTRICTED:
         desk.abort_redemption(redemption_id, "restricted")
-        answer = TicketRefusal(TicketRefusalReason.WITHOUT_CASH_VALUE)
-    if isinstance(answer, TicketRefusal):
+        result = TicketRefusal(TicketRefusalReason.WITHOUT_CASH_VALUE)
+    if isinstance(result, TicketRefusal):
         refusal = OrphanTicketRefused(
-            **build_ruling_details(machine, event), ledger_answer=answer.reason.value
+            **build_ruling_details(machine, event), ledger_answer=result.reason.value
         )
         machine.post(ORPHAN_TICKET_REFUSED, refusal)
-        machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
+        machine.notice = Notice(code=f"ticket_refused.{result.reason.value}", severity="warning")
         return
-    ticket = answer.ticket
+    ticket = result.ticket
     machine.post(
         ORPHAN_TICKET,
         OrphanTicket(

@@ -14,8 +14,8 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.entries import HANDPAY_METHOD_CHOSEN, HANDPAY_RETURNED, HandpayMethodChosen, HandpayReturned
 from egm.money.keys import MoneyKey
+from egm.money.payout_methods import reason_ticket_is_unavailable
 from egm.money.records.money import CashOutRemainder, HandpayEnding, HandpayRecord
-from egm.money.ways_out import reason_ticket_is_unavailable
 from egm.staff.form import list_event_persons
 from egm.staff.service_calls import answer_service_call
 
@@ -58,12 +58,12 @@ def attendant_pays_by_hand(machine: Machine, event: Event) -> bool:
 def toggle_ticket_request(machine: Machine, _: Event) -> None:
     """Toggle the player's request for a ticket instead of the waiting hand-pay."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    method: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
-    record = replace(handpay, requested_method="" if handpay.requested_method else method)
+    payment_method: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
+    changed_handpay = replace(handpay, requested_method="" if handpay.requested_method else payment_method)
     machine.post(
         HANDPAY_METHOD_CHOSEN,
-        HandpayMethodChosen(handpay_id=handpay.id, payment_method=method),
-        state={MoneyKey.HANDPAY: record},
+        HandpayMethodChosen(handpay_id=handpay.id, payment_method=payment_method),
+        state={MoneyKey.HANDPAY: changed_handpay},
     )
 
 

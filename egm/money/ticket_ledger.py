@@ -87,10 +87,10 @@ def are_tickets_available(machine: Machine) -> bool:
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     """Return the state change that records the ticket ledger's last change in the journal, with the totals."""
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR) or _find_initial_anchor(machine)
-    sequence, digest = machine.component(TicketDesk).store.last_move
+    move_number, digest = machine.component(TicketDesk).store.last_move
     return {
         MoneyKey.TICKET_LEDGER_ANCHOR: replace(
-            anchor, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGIT_COUNT]
+            anchor, move_number=move_number, digest=digest[:LEDGER_DIGEST_DIGIT_COUNT]
         )
     }
 
@@ -135,13 +135,13 @@ def check_ledger_against_journal(machine: Machine) -> str:
     )
     if disagreement:
         return f"{disagreement}{_TICKET_LEDGER_REMEDY}"
-    sequence, digest = store.last_move
-    new_anchor = replace(anchor, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGIT_COUNT])
+    move_number, digest = store.last_move
+    new_anchor = replace(anchor, move_number=move_number, digest=digest[:LEDGER_DIGEST_DIGIT_COUNT])
     if new_anchor != stored_anchor:
         restoration = _describe_restoration(store) if anchor.restoration and is_restored else None
         machine.post(
             TICKET_LEDGER_CHECKED,
-            TicketLedgerChecked(move_number=sequence, last_restoration=restoration),
+            TicketLedgerChecked(move_number=move_number, last_restoration=restoration),
             state={MoneyKey.TICKET_LEDGER_ANCHOR: new_anchor},
         )
     return ""
@@ -156,13 +156,13 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
     """
     store, journal, serial = machine.component(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
-        head = store.read_last_seen_journal_entry()
+        last_seen_entry = store.read_last_seen_journal_entry()
         if (
-            head is not None
-            and head.journal_tag == journal.journal_tag
-            and not _has_journal_entry(journal, head)
+            last_seen_entry is not None
+            and last_seen_entry.journal_tag == journal.journal_tag
+            and not _has_journal_entry(journal, last_seen_entry)
         ):
-            problem = f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it"
+            problem = f"the journal does not contain entry {last_seen_entry.sequence} as the ticket ledger has seen it"
             return problem + _JOURNAL_REMEDY
     stored_anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR)
     initial_anchor = _find_initial_anchor(machine)
@@ -171,7 +171,10 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
         if stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
         else stored_anchor
     )
-    if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_account_totals(machine, anchor)):
+    if all(
+        comparison.journal_cents >= comparison.ledger_cents
+        for comparison in _compare_account_totals(machine, anchor)
+    ):
         return ""
     for record in store.iter_records():
         for move in record.moves:
@@ -207,16 +210,16 @@ def _compare_account_totals(machine: Machine, anchor: LedgerAnchor) -> list[Acco
     )
 
 
-def _has_journal_entry(journal: Journal, head: LastSeenJournalEntry) -> bool:
-    """Return whether the journal contains the entry ``head``, which the ticket ledger has stored as the last one.
+def _has_journal_entry(journal: Journal, last_seen_entry: LastSeenJournalEntry) -> bool:
+    """Return whether the journal contains the entry that the ticket ledger has stored as its last one.
 
     True also if the entry is only in the archive and the archive cannot be read.
     """
-    if head.sequence > journal.sequence:
+    if last_seen_entry.sequence > journal.sequence:
         return False
     with suppress(JournalDamaged):
-        entry = next(journal.entries(since=head.sequence - 1, limit=1))
-        return entry.sequence != head.sequence or entry.hash_hex == head.hash_hex
+        entry = next(journal.entries(since=last_seen_entry.sequence - 1, limit=1))
+        return entry.sequence != last_seen_entry.sequence or entry.hash_hex == last_seen_entry.hash_hex
     return True
 
 
@@ -255,18 +258,25 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
     """
     store, journal = machine.component(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()
-    starting_cents: Mapping[str, int] = {}
+    starting_cents_by_account: Mapping[str, int] = {}
     if restoration is not None or _began_with_memory_clear(journal):
-        totals_cents = sum_ledger_cents(store, machine.identity.serial)
-        starting_cents = {
-            name: cents - abs(journal.balance_cents(name)) for name, cents in totals_cents.items()
+        ledger_cents_by_account = sum_ledger_cents(store, machine.identity.serial)
+        starting_cents_by_account = {
+            account: account_cents - abs(journal.balance_cents(account))
+            for account, account_cents in ledger_cents_by_account.items()
         }
     return LedgerAnchor(
         restoration=format_restoration(store),
         start_move_number=(
-            _find_last_accounted_move(journal, restoration, store.last_move[0]) if starting_cents else 0
+            _find_last_accounted_move(journal, restoration, store.last_move.move_number)
+            if starting_cents_by_account
+            else 0
         ),
-        starting_cents_by_account={name: cents for name, cents in starting_cents.items() if cents},
+        starting_cents_by_account={
+            account: account_cents
+            for account, account_cents in starting_cents_by_account.items()
+            if account_cents
+        },
         move_number=0,
         digest="",
     )
@@ -278,8 +288,10 @@ def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, 
     If two people have restored the ledger, it is the ledger's present last change, ``last_move_number``. After a memory
     clear, it is the last change that the previous journal had recorded.
     """
-    earlier = find_ledger_before_clear(journal)
-    return last_move_number if restoration is not None or earlier is None else earlier.move_number
+    earlier_ledger = find_ledger_before_clear(journal)
+    return (
+        last_move_number if restoration is not None or earlier_ledger is None else earlier_ledger.move_number
+    )
 
 
 def _describe_restoration(store: TicketStore) -> dict[str, JSON]:

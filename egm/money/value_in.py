@@ -20,7 +20,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import is_device_disabled_by_fault
-from egm.money.disputed import DisputedAmount, open_disputed_amount, post_ruling_and_raise_faults
+from egm.money.disputed_amounts import DisputedAmount, open_disputed_amount, post_ruling_and_raise_faults
 from egm.money.entries import (
     BILL_IN,
     BILL_NOT_STACKED,
@@ -162,13 +162,13 @@ def stack_bill(machine: Machine, event: Event) -> None:
     machine.notice = None
     bill = event.read_payload(BillEscrowed)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
-    machine.component(MoneyDevices).required_acceptor.stack(bill.escrow)
+    machine.component(MoneyDevices).required_acceptor.stack(bill.escrow_number)
 
 
 def return_bill(machine: Machine, event: Event) -> None:
     """Order the acceptor to return the bill in escrow to the player, and show a notice."""
     bill = event.read_payload(BillEscrowed)
-    machine.component(MoneyDevices).required_acceptor.return_paper(bill.escrow)
+    machine.component(MoneyDevices).required_acceptor.return_paper(bill.escrow_number)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
     values: dict[str, str | int] = {"amount_cents": bill.amount_cents}
     machine.notice = Notice(code="bill_returned", severity="warning", values=values)
@@ -176,7 +176,9 @@ def return_bill(machine: Machine, event: Event) -> None:
 
 def return_ticket(machine: Machine, event: Event) -> None:
     """Order the acceptor to return the ticket in escrow to the player, and show a notice."""
-    machine.component(MoneyDevices).required_acceptor.return_paper(event.read_payload(TicketEscrowed).escrow)
+    machine.component(MoneyDevices).required_acceptor.return_paper(
+        event.read_payload(TicketEscrowed).escrow_number
+    )
     machine.component(EscrowedBill).amount_cents = 0
     machine.notice = Notice(code="ticket_returned", severity="warning")
 
@@ -234,26 +236,28 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
 
 def _record_disputed_ticket(machine: Machine, paper: PaperRecord) -> None:
     """Open a disputed amount for a stacked ticket that was redeemed elsewhere, or that no ticket ledger can confirm."""
-    disputed = DisputedAmount.create(
+    disputed_amount = DisputedAmount.create(
         machine,
         "bill_acceptor",
         f"ticket {paper.masked_ticket_number} is in the box, but this machine no longer holds its lock",
-        subject=paper.id,
-        largest_cents=0 if _find_credit_kind(machine, paper) == CreditKind.RESTRICTED else paper.amount_cents,
+        operation_id=paper.id,
+        amount_max_cents=0
+        if _find_credit_kind(machine, paper) == CreditKind.RESTRICTED
+        else paper.amount_cents,
     )
     machine.post(
         VOUCHER_DISPUTED,
         TicketDisputed(
             amount_cents=paper.amount_cents,
             number=paper.masked_ticket_number,
-            disputed_amount=disputed.journal_details,
+            disputed_amount=disputed_amount.journal_details,
         ),
         entry_id=f"{paper.id}.void",
         ref=paper.id,
         state={
             # Nothing is credited, but this phase ends the protocol with the acceptor in the same way.
             MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.CREDITED),
-            **disputed.opening_state,
+            **disputed_amount.opening_state,
         },
     )
     post_ruling_and_raise_faults(machine)
@@ -271,7 +275,7 @@ def void_bill_or_ticket(machine: Machine, event: Event) -> None:
     """Void the reserved credit of a bill or ticket that was ordered into the box and did not reach it."""
     desk = machine.find_installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
-    reason = event.read_payload(StackingFailure).why
+    reason = event.read_payload(StackingFailure).reason
     _void_reservation(machine, paper, reason)
     if paper.masked_ticket_number and desk is not None and desk.has_redemption_lock(paper.id):
         desk.abort_redemption(paper.id, reason)
@@ -283,23 +287,23 @@ def record_disputed_paper(machine: Machine, event: Event) -> None:
     Nothing is credited. A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
-    reason = event.read_payload(StackingFailure).why
+    reason = event.read_payload(StackingFailure).reason
     kind = _find_credit_kind(machine, paper) if paper.masked_ticket_number else ""
-    disputed = DisputedAmount.create(
+    disputed_amount = DisputedAmount.create(
         machine,
         "bill_acceptor",
         reason,
-        subject=paper.id,
-        largest_cents=0 if kind == CreditKind.RESTRICTED else paper.amount_cents,
+        operation_id=paper.id,
+        amount_max_cents=0 if kind == CreditKind.RESTRICTED else paper.amount_cents,
         masked_ticket_number=paper.masked_ticket_number,
         credit_kind=kind,
     )
-    _void_reservation(machine, paper, reason, disputed)
+    _void_reservation(machine, paper, reason, disputed_amount)
     post_ruling_and_raise_faults(machine)
 
 
 def _void_reservation(
-    machine: Machine, paper: PaperRecord, reason: str, disputed: DisputedAmount | None = None
+    machine: Machine, paper: PaperRecord, reason: str, disputed_amount: DisputedAmount | None = None
 ) -> None:
     """Void the reserved credit of a bill or ticket that was not stacked, or whose stacking is disputed."""
     machine.component(EscrowedBill).amount_cents = 0
@@ -307,9 +311,9 @@ def _void_reservation(
     host_state = build_host_ticket_state(machine, paper.id, RedemptionStatus.NOT_STACKED)
     state = {
         MoneyKey.PAPER_BEING_STACKED: None,
-        **(host_state if disputed is None else disputed.opening_state),
+        **(host_state if disputed_amount is None else disputed_amount.opening_state),
     }
-    details = None if disputed is None else disputed.journal_details
+    details = None if disputed_amount is None else disputed_amount.journal_details
     entry_id, ref = f"{paper.id}.void", paper.id
     if paper.masked_ticket_number:
         ticket_details = TicketNotStacked(
@@ -326,11 +330,11 @@ def _void_reservation(
 
 def record_unordered_money(machine: Machine, event: Event) -> None:
     """Open a disputed amount for money that a device, such as the bill acceptor, took without an order."""
-    unordered = event.read_payload(UnorderedMoneyTaken)
-    disputed = DisputedAmount.create(
-        machine, unordered.device, unordered.why, largest_cents=unordered.amount_max_cents
+    report = event.read_payload(UnorderedMoneyTaken)
+    disputed_amount = DisputedAmount.create(
+        machine, report.device, report.reason, amount_max_cents=report.amount_max_cents
     )
-    open_disputed_amount(machine, disputed)
+    open_disputed_amount(machine, disputed_amount)
     post_ruling_and_raise_faults(machine)
 
 
@@ -348,35 +352,37 @@ def _build_restricted_terms_change(
     terms = None if host_ticket is None or host_ticket.id != redemption_id else host_ticket.restricted_terms
     if terms is not None:
         return {MoneyKey.RESTRICTED_CREDIT_TERMS: terms}
-    stored = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
-    if stored is None or record is None or record.ticket.kind is not TicketKind.RESTRICTED:
+    stored_terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
+    if stored_terms is None or record is None or record.ticket.kind is not TicketKind.RESTRICTED:
         return {}
     last_day = record.last_valid_day
-    if not stored.expiry_date or (last_day is not None and last_day.isoformat() <= stored.expiry_date):
+    if not stored_terms.expiry_date or (
+        last_day is not None and last_day.isoformat() <= stored_terms.expiry_date
+    ):
         return {}
     expiry_date = "" if last_day is None else last_day.isoformat()
-    return {MoneyKey.RESTRICTED_CREDIT_TERMS: replace(stored, expiry_date=expiry_date)}
+    return {MoneyKey.RESTRICTED_CREDIT_TERMS: replace(stored_terms, expiry_date=expiry_date)}
 
 
 def record_paper_returned(machine: Machine, event: Event) -> None:
     """Record that the acceptor returned a bill or ticket to the player; release the lock of a ticket."""
     machine.component(EscrowedBill).amount_cents = 0
     host_state: dict[str, HostTicketRecord] = {}
-    locked = machine.component(LockedTicket)
-    if locked.redemption is not None:
-        desk, redemption_id = machine.component(TicketDesk), locked.redemption.redemption_id
+    locked_ticket = machine.component(LockedTicket)
+    if locked_ticket.redemption is not None:
+        desk, redemption_id = machine.component(TicketDesk), locked_ticket.redemption.redemption_id
         if desk.has_redemption_lock(redemption_id):
             desk.abort_redemption(redemption_id, "returned")
         host_state = build_host_ticket_state(machine, redemption_id, RedemptionStatus.NOT_STACKED)
-    locked.redemption = machine.component(HostMoney).ticket_inquiry = None
-    returned = event.read_payload(PaperNotAccepted)
-    details = PaperNotAcceptedReason(reason=returned.reason)
-    machine.post(VOUCHER_RETURNED if returned.is_ticket else BILL_RETURNED, details, state=host_state)
+    locked_ticket.redemption = machine.component(HostMoney).ticket_inquiry = None
+    report = event.read_payload(PaperNotAccepted)
+    details = PaperNotAcceptedReason(reason=report.reason)
+    machine.post(VOUCHER_RETURNED if report.is_ticket else BILL_RETURNED, details, state=host_state)
     notice = machine.notice
     # A notice about an earlier bill or ticket does not apply to the one returned now. The notices "held_over..." say
     # that a fault was cleared while the acceptor held a bill or ticket.
     if notice is None or notice.code.endswith("_accepted") or notice.code.startswith("held_over"):
-        code = "ticket_returned" if returned.is_ticket else "bill_returned"
+        code = "ticket_returned" if report.is_ticket else "bill_returned"
         machine.notice = Notice(code=code, severity="warning")
 
 
@@ -392,54 +398,56 @@ def stack_ticket(machine: Machine, event: Event) -> None:
 
     If the ledger or the profile refuses the ticket, the acceptor returns it and the screen shows the reason.
     """
-    desk, paper = machine.component(TicketDesk), event.read_payload(TicketEscrowed)
+    desk, escrowed_ticket = machine.component(TicketDesk), event.read_payload(TicketEscrowed)
     ticket_id = machine.fresh_id("ticket")
-    answer = desk.begin_redemption(ticket_id, paper.digits)
-    is_promotional = isinstance(answer, TicketRedemption) and answer.ticket.kind is not TicketKind.CASHABLE
+    result = desk.begin_redemption(ticket_id, escrowed_ticket.digits)
+    is_promotional = isinstance(result, TicketRedemption) and result.ticket.kind is not TicketKind.CASHABLE
     if is_promotional and not machine.profile.tickets.promotional:
         desk.abort_redemption(ticket_id, "promotional credit is not accepted")
-        answer = TicketRefusal(TicketRefusalReason.WRONG_KIND)
-    if isinstance(answer, TicketRefusal):
-        machine.post(VOUCHER_REFUSED, PaperNotAcceptedReason(reason=answer.reason.value))
-        machine.component(MoneyDevices).required_acceptor.return_paper(paper.escrow)
-        machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
+        result = TicketRefusal(TicketRefusalReason.WRONG_KIND)
+    if isinstance(result, TicketRefusal):
+        machine.post(VOUCHER_REFUSED, PaperNotAcceptedReason(reason=result.reason.value))
+        machine.component(MoneyDevices).required_acceptor.return_paper(escrowed_ticket.escrow_number)
+        machine.notice = Notice(code=f"ticket_refused.{result.reason.value}", severity="warning")
         return
-    machine.component(LockedTicket).redemption = answer
-    machine.component(MoneyDevices).required_acceptor.stack(paper.escrow)
+    machine.component(LockedTicket).redemption = result
+    machine.component(MoneyDevices).required_acceptor.stack(escrowed_ticket.escrow_number)
 
 
 def credit_coins(machine: Machine, event: Event) -> None:
     """Credit coins that have passed the acceptor, and book them into the hopper or the drop box (Monaco art. 19.5)."""
-    reported = event.read_payload(CoinsIn)
-    coins, disputed_coins = reported.coins, reported.disputed
-    disputed = None
+    report = event.read_payload(CoinsIn)
+    coins, disputed_coins = report.coins, report.disputed_coins
+    disputed_amount = None
     if disputed_coins is not None:
-        disputed = DisputedAmount.create(
+        disputed_amount = DisputedAmount.create(
             machine,
             "coin_acceptor",
             disputed_coins.reason,
-            smallest_cents=disputed_coins.smallest_cents,
-            largest_cents=disputed_coins.largest_cents,
+            amount_min_cents=disputed_coins.smallest_cents,
+            amount_max_cents=disputed_coins.largest_cents,
         )
     account = machine.name_credit_account(CreditKind.CASHABLE)
-    credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
-    stock_moves = tuple(
+    credit_transfers = tuple(
+        Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins
+    )
+    stock_transfers = tuple(
         Transfer("stock:floor", "stock:hopper" if to_hopper else "stock:coin_box", cents)
         for cents, to_hopper in coins
     )
     counts = {"coins_accepted": len(coins)} if coins else {}
-    coin_event, transfers = reported.event_position, credit + stock_moves
-    if disputed is None:
+    event_position, transfers = report.event_position, credit_transfers + stock_transfers
+    if disputed_amount is None:
         machine.post(
-            COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.LAST_COIN_EVENT: coin_event}
+            COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.LAST_COIN_EVENT: event_position}
         )
     else:
         machine.post(
             COIN_IN_DISPUTED,
-            CoinInDisputed(disputed_amount=disputed.journal_details),
+            CoinInDisputed(disputed_amount=disputed_amount.journal_details),
             transfers=transfers,
             counts=counts,
-            state={MoneyKey.LAST_COIN_EVENT: coin_event, **disputed.opening_state},
+            state={MoneyKey.LAST_COIN_EVENT: event_position, **disputed_amount.opening_state},
         )
     post_ruling_and_raise_faults(machine)
     if coins:

@@ -16,14 +16,16 @@ DEMONSTRATION_FILE_NAME: Final = "demonstration-staff.json"
 DEMONSTRATION_ENROLLER: Final = "demonstration"
 
 
-def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:
+def require_no_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:
     """Raise OperatorError if the state folder belongs to a demonstration but a device of the cabinet is real."""
-    ports = cabinet.hardware_port_descriptions
-    if not ports:
+    port_descriptions = cabinet.hardware_port_descriptions
+    if not port_descriptions:
         return
-    marked = (folder.root / DEMONSTRATION_FILE_NAME).exists()
-    if marked or any(change.by == DEMONSTRATION_ENROLLER for change in Roster.load(folder.staff).changes):
+    is_marked = (folder.root / DEMONSTRATION_FILE_NAME).exists()
+    if is_marked or any(
+        change.changed_by == DEMONSTRATION_ENROLLER for change in Roster.load(folder.staff).changes
+    ):
         raise OperatorError(
             f"state folder {folder.root}: its staff is a demonstration's, whose PINs were printed, but "
-            f"{ports[0]} is real: give this machine its own state folder, and enrol its staff"
+            f"{port_descriptions[0]} is real: give this machine its own state folder, and enrol its staff"
         )

@@ -25,6 +25,7 @@ from egm.errors import OperatorError
 from egm.people.person import STAFF_NUMBER_PATTERN, Person
 from egm.people.pins import UNMATCHABLE_PIN_DIGEST, PinDigest
 from egm.people.roles import Permission, Role
+from egm.record_codec import RecordError, from_json, stored_as, to_json
 from egm.secret_files import replace_private_file
 from meters.entry import encode_canonical_json
 from meters.errors import JournalError
@@ -55,13 +56,13 @@ class RosterChange:
 
     number: int
     """The running number of the change, from 1."""
-    at: str
+    changed_at: str = field(metadata=stored_as("at"))
     """The time of the change, ISO 8601."""
-    by: str
+    changed_by: str = field(metadata=stored_as("by"))
     """The staff number of the author; empty for the first change, ``demonstration`` for a demonstration's staff."""
-    what: str
+    change_kind: str = field(metadata=stored_as("what"))
     """The kind of change: ``added``, ``disabled``, ``enabled`` or ``pin``."""
-    person: str
+    staff_number: str = field(metadata=stored_as("person"))
     """The staff number of the person whom the change concerns."""
     role: str
     """The role of that person after the change."""
@@ -77,7 +78,7 @@ class Roster:
     """
 
     path: Path | None = None
-    people: Mapping[str, Person] = field(default_factory=dict)
+    person_by_staff_number: Mapping[str, Person] = field(default_factory=dict)
     pin_digest_by_staff_number: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[RosterChange, ...] = ()
     has_valid_seal: bool = field(default=False, compare=False)
@@ -98,16 +99,32 @@ class Roster:
             parsed = json.loads(text)
             if parsed["format"] not in {ROSTER_FORMAT, _UNSEALED_ROSTER_FORMAT}:
                 raise RosterError(f"{path}: format {parsed['format']!r} is not {ROSTER_FORMAT}")
-            people = {
-                key: Person(key, entry["name"], Role(entry["role"]), bool(entry["disabled"]))
-                for key, entry in parsed["people"].items()
+            person_by_staff_number = {
+                staff_number: Person(
+                    staff_number,
+                    stored_person["name"],
+                    Role(stored_person["role"]),
+                    bool(stored_person["disabled"]),
+                )
+                for staff_number, stored_person in parsed["people"].items()
             }
-            pins = {key: PinDigest(**entry["pin"]) for key, entry in parsed["people"].items()}
-            changes = tuple(RosterChange(**change) for change in parsed["changes"])
+            pin_digest_by_staff_number = {
+                staff_number: PinDigest(**stored_person["pin"])
+                for staff_number, stored_person in parsed["people"].items()
+            }
+            changes = tuple(
+                from_json(RosterChange, change, "a change of the roster") for change in parsed["changes"]
+            )
             seal = str(parsed.get("seal", ""))
-        except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, RecursionError, TypeError, AttributeError, RecordError) as error:
             raise RosterDamaged(f"{path}: not a roster: {error!r}") from error
-        roster = cls(path, people, pins, changes, second_copy_path=second_copy_path)
+        roster = cls(
+            path,
+            person_by_staff_number,
+            pin_digest_by_staff_number,
+            changes,
+            second_copy_path=second_copy_path,
+        )
         if changes and parsed["format"] == _UNSEALED_ROSTER_FORMAT:
             roster = replace(
                 roster, changes=(*changes[:-1], replace(changes[-1], digest=_compute_digest(roster)))
@@ -128,8 +145,8 @@ class Roster:
     # ------------------------------------------------------------------ look-ups
     def find_enabled_person(self, staff_number: str) -> Person | None:
         """Return the person with this staff number, or None if none exists or the person is disabled."""
-        person = self.people.get(staff_number)
-        return None if person is None or person.disabled else person
+        person = self.person_by_staff_number.get(staff_number)
+        return None if person is None or person.is_disabled else person
 
     def authenticate(self, staff_number: str, pin: str) -> Person | None:
         """Return the person with this staff number if the PIN is right, or else None.
@@ -155,8 +172,10 @@ class Roster:
         """
         if not STAFF_NUMBER_PATTERN.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
-        if person.id in self.people:
-            raise RosterError(f"staff number {person.id} already belongs to {self.people[person.id].name}")
+        if person.id in self.person_by_staff_number:
+            raise RosterError(
+                f"staff number {person.id} already belongs to {self.person_by_staff_number[person.id].name}"
+            )
         if (
             not person.name.strip()
             or len(person.name) > _PERSON_NAME_LENGTH_MAX
@@ -165,7 +184,7 @@ class Roster:
             raise RosterError(
                 f"name {person.name!r}: it must be 1 to {_PERSON_NAME_LENGTH_MAX} printable characters"
             )
-        if not self.people and not person.has_permission(Permission.ENROL_STAFF):
+        if not self.person_by_staff_number and not person.has_permission(Permission.ENROL_STAFF):
             raise RosterError(f"the first person must be able to enrol others; {person.role} cannot")
         digest = PinDigest.from_pin(pin) if isinstance(pin, str) else pin
         return self._store_change("added", person, digest, changed_by, changed_at)
@@ -176,14 +195,14 @@ class Roster:
         Raises :class:`RosterError` if nobody has this staff number, or nobody else may enrol others.
         """
         person = self.require_person(staff_number)
-        other_people = (other for other in self.people.values() if other.id != staff_number)
+        other_people = (other for other in self.person_by_staff_number.values() if other.id != staff_number)
         if person.has_permission(Permission.ENROL_STAFF) and not any(
             other.has_permission(Permission.ENROL_STAFF) for other in other_people
         ):
             raise RosterError(f"{staff_number} is the last person who can enrol others")
         return self._store_change(
             "disabled",
-            replace(person, disabled=True),
+            replace(person, is_disabled=True),
             self.pin_digest_by_staff_number[staff_number],
             changed_by,
             changed_at,
@@ -194,7 +213,7 @@ class Roster:
 
         Raises :class:`RosterError` if nobody has this staff number.
         """
-        person = replace(self.require_person(staff_number), disabled=False)
+        person = replace(self.require_person(staff_number), is_disabled=False)
         return self._store_change(
             "enabled", person, self.pin_digest_by_staff_number[staff_number], changed_by, changed_at
         )
@@ -207,13 +226,13 @@ class Roster:
 
     def require_person(self, staff_number: str) -> Person:
         """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if none exists."""
-        person = self.people.get(staff_number)
+        person = self.person_by_staff_number.get(staff_number)
         if person is None:
             raise RosterError(f"nobody has the staff number {staff_number!r}")
         return person
 
     def _store_change(
-        self, kind_of_change: str, person: Person, pin: PinDigest, changed_by: str, changed_at: datetime
+        self, change_kind: str, person: Person, pin_digest: PinDigest, changed_by: str, changed_at: datetime
     ) -> "Roster":
         """Return the roster with one more change; write it to the roster's file, if it has one, with a new HMAC.
 
@@ -221,16 +240,16 @@ class Roster:
         """
         change = RosterChange(
             number=len(self.changes) + 1,
-            at=changed_at.isoformat(timespec="seconds"),
-            by=changed_by,
-            what=kind_of_change,
-            person=person.id,
+            changed_at=changed_at.isoformat(timespec="seconds"),
+            changed_by=changed_by,
+            change_kind=change_kind,
+            staff_number=person.id,
             role=person.role.value,
         )
         roster = replace(
             self,
-            people={**self.people, person.id: person},
-            pin_digest_by_staff_number={**self.pin_digest_by_staff_number, person.id: pin},
+            person_by_staff_number={**self.person_by_staff_number, person.id: person},
+            pin_digest_by_staff_number={**self.pin_digest_by_staff_number, person.id: pin_digest},
             changes=(*self.changes, change),
         )
         change = replace(change, digest=_compute_digest(roster))
@@ -259,18 +278,18 @@ class Roster:
 def _encode_roster(roster: Roster) -> dict[str, object]:
     """Return the roster as the JSON object that its file stores, without the seal (HMAC)."""
     people = {
-        key: {
+        staff_number: {
             "name": person.name,
             "role": person.role.value,
-            "disabled": person.disabled,
-            "pin": asdict(roster.pin_digest_by_staff_number[key]),
+            "disabled": person.is_disabled,
+            "pin": asdict(roster.pin_digest_by_staff_number[staff_number]),
         }
-        for key, person in roster.people.items()
+        for staff_number, person in roster.person_by_staff_number.items()
     }
     return {
         "format": ROSTER_FORMAT,
         "people": people,
-        "changes": [asdict(change) for change in roster.changes],
+        "changes": [to_json(change) for change in roster.changes],
     }
 
 

@@ -13,11 +13,12 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from egm.people.person import STAFF_NUMBER_PATTERN
+from egm.record_codec import RecordError, from_json, stored_as, to_json
 
 #: Name of the file of wrong PINs in the state folder.
 WRONG_PINS_FILE_NAME: Final = "people.tries"
@@ -31,15 +32,15 @@ SIGN_IN_LOCKED_SECONDS: Final = 15 * 60
 class WrongPin:
     """One wrong PIN that was typed: for which staff number, and when."""
 
-    id: str
+    record_id: str = field(metadata=stored_as("id"))
     """A random id of this record."""
-    number: str
+    staff_number: str = field(metadata=stored_as("number"))
     """The staff number for which the PIN was typed; ``?`` if what was typed cannot be a staff number."""
-    up_seconds: int
+    uptime_seconds: int = field(metadata=stored_as("up_seconds"))
     """The seconds from the start of the computer until the PIN was typed."""
-    at: str
+    typed_at: str = field(metadata=stored_as("at"))
     """The time of day at which the PIN was typed, for display only."""
-    recorded: bool = False
+    is_recorded: bool = field(default=False, metadata=stored_as("recorded"))
     """Whether the PIN was typed at the machine's screen, so that the journal has it, and not at a terminal."""
 
     @classmethod
@@ -57,10 +58,12 @@ class WrongPin:
     @property
     def is_counted_towards_lock(self) -> bool:
         """Return whether this wrong PIN still counts towards the lock of its staff number."""
-        now = _read_uptime_seconds()
+        uptime_seconds = _read_uptime_seconds()
         # Less than the stored uptime means that the computer has restarted since.
-        age = now - self.up_seconds if now >= self.up_seconds else now
-        return age < SIGN_IN_LOCKED_SECONDS
+        age_seconds = (
+            uptime_seconds - self.uptime_seconds if uptime_seconds >= self.uptime_seconds else uptime_seconds
+        )
+        return age_seconds < SIGN_IN_LOCKED_SECONDS
 
 
 def find_counted_staff_number(typed_number: str) -> str:
@@ -71,10 +74,12 @@ def find_counted_staff_number(typed_number: str) -> str:
 def is_locked_at_terminals(wrong_pins: Iterable[WrongPin], typed_number: str) -> bool:
     """Return whether too many of ``wrong_pins`` count for a staff number; a wrong PIN counts for 15 minutes."""
     counted_number = find_counted_staff_number(typed_number)
-    counts = (
-        wrong_pin.is_counted_towards_lock for wrong_pin in wrong_pins if wrong_pin.number == counted_number
+    are_counted = (
+        wrong_pin.is_counted_towards_lock
+        for wrong_pin in wrong_pins
+        if wrong_pin.staff_number == counted_number
     )
-    return sum(counts) >= WRONG_PINS_MAX
+    return sum(are_counted) >= WRONG_PINS_MAX
 
 
 @contextmanager
@@ -96,7 +101,7 @@ def edit_wrong_pins(folder: Path, *, must_wait: bool) -> Iterator[list[WrongPin]
             if wrong_pins != stored_wrong_pins:
                 file.seek(0)
                 file.truncate()
-                file.writelines(f"{json.dumps(asdict(wrong_pin))}\n" for wrong_pin in wrong_pins)
+                file.writelines(f"{json.dumps(to_json(wrong_pin))}\n" for wrong_pin in wrong_pins)
                 file.flush()
                 os.fsync(file.fileno())
 
@@ -105,15 +110,10 @@ def _parse_wrong_pins(lines: Iterator[str]) -> Iterator[WrongPin]:
     """Yield the wrong PINs in the lines of the terminals' file; lines that cannot be read are skipped."""
     for line in lines:
         try:
-            wrong_pin = WrongPin(**json.loads(line))
-        except (ValueError, TypeError, RecursionError):
+            wrong_pin = from_json(WrongPin, json.loads(line), "a wrong PIN")
+        except (ValueError, RecursionError, RecordError):
             continue
-        if (
-            all(isinstance(value, str) for value in (wrong_pin.id, wrong_pin.number, wrong_pin.at))
-            and isinstance(wrong_pin.up_seconds, int)
-            and isinstance(wrong_pin.recorded, bool)
-        ):
-            yield wrong_pin
+        yield wrong_pin
 
 
 def _read_uptime_seconds() -> int:

@@ -40,7 +40,7 @@ def outcome_is_of_open_game(machine: Machine, event: Event) -> bool:
     return (
         game is not None
         and game.outcome is not None
-        and event.read_payload(OutcomeShown).value == game.play_id
+        and event.read_payload(OutcomeShown).play_id == game.play_id
     )
 
 
@@ -67,10 +67,10 @@ def end_game(machine: Machine, _: Event) -> None:
     won_cents = game.win_cents
     game_levels.register_hits(machine, game, "credit")
     standing_stakes = _return_stakes_and_list_standing(machine, game)
-    credit = machine.name_credit_account(CreditKind.CASHABLE)
+    credit_account = machine.name_credit_account(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
-    win_transfers = (Transfer(source, credit, won_cents),) if won_cents else ()
-    transfers = (*win_transfers, *game_levels.build_payment(machine, game, credit))
+    win_transfers = (Transfer(source, credit_account, won_cents),) if won_cents else ()
+    transfers = (*win_transfers, *game_levels.build_payment(machine, game, credit_account))
     machine.post(
         GAME_END,
         GameEnd(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents),
@@ -83,7 +83,7 @@ def end_game(machine: Machine, _: Event) -> None:
             **game_levels.build_closing_state(machine, game, "credit"),
         },
     )
-    machine.component(GameInProgress).conversation = None
+    machine.component(GameInProgress).stepped_game = None
 
 
 def end_game_by_hand(machine: Machine, _: Event) -> None:
@@ -101,8 +101,8 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
     level_transfers = game_levels.build_payment(machine, game, "out:handpay_progressive")
     reservation_id = f"{game.play_id}.end"
     kind: HandpayKind = "progressive" if level_transfers else "merchandise" if prizes else "jackpot"
-    total_cents = sum(part.amount_cents for part in (*win_transfers, *level_transfers))
-    pools = game_levels.format_paid_pools(machine, game)
+    total_cents = sum(transfer.amount_cents for transfer in (*win_transfers, *level_transfers))
+    progressive_pools = game_levels.format_paid_pools(machine, game)
     machine.post(
         GAME_END_BY_HAND,
         GameEndByHand(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents, prizes=prizes),
@@ -117,12 +117,12 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
                 kind=kind,
                 amount_cents=total_cents,
                 prizes=prizes,
-                progressive_pools=pools,
-                play_id=game.play_id if pools else "",
+                progressive_pools=progressive_pools,
+                play_id=game.play_id if progressive_pools else "",
             ),
         },
     )
-    machine.component(GameInProgress).conversation = None
+    machine.component(GameInProgress).stepped_game = None
 
 
 def _post_double_up(machine: Machine, game: GameRecord) -> bool:
@@ -135,13 +135,13 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     stakes_cents = [stake * game.denomination_cents for stake in stakes]
     entry_id = f"{game.play_id}.double_up"
     if stakes_cents and not machine.journal.has_transaction(entry_id):  # otherwise posted before a power loss
-        credit = machine.name_credit_account(CreditKind.CASHABLE)
+        credit_account = machine.name_credit_account(CreditKind.CASHABLE)
         transfers: list[Transfer] = []
         for number, stake_cents in enumerate(stakes_cents):
             source = "house:double_up_win" if number else "house:win"
             transfers += [
-                Transfer(source, credit, stake_cents),
-                Transfer(credit, "house:double_up_bet", stake_cents),
+                Transfer(source, credit_account, stake_cents),
+                Transfer(credit_account, "house:double_up_bet", stake_cents),
             ]
         machine.post(
             GAME_DOUBLE_UP,
@@ -203,7 +203,7 @@ def _build_closing_state(
 
     The amount recorded for the last game includes returned stakes and progressive levels.
     """
-    total_cents = sum(part.amount_cents for part in win_transfers)
+    total_cents = sum(transfer.amount_cents for transfer in win_transfers)
     return {
         PlayKey.GAME: None,
         PlayKey.LAST_GAME: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),

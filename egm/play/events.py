@@ -5,12 +5,12 @@ way as a request for a value that is not offered.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.kernel.messages import Notice
-from egm.record_codec import NOT_STORED
+from egm.record_codec import NOT_STORED, stored_as
 from egm.staff.events import FilledForm, RulingForm
 from meters.transaction import JSON
 
@@ -19,14 +19,14 @@ from meters.transaction import JSON
 class OutcomeShown:
     """Payload of an event: the outcome of the game with this id has been shown."""
 
-    value: str | None = None
+    play_id: str | None = field(default=None, metadata=stored_as("value"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetRequest:
     """The player's selection of a bet: its cost in credits, and further choices that the game's rules need."""
 
-    value: int | None = None
+    bet_credits: int | None = field(default=None, metadata=stored_as("value"))
     options: Mapping[str, JSON] | None = None
 
 
@@ -34,21 +34,21 @@ class BetRequest:
 class GameRequest:
     """The player's selection of a game by its id."""
 
-    value: str = ""
+    game_id: str = field(default="", metadata=stored_as("value"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenominationRequest:
     """The player's selection of a denomination, in minor units."""
 
-    value: int = 0
+    denomination_cents: int = field(default=0, metadata=stored_as("value"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageRequest:
     """The player's selection of a language by its code."""
 
-    value: str = ""
+    language: str = field(default="", metadata=stored_as("value"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +56,18 @@ class AnsweredDecision:
     """The decision that the player saw when they answered: the game, and how many steps it had had."""
 
     play_id: str = ""
-    step: int | None = None
+    step_count: int | None = field(default=None, metadata=stored_as("step"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRequest:
     """An answer to the open game's pending decision, by the player, by a real wheel or by another seat of the round."""
 
-    value: JSON = None
-    options: AnsweredDecision = AnsweredDecision()
-    spin: int | None = None
+    choice: JSON = field(default=None, metadata=stored_as("value"))
+    answered_decision: AnsweredDecision = field(default=AnsweredDecision(), metadata=stored_as("options"))
+    wheel_counter: int | None = field(default=None, metadata=stored_as("spin"))
     """The wheel's own count of the spin, if a real wheel answers."""
-    seat: int | None = None
+    answering_seat: int | None = field(default=None, metadata=stored_as("seat"))
     """The number of the other seat whose recorded answer is repeated here."""
     notice: Annotated[Notice, NOT_STORED] | None = None
     """The notice that stays on the screen when another seat's answer is repeated."""
@@ -77,14 +77,14 @@ class ChoiceRequest:
 class LimitOptions:
     """The quantities that a player's own limit can restrict: time, or the net cost."""
 
-    of: Literal["minutes", "cents"] | None = None
+    quantity: Literal["minutes", "cents"] | None = field(default=None, metadata=stored_as("of"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitRequest:
     """The player's request to set a limit for themselves; 0 removes it."""
 
-    value: int | None = None
+    limit: int | None = field(default=None, metadata=stored_as("value"))
     options: LimitOptions = LimitOptions()
 
 

@@ -14,10 +14,10 @@ from egm.play.keys import PlayKey
 from egm.play.recall_page import MENU_ITEMS
 from egm.play.records.game_record import GamePointer, LastGame
 from egm.play.records.games import is_game_open
+from egm.play.records.paid_playing_time import PaidPlayingTime
 from egm.play.records.played_round import PlayedRound
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
-from egm.play.records.residual import ResidualTerms
-from egm.play.records.time_paid import PaidPlayingTime
+from egm.play.records.residual_terms import ResidualTerms
 from egm.play.registers import PLAY_REGISTERS
 from egm.play.reminders import create_reminders
 from egm.play.rules import PLAY_RULES

@@ -19,7 +19,7 @@ from egm.errors import OperatorError
 from egm.kernel.machine import Machine
 from egm.kernel.messages import BetChances, LongOdds
 from egm.kernel.standing_faults import raise_or_clear_fault
-from egm.play.odds import list_bet_chances, list_long_odds
+from egm.play.award_chances import list_bet_chances, list_long_odds
 from egm.play.prize_limits import ComputeLargestPrizes, compute_largest_prizes, compute_largest_win_cents
 from egm.profiles import Profile
 from egm.progressive.pools import ProgressivePools, create_pools, list_available_bets
@@ -155,19 +155,19 @@ def _examine_game(
         raise OperatorError(
             f"{game.id}: it can win merchandise, but the profile {profile.id} allows only money prizes"
         )
-    minimum = profile.returns.find_minimum(game.family)
+    required_minimum = profile.returns.find_minimum(game.family)
     counted_levels = profile.progressives.counted
     analysis = analyse(game, AnalysisDepth.PRIZES)
     bets = _list_offered_bets(game, analysis, level_tables)
-    returns = {bet.bet: bet.compute_rtp_including_levels(counted_levels) for bet in bets}
-    lowest_return = min(returns.values())
-    bet_below_minimum = minimum.find_bet_below(
-        {bet.bet: returns[bet.bet] for bet in bets if not bet.is_covered_by_players}
+    return_by_bet = {bet.bet: bet.compute_rtp_including_levels(counted_levels) for bet in bets}
+    lowest_return = min(return_by_bet.values())
+    bet_below_minimum = required_minimum.find_bet_below(
+        {bet.bet: return_by_bet[bet.bet] for bet in bets if not bet.is_covered_by_players}
     )
     if bet_below_minimum is not None:
         raise OperatorError(
-            f"{game.id}: returns {format_percent(returns[bet_below_minimum], 4)} % at bet {bet_below_minimum}; "
-            f"the profile {profile.id} requires at least {format_percent(minimum.required_return)} % "
+            f"{game.id}: returns {format_percent(return_by_bet[bet_below_minimum], 4)} % at bet {bet_below_minimum}; "
+            f"the profile {profile.id} requires at least {format_percent(required_minimum.required_return)} % "
             f"of a {game.family} game"
         )
     certificate = certificate_rules.verify_certificate(game_table, game, profile, lowest_return)
@@ -196,26 +196,28 @@ def list_return_percents(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, s
     The main bet is first. Bets that can only be made together (an ante with its raises) are listed under the
     spot on which they all depend.
     """
-    spots = {spot.id: spot for spot in game.rules.list_spots()}
-    lowest_returns: dict[str, Fraction] = {}
+    spot_by_id = {spot.id: spot for spot in game.rules.list_spots()}
+    lowest_return_by_group: dict[str, Fraction] = {}
     for bet in bets:
         staked_spots = [spot for spot, credits_ in bet.options.get("bets", {}).items() if credits_ > 0]
         if (
             staked_spots
-            and staked_spots[0] in spots
-            and all(spots[name].required_spot in staked_spots for name in staked_spots[1:])
+            and staked_spots[0] in spot_by_id
+            and all(spot_by_id[name].required_spot in staked_spots for name in staked_spots[1:])
         ):
-            group = spots[staked_spots[0]].group
-            lowest_returns[group] = min(bet.rtp, lowest_returns.get(group, bet.rtp))
-    return {group: format_percent(rtp) for group, rtp in lowest_returns.items()}
+            group = spot_by_id[staked_spots[0]].group
+            lowest_return_by_group[group] = min(bet.rtp, lowest_return_by_group.get(group, bet.rtp))
+    return {group: format_percent(rtp) for group, rtp in lowest_return_by_group.items()}
 
 
 def _list_offered_bets(
     game: Game, analysis: Analysis, levels: tuple[ProgressiveLevelTable, ...]
 ) -> tuple[BetAnalysis, ...]:
     """Return the ways to bet on this machine, without side bets whose progressive level is not in the cabinet file."""
-    configured = {level_table.level for level_table in levels if level_table.game == game.id}
-    missing_levels = {play.level for play in game.list_every_level() if play.spots} - configured
+    configured_levels = {level_table.level for level_table in levels if level_table.game == game.id}
+    missing_levels = {
+        participation.level for participation in game.list_every_level() if participation.spots
+    } - configured_levels
     return tuple(
         bet
         for bet in analysis.bets
@@ -256,20 +258,20 @@ def _format_money(amount_cents: int, profile: Profile) -> str:
 
 def _check_prize_limit(pools: ProgressivePools, profile: Profile) -> None:
     """Raise OperatorError if the profile limits prizes and a progressive level may exceed the limit (Québec VLT)."""
-    cap_cents = profile.play.win_limit_cents
-    if cap_cents is None:
+    prize_limit_cents = profile.play.win_limit_cents
+    if prize_limit_cents is None:
         return
     for pool in pools.pool_by_id.values():
         ceiling_cents = pool.definition.terms.ceiling_cents
-        if ceiling_cents is None or ceiling_cents > cap_cents:
+        if ceiling_cents is None or ceiling_cents > prize_limit_cents:
             problem = (
                 "has no ceiling"
                 if ceiling_cents is None
                 else f"may show {_format_money(ceiling_cents, profile)}"
             )
             raise OperatorError(
-                f"{pool.game}: its progressive level {pool.level} {problem}; "
-                f"the profile {profile.id} allows prizes of {_format_money(cap_cents, profile)}"
+                f"{pool.game_id}: its progressive level {pool.level_name} {problem}; "
+                f"the profile {profile.id} allows prizes of {_format_money(prize_limit_cents, profile)}"
             )
 
 

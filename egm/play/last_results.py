@@ -6,7 +6,7 @@ not predict later rounds.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.kernel.machine import Machine
 from egm.play.records.game_record import GameChoice, GameRecord
@@ -30,6 +30,13 @@ class TableResult:
     """The id of the shared round or wheel spin, in which each seat plays its own game; empty for a game on its own."""
 
 
+class StartedGame(NamedTuple):
+    """A game whose end has not been read yet: its record and its latest display data."""
+
+    record: GameRecord
+    display: Mapping[str, object]
+
+
 @dataclass(slots=True)
 class LastResults:
     """The tables' results read from the journal so far, by the digest of the game's definition."""
@@ -37,8 +44,8 @@ class LastResults:
     results_by_digest: dict[str, tuple[TableResult, ...]] = field(default_factory=dict)
     last_sequence_read: int = 0
     """The sequence number of the last journal entry read."""
-    started_games: dict[str, tuple[GameRecord, Mapping[str, object]]] = field(default_factory=dict)
-    """Games whose end has not been read yet, by play id, each with its record and its latest display data."""
+    started_games: dict[str, StartedGame] = field(default_factory=dict)
+    """Games whose end has not been read yet, by play id."""
 
 
 def list_last_results(machine: Machine) -> tuple[str, ...]:
@@ -65,22 +72,22 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
         game = from_json(GameRecord, entry.record, location)
         if game.end_entry_kind:  # it had ended before the memory clear that carried it over
             return
-        results.started_games[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
+        display = {} if game.outcome is None else game.outcome.display
+        results.started_games[game.play_id] = StartedGame(game, display)
     elif entry.kind == GAME_CHOICE_KIND:
         choice = from_json(GameChoice, entry.record, location)
         if choice.play_id in results.started_games and choice.outcome is not None:
-            results.started_games[choice.play_id] = (
-                results.started_games[choice.play_id][0],
-                choice.outcome.display,
-            )
+            started_game = results.started_games[choice.play_id]
+            results.started_games[choice.play_id] = started_game._replace(display=choice.outcome.display)
     elif isinstance(entry.record, Mapping):
-        started_game = results.started_games.pop(str(entry.record.get("play_id")), None)
-        if started_game is not None and "result" in started_game[1]:
-            _add_result(results, *started_game)
+        ended_game = results.started_games.pop(str(entry.record.get("play_id")), None)
+        if ended_game is not None and "result" in ended_game.display:
+            _add_result(results, ended_game)
 
 
-def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
+def _add_result(results: LastResults, ended_game: StartedGame) -> None:
     """Add the result of an ended game to the results of its table; add a round of several seats only once."""
+    game, display = ended_game
     digest = game.game.digest
     earlier_results = results.results_by_digest.get(digest, ())
     if game.round_id and any(result.round_id == game.round_id for result in earlier_results):

@@ -8,12 +8,12 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.play.conversation import REPLAY_ERRORS, replay_game
 from egm.play.definitions import find_definition
 from egm.play.entries import MACHINE_CHECKED, MachineChecked
 from egm.play.events import MachineCheckForm
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import find_last_game, find_open_game
+from egm.play.stepped_game import REPLAY_ERRORS, replay_game
 from egm.staff.form import list_event_persons
 from meters import SelfAuditFailed
 

@@ -12,7 +12,7 @@ sessions, none are counted.
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.errors import InvariantError
 from egm.kernel import messages
@@ -92,7 +92,7 @@ def find_next_reminder_time(machine: Machine) -> datetime | None:
         return None
     minutes = [
         minute
-        for minute in (_find_session_limits(machine)[0], _find_next_reminder_minute(machine, session))
+        for minute in (_find_session_limits(machine).minutes, _find_next_reminder_minute(machine, session))
         if minute is not None
     ]
     if not minutes:
@@ -100,15 +100,22 @@ def find_next_reminder_time(machine: Machine) -> datetime | None:
     return datetime.fromisoformat(session.since) + timedelta(minutes=min(minutes))
 
 
-def _find_session_limits(machine: Machine) -> tuple[int | None, int | None]:
-    """Return the session's limits of time in minutes and of net cost in minor units; None: no such limit.
+class _SessionLimits(NamedTuple):
+    """The session's limits of time in minutes and of net cost in minor units; None: no such limit."""
+
+    minutes: int | None
+    cents: int | None
+
+
+def _find_session_limits(machine: Machine) -> _SessionLimits:
+    """Return the session's limits of time and of net cost.
 
     Each is the lower of the profile's limit and the player's own.
     """
     rules, own_limits = machine.profile.protection, _read_own_limits(machine)
     minutes = [limit for limit in (rules.limit_minutes, own_limits.limit_minutes) if limit]
     cents = [limit for limit in (rules.limit_spend_cents, own_limits.limit_cents) if limit]
-    return min(minutes, default=None), min(cents, default=None)
+    return _SessionLimits(min(minutes, default=None), min(cents, default=None))
 
 
 def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int | None:
@@ -116,15 +123,27 @@ def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int 
 
     The profile lists the intervals between reminders; the last interval repeats.
     """
-    steps, number = machine.profile.protection.remind_minutes, session.time_reminder_count + 1
-    return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
+    reminder_intervals, number = machine.profile.protection.remind_minutes, session.time_reminder_count + 1
+    return (
+        sum(reminder_intervals[:number]) + max(0, number - len(reminder_intervals)) * reminder_intervals[-1]
+        if reminder_intervals
+        else None
+    )
 
 
 def _count_time_reminders_due(machine: Machine, session_minutes: int) -> int:
     """Return how many time reminders are due within the first ``session_minutes`` of a player's session."""
-    steps = machine.profile.protection.remind_minutes
-    count = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= session_minutes)
-    return count if count < len(steps) or not steps else count + (session_minutes - sum(steps)) // steps[-1]
+    reminder_intervals = machine.profile.protection.remind_minutes
+    count = sum(
+        1
+        for number in range(1, len(reminder_intervals) + 1)
+        if sum(reminder_intervals[:number]) <= session_minutes
+    )
+    return (
+        count
+        if count < len(reminder_intervals) or not reminder_intervals
+        else count + (session_minutes - sum(reminder_intervals)) // reminder_intervals[-1]
+    )
 
 
 def find_due_reminder(machine: Machine) -> ReminderKind | None:
@@ -135,11 +154,11 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     limit_minutes, limit_cents = _find_session_limits(machine)
     step_cents = machine.profile.protection.remind_spend_cents
-    remind_at = _find_next_reminder_minute(machine, session)
+    next_reminder_minute = _find_next_reminder_minute(machine, session)
     kinds: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
         ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
-        ("time", remind_at is not None and minutes >= remind_at),
+        ("time", next_reminder_minute is not None and minutes >= next_reminder_minute),
         ("spend", step_cents is not None and spent_cents // step_cents > session.spend_reminder_count),
     )
     return next((kind for kind, is_due in kinds if is_due), None)
@@ -209,13 +228,13 @@ def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
     it, the player must wait for a new session.
     """
     request = event.read_payload(LimitRequest)
-    value, of = request.value, request.options.of
+    limit, quantity = request.limit, request.options.quantity
     if not machine.profile.protection.own_limits or machine.credit_cents <= 0:
         return False
-    if of is None or value is None or not 0 <= value <= _OWN_LIMIT_MAX_BY_QUANTITY[of]:
+    if quantity is None or limit is None or not 0 <= limit <= _OWN_LIMIT_MAX_BY_QUANTITY[quantity]:
         return False
-    present_limit = _read_own_limits(machine).get_limit(of)
-    return not present_limit or (0 < value <= present_limit)
+    present_limit = _read_own_limits(machine).get_limit(quantity)
+    return not present_limit or (0 < limit <= present_limit)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -229,16 +248,18 @@ def show_reminder(machine: Machine, _: Event) -> None:
     if kind is None:
         raise InvariantError("a reminder was to be shown, but none is due")
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
-    rules, until = machine.profile.protection, ""
+    rules, pause_end_text = machine.profile.protection, ""
     if kind in PAUSING_REMINDER_KINDS and rules.pause_minutes:
         pause_end = machine.timekeeper.read_steady_time() + timedelta(minutes=rules.pause_minutes)
-        until = pause_end.isoformat(timespec="seconds")
+        pause_end_text = pause_end.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
     own_limit = _read_own_limits(machine).get_limit("minutes" if kind == "time_limit" else "cents")
     session_limits = _find_session_limits(machine)
-    is_own = bool(own_limit) and own_limit == session_limits[0 if kind == "time_limit" else 1]
+    is_own = bool(own_limit) and own_limit == (
+        session_limits.minutes if kind == "time_limit" else session_limits.cents
+    )
     reminder = ReminderRecord(
-        kind=kind, minutes=minutes, spent_cents=spent_cents, pause_end=until, is_own_limit=is_own
+        kind=kind, minutes=minutes, spent_cents=spent_cents, pause_end=pause_end_text, is_own_limit=is_own
     )
     machine.post(
         REMINDER_SHOWN,
@@ -287,16 +308,18 @@ def end_session(machine: Machine, _: Event) -> None:
 def set_own_limit(machine: Machine, event: Event) -> None:
     """Store the limit of time or cost that the player has set for themselves."""
     own_limits, request = _read_own_limits(machine), event.read_payload(LimitRequest)
-    value, of = request.value, request.options.of
-    if of is None or value is None:
+    limit, quantity = request.limit, request.options.quantity
+    if quantity is None or limit is None:
         raise InvariantError("a limit was requested that the machine does not offer")
-    limits = (
-        replace(own_limits, limit_minutes=value)
-        if of == "minutes"
-        else replace(own_limits, limit_cents=value)
+    changed_limits = (
+        replace(own_limits, limit_minutes=limit)
+        if quantity == "minutes"
+        else replace(own_limits, limit_cents=limit)
     )
     machine.post(
-        LIMIT_SET, LimitSet(limited_quantity=of, limit_value=value), state={PlayKey.OWN_LIMITS: limits}
+        LIMIT_SET,
+        LimitSet(limited_quantity=quantity, limit_value=limit),
+        state={PlayKey.OWN_LIMITS: changed_limits},
     )
     machine.notice = Notice(code="limit_set")
 

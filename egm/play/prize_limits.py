@@ -35,16 +35,20 @@ def compute_largest_win_cents(
     included, so the figure is never too low. At a table, no combination of bets wins a greater multiple of its
     cost than the best single bet. At least one bet must be within the limit.
     """
-    affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
+    highest_bet_credits = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
     has_spots = bool(game.rules.list_spots())
     if has_spots:
-        affordable = bet_limit_cents // denomination_cents
-    largest = 0
+        highest_bet_credits = bet_limit_cents // denomination_cents
+    largest_win_credits = 0
     for win_credits, cost_credits in largest_prizes:
         if win_credits is None:
             return None
         if has_spots:
-            largest = max(largest, -(-win_credits * affordable // cost_credits))
+            largest_win_credits = max(
+                largest_win_credits, -(-win_credits * highest_bet_credits // cost_credits)
+            )
         else:
-            largest = max(largest, win_credits * max(affordable // cost_credits, 1))
-    return game.find_highest_win_after_double_up(largest) * denomination_cents
+            largest_win_credits = max(
+                largest_win_credits, win_credits * max(highest_bet_credits // cost_credits, 1)
+            )
+    return game.find_highest_win_after_double_up(largest_win_credits) * denomination_cents

@@ -34,8 +34,8 @@ from meters import Transfer
 # ---------------------------------------------------------------------------------------------- what was won
 def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
     """Return the prizes in kind that a decided game has won, in order, with name and stated value."""
-    names = () if game.outcome is None else game.outcome.merchandise
-    if not names:
+    prize_ids = () if game.outcome is None else game.outcome.merchandise
+    if not prize_ids:
         return ()
     rules = find_definition(machine, game.game)
     stated_prizes = {prize.id: prize for prize in rules.list_prizes_in_kind()}
@@ -43,7 +43,7 @@ def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ..
         PrizeRecord(
             id=name, names=dict(stated_prizes[name].names), value_cents=stated_prizes[name].value_cents
         )
-        for name in names
+        for name in prize_ids
     )
 
 
@@ -105,11 +105,11 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
     Money that the same game won is part of that payment.
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    reserved = next(
+    reservation = next(
         reservation for reservation in machine.journal.list_pending() if reservation.id == handpay.id
     )
     value_cents = handpay.worth_cents - handpay.amount_cents
-    money = replace(
+    cash_handpay = replace(
         handpay,
         id=f"{handpay.id}.cash",
         kind="jackpot" if handpay.kind == "merchandise" else handpay.kind,
@@ -126,9 +126,9 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
             machine=machine.identity.serial,
             persons=event.read_payload(FilledForm).persons,
         ),
-        entry_id=money.id,
-        transfers=tuple(_replace_prize_by_cash(transfer) for transfer in reserved.transfers),
-        state={MoneyKey.HANDPAY: money},
+        entry_id=cash_handpay.id,
+        transfers=tuple(_replace_prize_by_cash(transfer) for transfer in reservation.transfers),
+        state={MoneyKey.HANDPAY: cash_handpay},
     )
     machine.notice = Notice(code="prize_exchanged", values={"amount_cents": value_cents})
 

@@ -12,10 +12,10 @@ from egm.errors import LocalError
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Replay, ServicePage
 from egm.people import Permission
-from egm.play.conversation import REPLAY_ERRORS, GameConversation
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.records.game_record import GameChoice, GameName, GameRecord
+from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame
 from egm.play.wager_texts import build_win_rows, describe_choice, iter_wager_rows
 from egm.record_codec import from_json
 from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, ServiceDesk, StayOnPage, build_refusal
@@ -109,14 +109,14 @@ class RecallPlayPage(MenuPage):
         title = build_text("service.recall.title", play=self.play.play_id)
         if self.step_index < 0:
             can_show = bool(self.steps) and not self.has_hidden_pictures
-            show = PageAction(
+            show_action = PageAction(
                 id="show", label=build_text("service.recall.show"), style="confirm", enabled=can_show
             )
             tables = _build_play_tables(machine, self.play, self.steps, self.position_by_seat)
             if self.has_hidden_pictures:
                 reason = build_text("service.recall.pictures_hidden", number=self.play.position)
                 tables = (*tables, build_two_column_table((("recall.pictures", reason),)))
-            return ServicePage(id="", title=title, tables=tables, actions=(BACK_ACTION, show))
+            return ServicePage(id="", title=title, tables=tables, actions=(BACK_ACTION, show_action))
         has_later_step = self.step_index + 1 < len(self.steps)
         position = self.position_by_seat.get(self.steps[self.step_index].seat)
         position_row = (
@@ -144,15 +144,20 @@ class RecallPlayPage(MenuPage):
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Go to another step of the recalled play, or back to its data page."""
-        targets = {"show": 0, "figures": -1, "earlier": self.step_index - 1, "later": self.step_index + 1}
+        step_by_action = {
+            "show": 0,
+            "figures": -1,
+            "earlier": self.step_index - 1,
+            "later": self.step_index + 1,
+        }
         if (
             self.has_hidden_pictures
-            or action not in targets
-            or targets[action] >= len(self.steps)
-            or targets[action] < -1
+            or action not in step_by_action
+            or step_by_action[action] >= len(self.steps)
+            or step_by_action[action] < -1
         ):
             return build_refusal("not_offered")
-        self.step_index = targets[action]
+        self.step_index = step_by_action[action]
         return StayOnPage()
 
     def _build_replay(self) -> Replay:
@@ -302,18 +307,23 @@ def _build_play_tables(
     steps_by_number = dict(enumerate(steps, 1))
     first_answer_index = len(record.steps) - len(play.step_entries)
     indexes_answered_by_table = {
-        n
-        for n, entry in enumerate(play.step_entries, first_answer_index)
+        answer_number
+        for answer_number, entry in enumerate(play.step_entries, first_answer_index)
         if _read_step(entry).is_table_answer
     }
     choices = [
         (
             _format_answer_label(
-                n, steps_by_number.get(n), position_by_seat, is_by_table=n in indexes_answered_by_table
+                answer_number,
+                steps_by_number.get(answer_number),
+                position_by_seat,
+                is_by_table=answer_number in indexes_answered_by_table,
             ),
-            describe_choice(_find_decision_kind(steps_by_number.get(n)), record.steps[n].choice),
+            describe_choice(
+                _find_decision_kind(steps_by_number.get(answer_number)), record.steps[answer_number].choice
+            ),
         )
-        for n in _list_shown_answer_indexes(record)
+        for answer_number in _list_shown_answer_indexes(record)
     ]
     rows += [
         (build_text("service.recall.level", level=level), build_money_text(cents))
@@ -362,15 +372,13 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     record = _read_complete_record(play)
     steps: list[ReplayStep] = []
     try:
-        conversation = GameConversation(
-            find_definition(machine, record.game), record.wager, record.table_state
-        )
+        stepped_game = SteppedGame(find_definition(machine, record.game), record.wager, record.table_state)
         for step in record.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if steps:
                 steps[-1] = replace(steps[-1], answer=answer)
-            conversation.advance(ReplayDrawSource(step.draws), None if answer is None else Choice(answer))
-            steps.append(_build_step(conversation))
+            stepped_game.advance(ReplayDrawSource(step.draws), None if answer is None else Choice(answer))
+            steps.append(_build_step(stepped_game))
     except REPLAY_ERRORS:
         steps = []
     if steps:
@@ -378,11 +386,11 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     return () if record.outcome is None else (ReplayStep(display=dict(record.outcome.display)),)
 
 
-def _build_step(conversation: GameConversation) -> ReplayStep:
+def _build_step(stepped_game: SteppedGame) -> ReplayStep:
     """Return a replayed game's current picture: the final one, or the decision that the player had to make."""
-    if conversation.outcome is not None:
-        return ReplayStep(display=dict(conversation.outcome.display))
-    decision = conversation.decision
+    if stepped_game.outcome is not None:
+        return ReplayStep(display=dict(stepped_game.outcome.display))
+    decision = stepped_game.decision
     if decision is None:
         raise LocalError("the game has neither a decision nor an outcome")
     return ReplayStep(dict(decision.prompt), decision.kind, tuple(decision.options), seat=decision.seat)

@@ -57,14 +57,14 @@ PLAY_REGISTERS: Final = (
         (GAME_VOID.kind,),
         ("play_id", "machine", "reason", "persons"),
         "F-15; QC s.94",
-        required_values={"ruling": "disrupted"},
+        required_value_by_field={"ruling": "disrupted"},
     ),
     Register(
         "refunds",
         (GAME_VOID.kind,),
         ("play_id", "refund_cents", "machine", "reason", "persons"),
         "F-14; QC s.95",
-        required_values={"ruling": "defect"},
+        required_value_by_field={"ruling": "defect"},
     ),
     Register(
         "residuals",

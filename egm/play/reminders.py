@@ -23,23 +23,23 @@ class ReminderService:
     def __init__(self, context: MachineContext) -> None:
         self._context = context
         self._machine = context.engine.machine
-        self._news = asyncio.Event()
+        self._machine_changed = asyncio.Event()
         self._session_over_since_ns: int | None = None
 
     async def run(self) -> None:
         """Submit the events of player protection when they are due, until this task is cancelled."""
         while True:
-            self._news.clear()
+            self._machine_changed.clear()
             self._submit_due_events()
             with contextlib.suppress(TimeoutError):
                 # Not wait_for: it may swallow a cancellation that arrives at the same moment (python/cpython
                 # issue 86296).
                 async with asyncio.timeout(self._compute_seconds_to_wait()):
-                    await self._news.wait()
+                    await self._machine_changed.wait()
 
     def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Check again which events are due, because an event has changed the machine."""
-        self._news.set()
+        self._machine_changed.set()
 
     def _submit_due_events(self) -> None:
         """Submit the events that are due: end of a pause, reminder, or end of the session of a player who has left."""
@@ -68,16 +68,16 @@ class ReminderService:
         An event that is due but not accepted in the present state, such as a reminder while a door is open,
         does not count: it waits for the event that changes the state.
         """
-        waits = []
+        seconds_until_events = []
         if (reminder_time := find_next_reminder_time(self._machine)) is not None:
             seconds = (reminder_time - self._machine.timekeeper.read_steady_time()).total_seconds()
             if seconds > 0 or self._is_any_event_accepted(EventType.PLAY_PAUSE_OVER, EventType.REMINDER_DUE):
-                waits.append(seconds)
+                seconds_until_events.append(seconds)
         if self._session_over_since_ns is not None:
             seconds = self._compute_seconds_until_player_has_left()
             if seconds > 0 or self._is_any_event_accepted(EventType.PLAYER_SESSION_OVER):
-                waits.append(seconds)
-        return max(0.0, min(waits)) if waits else None
+                seconds_until_events.append(seconds)
+        return max(0.0, min(seconds_until_events)) if seconds_until_events else None
 
     def _is_any_event_accepted(self, *event_types: EventType) -> bool:
         """Return whether the machine accepts an event of one of the given types in its present state."""

@@ -16,7 +16,7 @@ from egm.kernel.messages import Notice, ResidualCreditView
 from egm.kernel.rules import refusal_code
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED, ResidualPlayed, ResidualRemoved
 from egm.play.player_protection import play_is_paused
-from egm.play.records.residual import build_residual_terms
+from egm.play.records.residual_terms import build_residual_terms
 from meters import Transfer
 from rng import RngError
 
@@ -81,22 +81,22 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
     amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).smallest_useful_cents
     try:
         with machine.random_service.step() as step:
-            value = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
+            drawn_number = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
     except RngError as error:
         raise EventReplacement(Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))) from error
-    won_cents = prize_cents if value < amount_cents else 0
-    stake = machine.build_debit_transfers(amount_cents, "house:residual")
-    credit = machine.name_credit_account(CreditKind.CASHABLE)
-    win = (Transfer("house:residual_win", credit, won_cents),) if won_cents else ()
+    won_cents = prize_cents if drawn_number < amount_cents else 0
+    stake_transfers = machine.build_debit_transfers(amount_cents, "house:residual")
+    credit_account = machine.name_credit_account(CreditKind.CASHABLE)
+    win_transfers = (Transfer("house:residual_win", credit_account, won_cents),) if won_cents else ()
     machine.post(
         RESIDUAL_PLAYED,
         ResidualPlayed(
             amount_cents=amount_cents,
             prize_cents=prize_cents,
-            draws=((prize_cents, value, RESIDUAL_DRAW_PURPOSE),),
+            draws=((prize_cents, drawn_number, RESIDUAL_DRAW_PURPOSE),),
             won_cents=won_cents,
         ),
-        transfers=(*stake, *win),
+        transfers=(*stake_transfers, *win_transfers),
     )
     code = "residual_won" if won_cents else "residual_lost"
     machine.notice = Notice(code=code, values={"amount_cents": won_cents or amount_cents})

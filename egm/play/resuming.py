@@ -3,29 +3,32 @@
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.play import prizes_in_kind
-from egm.play.conversation import REPLAY_ERRORS, GameConversation, UnreplayableGame, replay_game
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_REPLAY_DIFFERS, ReplayDifference
+from egm.play.game_messages import send_screen_update
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress
 from egm.play.rounds import require_open_game
-from egm.play.showing import send_screen_update
+from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame, UnreplayableGame, replay_game
 
 
-def ended_game_has_conversation(machine: Machine, _: Event) -> bool:
-    """Return whether the object of a game is still loaded (its GameConversation) although no game is on display."""
-    return machine.component(GameInProgress).conversation is not None
+@refusal_code("ended_game_has_conversation")
+def ended_game_is_loaded(machine: Machine, _: Event) -> bool:
+    """Return whether the object of a game is still loaded (its SteppedGame) although no game is on display."""
+    return machine.component(GameInProgress).stepped_game is not None
 
 
-def discard_conversation_of_ended_game(machine: Machine, _: Event) -> None:
+def unload_ended_game(machine: Machine, _: Event) -> None:
     """Drop the object of the game, so that late screen messages about it are ignored."""
-    machine.component(GameInProgress).conversation = None
+    machine.component(GameInProgress).stepped_game = None
 
 
-def open_game_has_no_conversation(machine: Machine, _: Event) -> bool:
+@refusal_code("open_game_has_no_conversation")
+def open_game_is_not_loaded(machine: Machine, _: Event) -> bool:
     """Return whether the open game is not loaded and must be replayed, as after a restart, door opening or tilt."""
-    return machine.component(GameInProgress).conversation is None
+    return machine.component(GameInProgress).stepped_game is None
 
 
 def resume_open_game(machine: Machine, _: Event) -> Event | None:
@@ -38,14 +41,14 @@ def resume_open_game(machine: Machine, _: Event) -> Event | None:
     """
     try:
         game = require_open_game(machine)
-        machine.component(GameInProgress).conversation = _rebuild_open_game(machine, game)
+        machine.component(GameInProgress).stepped_game = _rebuild_open_game(machine, game)
     except REPLAY_ERRORS as error:
         return Event(EventType.FAULT_RAISED, FaultChange(code="game_defective", detail=str(error)))
     send_screen_update(machine, resumed=True)
     return None
 
 
-def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation | UnreplayableGame":
+def _rebuild_open_game(machine: Machine, game: GameRecord) -> "SteppedGame | UnreplayableGame":
     """Return the open game replayed from its record.
 
     A decided game that cannot be replayed is returned as an :class:`UnreplayableGame` with its recorded

@@ -19,24 +19,24 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play import player_protection
-from egm.play.choosing import is_within_profile_limits
-from egm.play.conversation import (
-    REPLAY_ERRORS,
-    GameConversation,
-    UnreplayableGame,
-    can_win_without_draw,
-    list_answers_without_draw,
-)
 from egm.play.definitions import GameDefectiveError, build_definition_state, find_definition
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.events import ChoiceRequest
+from egm.play.game_messages import find_pending_decision, send_screen_update
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, RecordedStep
 from egm.play.records.games import GameInProgress, find_open_game
 from egm.play.records.tables import build_shared_state_change
 from egm.play.records.wheel import read_recorded_number
+from egm.play.selections import is_within_profile_limits
 from egm.play.shared_round import PositionRounds, answer_is_already_recorded, find_shared_round, may_answer
-from egm.play.showing import find_pending_decision, send_screen_update
+from egm.play.stepped_game import (
+    REPLAY_ERRORS,
+    SteppedGame,
+    UnreplayableGame,
+    can_win_without_draw,
+    list_answers_without_draw,
+)
 from egm.play.time_charge import collect_time_charge
 from egm.progressive import game_levels
 from egm.progressive.bet import find_bet_in_force
@@ -87,10 +87,10 @@ def choice_can_be_processed(machine: Machine, event: Event) -> bool:
     draws no number.
     """
     choice = event.read_payload(ChoiceRequest)
-    if choice.spin is not None or answer_is_already_recorded(machine, event):
+    if choice.wheel_counter is not None or answer_is_already_recorded(machine, event):
         return True
     return generator_is_in_service(machine) or any(
-        choice.value == option for option, _ in _list_available_answers_without_draw(machine)
+        choice.choice == option for option, _ in _list_available_answers_without_draw(machine)
     )
 
 
@@ -134,11 +134,11 @@ def answered_decision_is_pending(machine: Machine, event: Event) -> bool:
 
     A second touch may arrive before the screen shows the next decision, and must not answer that one.
     """
-    answered, game = event.read_payload(ChoiceRequest).options, find_open_game(machine)
+    answered, game = event.read_payload(ChoiceRequest).answered_decision, find_open_game(machine)
     return (
         not answered.play_id
         or game is None
-        or (answered.play_id, answered.step) == (game.play_id, len(game.steps))
+        or (answered.play_id, answered.step_count) == (game.play_id, len(game.steps))
     )
 
 
@@ -148,8 +148,8 @@ def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
 
     True if no decision of a player is pending, or if the answer comes from a real wheel or another seat.
     """
-    conversation = machine.component(GameInProgress).conversation
-    decision = None if conversation is None else conversation.decision
+    stepped_game = machine.component(GameInProgress).stepped_game
+    decision = None if stepped_game is None else stepped_game.decision
     is_pending = decision is not None and decision.kind != DECISION_OF_WHEEL
     return not is_pending or not _is_answered_by_player(event) or _has_pending_decision(machine)
 
@@ -157,13 +157,13 @@ def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
 def _is_answered_by_player(event: Event) -> bool:
     """Return whether the event is an answer of the player, not of a real wheel or of another seat."""
     choice = event.read_payload(ChoiceRequest)
-    return choice.spin is None and choice.seat is None
+    return choice.wheel_counter is None and choice.answering_seat is None
 
 
 def _has_pending_decision(machine: Machine) -> bool:
     """Return whether the open game waits for a decision of this position's player."""
-    game, conversation = find_open_game(machine), machine.component(GameInProgress).conversation
-    decision = None if conversation is None else conversation.decision
+    game, stepped_game = find_open_game(machine), machine.component(GameInProgress).stepped_game
+    decision = None if stepped_game is None else stepped_game.decision
     return game is not None and decision is not None and decision.seat == (game.wager.seat or 0)
 
 
@@ -172,12 +172,12 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
 
     The sender is the player, a real wheel or another seat of a shared round; each may answer only its own decisions.
     """
-    conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation
-    decision = conversation.decision if conversation is not None else None
+    stepped_game: SteppedGame | UnreplayableGame | None = machine.component(GameInProgress).stepped_game
+    decision = stepped_game.decision if stepped_game is not None else None
     choice = event.read_payload(ChoiceRequest)
-    if decision is None or (decision.kind == DECISION_OF_WHEEL) != (choice.spin is not None):
+    if decision is None or (decision.kind == DECISION_OF_WHEEL) != (choice.wheel_counter is not None):
         return False
-    return choice.value in decision.options and may_answer(machine, decision, event)
+    return choice.choice in decision.options and may_answer(machine, decision, event)
 
 
 def is_waiting_for_wheel(machine: Machine) -> bool:
@@ -200,7 +200,7 @@ def is_decided_by_wheel(machine: Machine) -> bool:
 def stake_of_choice_is_allowed(machine: Machine, event: Event) -> bool:
     """Return whether the credits and the profile's limits allow the amount that the answer adds to the stake."""
     decision = find_pending_decision(machine)
-    return decision is not None and event.read_payload(ChoiceRequest).value in decision.options
+    return decision is not None and event.read_payload(ChoiceRequest).choice in decision.options
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -211,13 +211,17 @@ def start_game(machine: Machine, _: Event) -> None:
     if bet is None:
         raise InvariantError("a game was started, but no bet is selected")
     definition, position_rounds = bet.game, machine.component(PositionRounds)
-    round_, wager = position_rounds.starting_round, bet.wager
-    if round_ is not None:
-        wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat_number, round_.wagers)
-    conversation, play_id = GameConversation(definition, wager, bet.table_state), machine.fresh_id("play")
+    shared_round, wager = position_rounds.starting_round, bet.wager
+    if shared_round is not None:
+        wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat_number, shared_round.wagers)
+    stepped_game, play_id = SteppedGame(definition, wager, bet.table_state), machine.fresh_id("play")
     progressive_round = game_levels.begin_round(machine, bet, play_id)
     step = play_step(
-        machine, conversation, None, progressive_round, None if round_ is None else round_.find_step(0)
+        machine,
+        stepped_game,
+        None,
+        progressive_round,
+        None if shared_round is None else shared_round.find_step(0),
     )
     game = GameRecord(
         play_id=play_id,
@@ -228,11 +232,11 @@ def start_game(machine: Machine, _: Event) -> None:
         language=machine.selection.language,
         credit_before_cents=machine.credit_cents,
         steps=(step,),
-        outcome=conversation.outcome,
-        standing_credits=conversation.standing_credits,
+        outcome=stepped_game.outcome,
+        standing_credits=stepped_game.standing_credits,
         table_state=bet.table_state,
         levels=progressive_round.levels_played,
-        round_id="" if round_ is None else round_.round_id,
+        round_id="" if shared_round is None else shared_round.round_id,
     )
     wager_transfers = machine.build_debit_transfers(bet.bet_cents, "house:wager")
     machine.post(
@@ -249,11 +253,11 @@ def start_game(machine: Machine, _: Event) -> None:
             **player_protection.build_session_change(machine, wagered_cents=bet.bet_cents),
         },
     )
-    machine.component(GameInProgress).conversation = conversation
+    machine.component(GameInProgress).stepped_game = stepped_game
     machine.component(GameInProgress).record = game
-    if round_ is not None:
-        round_.add_step(0, step)
-    position_rounds.current_round = round_
+    if shared_round is not None:
+        shared_round.add_step(0, step)
+    position_rounds.current_round = shared_round
     collect_time_charge(machine, game)
     send_screen_update(machine, resumed=False)
 
@@ -264,39 +268,41 @@ def continue_game(machine: Machine, event: Event) -> None:
     In a shared round the choice may be that of another seat; it then adds no stake at this position.
     """
     answer, rounds = event.read_payload(ChoiceRequest), machine.component(PositionRounds)
-    choice, game = answer.value, require_open_game(machine)
-    step_index, round_ = len(game.steps), None
+    choice, game = answer.choice, require_open_game(machine)
+    step_index, shared_round = len(game.steps), None
     if game.wager.seat is not None:
-        round_ = find_shared_round(machine, game)
-        check_invariant(round_ is not None, f"{game.play_id}: the steps of its shared round are missing")
+        shared_round = find_shared_round(machine, game)
+        check_invariant(
+            shared_round is not None, f"{game.play_id}: the steps of its shared round are missing"
+        )
     progressive_round = game_levels.continue_round(machine, game)
-    conversation = machine.component(GameInProgress).conversation
-    is_answered_for = answer.seat is not None and _has_pending_decision(machine)
-    if answer.seat is not None:
+    stepped_game = machine.component(GameInProgress).stepped_game
+    is_answered_for = answer.answering_seat is not None and _has_pending_decision(machine)
+    if answer.answering_seat is not None:
         table_answer_notice = Notice(code="answered_for", severity="warning")
         machine.notice = table_answer_notice if is_answered_for else answer.notice
         rounds.overdue_play_id = game.play_id if is_answered_for else rounds.overdue_play_id
     else:
         rounds.overdue_play_id = ""
-    staked_credits = conversation.decision.get_added_credits(choice)
+    staked_credits = stepped_game.decision.get_added_credits(choice)
     staked_cents = staked_credits * game.denomination_cents
     stake_transfers = machine.build_debit_transfers(staked_cents, "house:wager")
     step = play_step(
         machine,
-        conversation,
+        stepped_game,
         choice,
         progressive_round,
-        None if round_ is None else round_.find_step(step_index),
+        None if shared_round is None else shared_round.find_step(step_index),
     )
     game_choice = GameChoice(
         play_id=game.play_id,
         choice=choice,
         draws=step.draws,
-        outcome=conversation.outcome,
+        outcome=stepped_game.outcome,
         staked_credits=staked_credits,
-        standing_credits=conversation.standing_credits,
+        standing_credits=stepped_game.standing_credits,
         hits=tuple(progressive_round.hits),
-        round_id="" if round_ is None else round_.round_id,
+        round_id="" if shared_round is None else shared_round.round_id,
         is_table_answer=is_answered_for,
     )
     continued_game = game.with_step(game_choice)
@@ -308,7 +314,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         transfers=transfers,
         dims=game.meter_dimensions if transfers else {},
         state={
-            **build_shared_state_change(machine, conversation.game.rules, continued_game),
+            **build_shared_state_change(machine, stepped_game.game.rules, continued_game),
             **game_levels.build_step_state(machine, game, progressive_round),
             **(
                 player_protection.build_session_change(machine, wagered_cents=staked_cents)
@@ -318,8 +324,8 @@ def continue_game(machine: Machine, event: Event) -> None:
         },
     )
     machine.component(GameInProgress).record = continued_game
-    if round_ is not None:
-        round_.add_step(step_index, step)
+    if shared_round is not None:
+        shared_round.add_step(step_index, step)
     send_screen_update(machine, resumed=False)
 
 
@@ -348,7 +354,7 @@ def _open_step_generator(machine: Machine) -> AbstractContextManager[Any]:
 
 def play_step(
     machine: Machine,
-    conversation: GameConversation,
+    stepped_game: SteppedGame,
     choice: JSON,
     progressive_round: ProgressiveRound,
     recorded_step: RecordedStep | None,
@@ -363,30 +369,30 @@ def play_step(
     try:
         with _open_step_generator(machine) as step:
             if recorded_step is None:
-                conversation.advance(step, None if choice is None else Choice(choice))
+                stepped_game.advance(step, None if choice is None else Choice(choice))
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
                 recorded_step = RecordedStep(choice=choice, draws=draws)
             else:
-                _play_recorded_step(conversation, recorded_step)
+                _play_recorded_step(stepped_game, recorded_step)
             if choice is None:
                 progressive_round.contribute_and_draw_mysteries(step)
-            if conversation.outcome is not None:
-                progressive_round.record_outcome_hits(conversation.outcome.progressives)
+            if stepped_game.outcome is not None:
+                progressive_round.record_outcome_hits(stepped_game.outcome.progressives)
             return recorded_step
     except RngError as error:
         # the step was interrupted: the game is resumed from the journal
-        machine.component(GameInProgress).conversation = None
+        machine.component(GameInProgress).stepped_game = None
         raise EventReplacement(Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))) from error
 
 
-def _play_recorded_step(conversation: GameConversation, recorded_step: RecordedStep) -> None:
+def _play_recorded_step(stepped_game: SteppedGame, recorded_step: RecordedStep) -> None:
     """Perform a game's next step with the recorded draws.
 
     Raises InvariantError if the game would have drawn other numbers.
     """
     numbers = ReplayDrawSource(recorded_step.draws)
     try:
-        conversation.advance(numbers, None if recorded_step.choice is None else Choice(recorded_step.choice))
+        stepped_game.advance(numbers, None if recorded_step.choice is None else Choice(recorded_step.choice))
         numbers.check_all_numbers_used()
     except ReplayError as error:
         raise InvariantError(f"the seat's game does not reproduce the draws of its round: {error}") from error

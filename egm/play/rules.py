@@ -20,21 +20,10 @@ from egm.kernel.states import (
 from egm.money.cash_out_remainder import start_automatic_cash_out
 from egm.money.host_controls import game_is_enabled
 from egm.money.pay_out import automatic_payout_is_possible
-from egm.play.choosing import (
-    bet_is_offered,
-    denomination_is_offered,
-    game_is_offered,
-    language_is_offered,
-    no_bets_stand_on_selected_table,
-    select_denomination,
-    select_game,
-    set_bet,
-    set_language,
-)
 from egm.play.endings import end_game, end_game_by_hand, outcome_is_of_open_game, win_is_paid_by_hand
 from egm.play.forms import PLAY_FORMS
 from egm.play.machine_check import record_machine_check
-from egm.play.mysteries import (
+from egm.play.mystery_prizes import (
     record_mystery_prize,
     ruled_mystery_prize_can_be_settled,
     send_award_to_screen,
@@ -67,10 +56,10 @@ from egm.play.residual_credit import (
     residual_credit_can_be_staked,
 )
 from egm.play.resuming import (
-    discard_conversation_of_ended_game,
-    ended_game_has_conversation,
-    open_game_has_no_conversation,
+    ended_game_is_loaded,
+    open_game_is_not_loaded,
     resume_open_game,
+    unload_ended_game,
 )
 from egm.play.rounds import (
     answer_is_not_overdue,
@@ -95,6 +84,17 @@ from egm.play.rulings import (
     game_waits_for_staff,
     open_game_has_neither_outcome_nor_win,
     refund_game,
+)
+from egm.play.selections import (
+    bet_is_offered,
+    denomination_is_offered,
+    game_is_offered,
+    language_is_offered,
+    no_bets_stand_on_selected_table,
+    select_denomination,
+    select_game,
+    set_bet,
+    set_language,
 )
 from egm.play.time_charge import credits_cover_time_charge
 from egm.progressive.game_levels import (
@@ -193,10 +193,10 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.AFTER_EVENT,
         STATES_NOT_PLAYING,
-        (ended_game_has_conversation,),
-        (discard_conversation_of_ended_game,),
+        (ended_game_is_loaded,),
+        (unload_ended_game,),
     ),
-    Rule(EventType.AFTER_EVENT, _PLAYING_STATE, (open_game_has_no_conversation,), (resume_open_game,)),
+    Rule(EventType.AFTER_EVENT, _PLAYING_STATE, (open_game_is_not_loaded,), (resume_open_game,)),
     # ------------------------------------------------------------------ player protection, as time passes
     Rule(
         EventType.DISMISS_REMINDER,

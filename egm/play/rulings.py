@@ -8,7 +8,6 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
 from egm.play import player_protection
-from egm.play.conversation import list_decided_bets, rebuild_conversation
 from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord, are_stakes_between_players
@@ -16,7 +15,8 @@ from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game,
 from egm.play.records.wheel import read_recorded_number
 from egm.play.rounds import can_collect_win_without_draw, generator_is_in_service, is_waiting_for_wheel
 from egm.play.shared_round import is_next_step_recorded, is_round_void
-from egm.play.void_rule import OpenGameFacts, Ruling, reason_void_is_refused
+from egm.play.stepped_game import list_decided_bets, try_replay_game
+from egm.play.void_rule import OpenGameState, Ruling, reason_void_is_refused
 from egm.progressive import game_levels
 from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
@@ -62,16 +62,16 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
     game = find_open_game(machine)
     if game is None:
         return False
-    facts = OpenGameFacts(
+    game_state = OpenGameState(
         is_decided=game.outcome is not None,
-        can_be_replayed=rebuild_conversation(machine, game) is not None,
+        can_be_replayed=try_replay_game(machine, game) is not None,
         is_next_step_recorded=_is_next_step_or_number_recorded(machine, game),
         can_collect_win=can_collect_win_without_draw(machine),
         is_missing_numbers=not generator_is_in_service(machine) or is_waiting_for_wheel(machine),
         are_stakes_between_players=are_stakes_between_players((*game.steps, *game.round_steps)),
         is_round_void=is_round_void(machine, game),
     )
-    return reason_void_is_refused(ruling, facts) is None
+    return reason_void_is_refused(ruling, game_state) is None
 
 
 def _is_next_step_or_number_recorded(machine: Machine, game: GameRecord) -> bool:
@@ -132,11 +132,11 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
     game = find_open_game(machine)
     if game is None:
         return
-    decided_bets = list_decided_bets(rebuild_conversation(machine, game))
+    decided_bets = list_decided_bets(try_replay_game(machine, game))
     undecided_transfers, settling_transfers = _build_settling_transfers(machine, game, decided_bets)
     refunds = undecided_transfers if is_refunded else ()
-    refund_cents = sum(part.amount_cents for part in refunds)
-    settled_cents = sum(part.amount_cents for part in settling_transfers)
+    refund_cents = sum(transfer.amount_cents for transfer in refunds)
+    settled_cents = sum(transfer.amount_cents for transfer in settling_transfers)
     level_transfers, levels = game_levels.build_hit_reversal(machine, game)
     outcome = VoidedOutcome(
         is_decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
@@ -162,7 +162,7 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
             **player_protection.build_session_change(machine, won_cents=refund_cents + settled_cents),
         },
     )
-    machine.component(GameInProgress).conversation = None
+    machine.component(GameInProgress).stepped_game = None
 
 
 def _build_settling_transfers(
@@ -178,11 +178,11 @@ def _build_settling_transfers(
     amounts_cents = (decided_cents - push_cents, push_cents, staked_cents - decided_cents)
     _, pushed_stakes, undecided_stakes = divide_stakes_by_account(stakes, amounts_cents, machine.position)
     win_cents = sum(settlement.credits for settlement in decided_bets) * unit_cents - push_cents
-    credit = machine.name_credit_account(CreditKind.CASHABLE)
+    credit_account = machine.name_credit_account(CreditKind.CASHABLE)
     return (
         tuple(Transfer("house:refund_defect", account, cents) for account, cents in undecided_stakes),
         (
-            *([Transfer("house:win", credit, win_cents)] if win_cents else ()),
+            *([Transfer("house:win", credit_account, win_cents)] if win_cents else ()),
             *(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed_stakes),
         ),
     )

@@ -14,7 +14,7 @@ from egm.kernel.machine import Machine
 from egm.play.entries import GAME_VOID, GameVoid
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
-from egm.play.records.games import GAME_CHOICE_KIND, find_first_entry, find_open_game
+from egm.play.records.games import GAME_CHOICE_KIND, find_game_start, find_open_game
 from egm.record_codec import from_json
 from meters import StoredEntry
 from paytables import Decision, Wager
@@ -72,8 +72,12 @@ def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     Return None if the game is played alone, or if :meth:`collect_shared_round` was not called since the
     machine started.
     """
-    shared = machine.component(PositionRounds).current_round
-    return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
+    current_round = machine.component(PositionRounds).current_round
+    return (
+        None
+        if current_round is None or not game.round_id or current_round.round_id != game.round_id
+        else current_round
+    )
 
 
 def collect_shared_round(
@@ -86,7 +90,7 @@ def collect_shared_round(
     """
     machines = (machine, *other_machines)
     shared_rounds = (find_shared_round(position, game) for position in machines)
-    common_round = next((round_ for round_ in shared_rounds if round_ is not None), None)
+    common_round = next((shared_round for shared_round in shared_rounds if shared_round is not None), None)
     if common_round is None:
         open_games = (find_open_game(position) for position in machines)
         games = [
@@ -94,8 +98,8 @@ def collect_shared_round(
             for seat_game in open_games
             if seat_game is not None and seat_game.round_id == game.round_id
         ]
-        recorded = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
-        longest_steps = max(*recorded, _find_longest_steps(machine, game), key=len)
+        recorded_steps = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
+        longest_steps = max(*recorded_steps, _find_longest_steps(machine, game), key=len)
         common_round = SharedRound(game.round_id, steps=list(longest_steps))
     machine.component(PositionRounds).current_round = common_round
     return common_round
@@ -112,17 +116,17 @@ def _read_steps_by_play_id(machine: Machine, game: GameRecord) -> dict[str, tupl
     Games without any answer are left out.
     """
     start = machine.journal.get(f"{game.play_id}.start")
-    plays: dict[str, tuple[RecordedStep, ...]] = {}
+    steps_by_play_id: dict[str, tuple[RecordedStep, ...]] = {}
     for entry in () if start is None else machine.journal.entries(GAME_CHOICE_KIND, since=start.sequence):
         choice = from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if choice.round_id == game.round_id:
             step = RecordedStep(choice=choice.choice, draws=choice.draws)
-            earlier_steps = plays.get(choice.play_id)
-            plays[choice.play_id] = (
-                *(earlier_steps or find_first_entry(machine, choice.play_id)[1].steps),
+            earlier_steps = steps_by_play_id.get(choice.play_id)
+            steps_by_play_id[choice.play_id] = (
+                *(earlier_steps or find_game_start(machine, choice.play_id).record.steps),
                 step,
             )
-    return plays
+    return steps_by_play_id
 
 
 def is_round_void(machine: Machine, game: GameRecord) -> bool:
@@ -142,15 +146,17 @@ def is_round_void(machine: Machine, game: GameRecord) -> bool:
 def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:
     """Return whether the journal shows that a game of this game's round was declared void and so ended the round."""
     start = None if game.wager.seat is None else machine.journal.get(f"{game.play_id}.start")
-    voids = () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))
-    if not voids:
+    void_entries = (
+        () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))
+    )
+    if not void_entries:
         return False
-    plays = {game.play_id: game.steps, **_read_steps_by_play_id(machine, game)}
-    step_count = max(len(game.round_steps), *map(len, plays.values()))
+    steps_by_play_id = {game.play_id: game.steps, **_read_steps_by_play_id(machine, game)}
+    step_count = max(len(game.round_steps), *map(len, steps_by_play_id.values()))
     return any(
         len(steps) == step_count and are_stakes_between_players(steps)
-        for entry in voids
-        for steps in _iter_steps_of_round(machine, game, _read_voided_play_id(entry), plays)
+        for entry in void_entries
+        for steps in _iter_steps_of_round(machine, game, _read_voided_play_id(entry), steps_by_play_id)
     )
 
 
@@ -160,16 +166,16 @@ def _read_voided_play_id(entry: StoredEntry) -> str:
 
 
 def _iter_steps_of_round(
-    machine: Machine, game: GameRecord, play_id: str, plays: Mapping[str, tuple[RecordedStep, ...]]
+    machine: Machine, game: GameRecord, play_id: str, steps_by_play_id: Mapping[str, tuple[RecordedStep, ...]]
 ) -> Iterator[tuple[RecordedStep, ...]]:
     """Yield the steps of the game ``play_id`` from the journal if it belongs to the round of ``game``.
 
-    ``plays`` has the steps of games that were read already, by play id.
+    ``steps_by_play_id`` has the steps of games that were read already, by play id.
     """
     with suppress(KeyError):  # a play whose start is lost
-        beginning = find_first_entry(machine, play_id)[1]
-        if beginning.round_id == game.round_id:
-            yield plays.get(play_id, beginning.steps)
+        start_record = find_game_start(machine, play_id).record
+        if start_record.round_id == game.round_id:
+            yield steps_by_play_id.get(play_id, start_record.steps)
 
 
 def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
@@ -177,16 +183,16 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
     if game.wager.seat is None:
         return False
     common_round = find_shared_round(machine, game)
-    recorded = _find_longest_steps(machine, game) if common_round is None else common_round.steps
-    return max(len(recorded), len(game.round_steps)) > len(game.steps)
+    recorded_steps = _find_longest_steps(machine, game) if common_round is None else common_round.steps
+    return max(len(recorded_steps), len(game.round_steps)) > len(game.steps)
 
 
 def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
     """Return whether another seat's game has recorded this answer already, so that no new numbers are drawn for it."""
     game = find_open_game(machine)
-    round_ = None if game is None else find_shared_round(machine, game)
-    recorded = None if game is None or round_ is None else round_.find_step(len(game.steps))
-    return recorded is not None and event.read_payload(ChoiceRequest).value == recorded.choice
+    shared_round = None if game is None else find_shared_round(machine, game)
+    recorded_step = None if game is None or shared_round is None else shared_round.find_step(len(game.steps))
+    return recorded_step is not None and event.read_payload(ChoiceRequest).choice == recorded_step.choice
 
 
 def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
@@ -195,18 +201,18 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
     A player answers only for their own seat; the table passes on the answers of the other seats. A game with
     fewer steps than others of its round must first record their steps.
     """
-    game, answering_seat = find_open_game(machine), event.read_payload(ChoiceRequest).seat
+    game, answering_seat = find_open_game(machine), event.read_payload(ChoiceRequest).answering_seat
     if game is None:
         return False
     if game.wager.seat is None and answering_seat is None:
         return True
-    round_ = find_shared_round(machine, game)
+    shared_round = find_shared_round(machine, game)
     if answering_seat != decision.seat and (answering_seat is not None or decision.seat != game.wager.seat):
         return False
     if game.wager.seat is None:
         return True
-    if round_ is None or is_round_void(machine, game):
+    if shared_round is None or is_round_void(machine, game):
         return False
-    return round_.find_step(len(game.steps)) is None or (
+    return shared_round.find_step(len(game.steps)) is None or (
         answering_seat is not None and answer_is_already_recorded(machine, event)
     )

@@ -56,6 +56,6 @@ def build_prize_computer_with_cache(
 def compute_code_digest() -> str:
     """Return the SHA-256 digest of the code that plays and analyses games."""
     root = Path(paytables.__file__).parent
-    files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
-    lines = (f"{digest}  {name}\n" for name, digest in compute_digests(files).items())
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    path_by_name = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
+    digest_lines = (f"{digest}  {name}\n" for name, digest in compute_digests(path_by_name).items())
+    return hashlib.sha256("".join(digest_lines).encode()).hexdigest()

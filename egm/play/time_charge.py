@@ -20,8 +20,8 @@ from egm.play import player_protection
 from egm.play.entries import TIME_CHARGED, TimeCharged
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord
-from egm.play.records.games import find_first_entry
-from egm.play.records.time_paid import PaidPlayingTime
+from egm.play.records.games import find_game_start
+from egm.play.records.paid_playing_time import PaidPlayingTime
 from egm.progressive.bet import find_bet_in_force
 from paytables.contract import TimeCharge
 
@@ -35,10 +35,10 @@ def find_due_charge(machine: Machine) -> TimeCharge | None:
     charge = None if game is None else game.rules.time_charge
     if game is None or charge is None:
         return None
-    time_paid = machine.memory.read(PaidPlayingTime, PlayKey.PAID_PLAYING_TIME)
-    if time_paid is None or time_paid.digest != game.digest:
+    paid_time = machine.memory.read(PaidPlayingTime, PlayKey.PAID_PLAYING_TIME)
+    if paid_time is None or paid_time.digest != game.digest:
         return charge
-    return charge if machine.clock.now() >= datetime.fromisoformat(time_paid.paid_until) else None
+    return charge if machine.clock.now() >= datetime.fromisoformat(paid_time.paid_until) else None
 
 
 @refusal_code("time_charge_is_covered")
@@ -63,8 +63,9 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
     amount_cents = charge.credits * game.denomination_cents
     if amount_cents > machine.cashable_cents:
         return
-    start_entry, _ = find_first_entry(machine, game.play_id)
-    until = (start_entry.time_utc + timedelta(minutes=charge.minutes)).isoformat()
+    paid_until = (
+        find_game_start(machine, game.play_id).entry.time_utc + timedelta(minutes=charge.minutes)
+    ).isoformat()
     machine.post(
         TIME_CHARGED,
         TimeCharged(
@@ -72,11 +73,11 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
             play_id=game.play_id,
             amount_cents=amount_cents,
             minutes=charge.minutes,
-            paid_until=until,
+            paid_until=paid_until,
         ),
         transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASHABLE_CREDIT_KINDS),
         state={
-            PlayKey.PAID_PLAYING_TIME: PaidPlayingTime(digest=game.game.digest, paid_until=until),
+            PlayKey.PAID_PLAYING_TIME: PaidPlayingTime(digest=game.game.digest, paid_until=paid_until),
             **player_protection.build_session_change(machine, wagered_cents=amount_cents),
         },
     )

@@ -21,7 +21,7 @@ class Ruling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenGameFacts:
+class OpenGameState:
     """The facts in the journal about an open game on which two people are to rule."""
 
     is_decided: bool
@@ -40,7 +40,7 @@ class OpenGameFacts:
     """Whether another game of the same round was declared void, and the players win each other's stakes."""
 
 
-def reason_void_is_refused(ruling: Ruling, game: OpenGameFacts) -> str | None:
+def reason_void_is_refused(ruling: Ruling, game: OpenGameState) -> str | None:
     """Return the reason why the game may not be declared void for ``ruling``, or None if it may."""
     if game.is_decided:
         return "the game is decided, and is paid as recorded"
@@ -49,7 +49,7 @@ def reason_void_is_refused(ruling: Ruling, game: OpenGameFacts) -> str | None:
     return None if game.is_round_void or not game.can_be_replayed else _reason_to_continue(ruling, game)
 
 
-def _reason_to_continue(ruling: Ruling, game: OpenGameFacts) -> str | None:
+def _reason_to_continue(ruling: Ruling, game: OpenGameState) -> str | None:
     """Return why an undecided game must be continued and not be declared void, or None if there is no such reason."""
     if game.is_next_step_recorded:
         return "the next number or step of the game is already recorded"

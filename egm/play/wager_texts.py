@@ -56,7 +56,7 @@ def iter_wager_rows(
     options = dict(wager.options)
     yield "wager.credits", build_number_text(wager.credits)
     mode = options.pop("mode", "")
-    if mode and (mode_name := _find_entry_name(presentation.get("bets", ()), "mode", mode)).kind == "local":
+    if mode and (mode_name := _find_item_name(presentation.get("bets", ()), "mode", mode)).kind == "local":
         yield "wager.mode", mode_name  # a game with only one way to bet has no name for it
     if "hands" in options:
         yield "wager.hands", build_number_text(int(options.pop("hands")))
@@ -65,10 +65,10 @@ def iter_wager_rows(
     if "draws" in options:
         yield "wager.draws", build_number_text(int(options.pop("draws")))
     for bonus in options.pop("bonuses", ()):
-        yield "wager.bonus", _find_entry_name(presentation.get("bonuses", ()), "id", bonus)
+        yield "wager.bonus", _find_item_name(presentation.get("bonuses", ()), "id", bonus)
     for area, credits_ in options.pop("bets", {}).items():
         yield (
-            _find_entry_name(_list_betting_areas(presentation), "id", area),
+            _find_item_name(_list_betting_areas(presentation), "id", area),
             build_money_text(int(credits_) * unit_cents),
         )
     options.pop("seat", None)  # the recall states the position
@@ -112,8 +112,8 @@ def describe_choice(decision_kind: str, choice: object) -> PageText:
             else build_text("service.recall.held_none")
         )
     if decision_kind == "set" and isinstance(choice, int):
-        low = [str(card + 1) for card in range(choice.bit_length()) if choice >> card & 1]
-        return build_text("service.recall.low_hand", places=", ".join(low))
+        low_places = [str(card + 1) for card in range(choice.bit_length()) if choice >> card & 1]
+        return build_text("service.recall.low_hand", places=", ".join(low_places))
     if decision_kind == "pick" and isinstance(choice, int):
         return build_text("service.recall.box", number=choice + 1)
     return build_code_text("decide", str(choice))
@@ -160,9 +160,9 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageTex
     """
     detail = win.detail
     if win.spot:
-        return _find_entry_name(_list_betting_areas(presentation), "id", win.spot)
+        return _find_item_name(_list_betting_areas(presentation), "id", win.spot)
     if "area" in detail:
-        return _find_entry_name(presentation.get("areas", ()), "id", detail["area"])
+        return _find_item_name(presentation.get("areas", ()), "id", detail["area"])
     if "selection" in detail:
         return build_text(
             "service.wager.catch", hits=len(detail.get("hits", ())), numbers=len(detail.get("numbers", ()))
@@ -203,7 +203,7 @@ def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement)
     )
 
 
-def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, wanted_value: Any) -> PageText:
+def _find_item_name(entries: Sequence[Mapping[str, Any]], key: str, wanted_value: Any) -> PageText:
     """Return the name of the entry in ``entries`` whose value at ``key`` is ``wanted_value``.
 
     ``entries`` is a list from the game's published presentation. If no entry matches, return ``wanted_value`` itself.
@@ -219,7 +219,7 @@ def _describe_settlement(presentation: Mapping[str, Any], settlement_name: str) 
     """Return the result of a table bet as text: won, lost or push, or the name of a pay of the game."""
     if settlement_name in SETTLED_RESULT_NAMES:
         return build_code_text("felt", f"as_{settlement_name.replace(' ', '_')}")
-    return _find_entry_name(presentation.get("pays", ()), "name", settlement_name)
+    return _find_item_name(presentation.get("pays", ()), "name", settlement_name)
 
 
 def _list_betting_areas(presentation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -67,7 +67,7 @@ class BroadcastLevelService:
             if amount_cents < last_cents:
                 self._machine.post(
                     BROADCAST_AMOUNT_FELL,
-                    BroadcastAmountFell(pool=pool_id, from_cents=last_cents, to_cents=amount_cents),
+                    BroadcastAmountFell(pool_id=pool_id, from_cents=last_cents, to_cents=amount_cents),
                 )
             self._last_broadcast_by_pool_id[pool_id] = (amount_cents, self._context.clock.monotonic_ns())
         self._record_changes()
@@ -90,7 +90,7 @@ class BroadcastLevelService:
             last_amount = self._last_displayed_by_pool_id.get(pool_id, DisplayedAmount(0, LevelStatus.DOWN))
             if last_amount.status is not displayed_amount.status:
                 change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
-                self._machine.post(change, LevelLinkChanged(pool=pool_id))
+                self._machine.post(change, LevelLinkChanged(pool_id=pool_id))
         self._last_displayed_by_pool_id = displayed_by_pool_id
         self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 

@@ -56,7 +56,7 @@ from egm.staff.page_texts import (
     build_time_text,
     build_two_column_table,
 )
-from egm.staff.service.filling import FormFillingPage
+from egm.staff.service.form_filling import FormFillingPage
 
 #: Persons required to put a certificate into use.
 REQUIRED_PERSON_COUNT: Final = 2

@@ -31,9 +31,9 @@ POOL_TRANSFERS: Final = PermittedTransfer("pool:*:*", "pool:*:*")
 class LevelOpened:
     """A progressive level of this machine was opened, and its base amount was paid in."""
 
-    pool: str
-    game: str
-    level: str
+    pool_id: str = field(metadata=stored_as("pool"))
+    game_id: str = field(metadata=stored_as("game"))
+    level_name: str = field(metadata=stored_as("level"))
     stake_cents: Cents
     """The wager that plays for the level, in minor units."""
     terms: LevelTerms
@@ -44,7 +44,7 @@ class LevelOpened:
 class LevelChanged:
     """The parameters of a progressive level were changed; they take effect after its next win."""
 
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
     terms: LevelTerms
     """The new parameters of the level."""
 
@@ -86,9 +86,9 @@ class LevelHitRegistered:
 
     machine: MachineSerialNumber
     play_id: str
-    game: str
-    pool: str
-    level: str
+    game_id: str = field(metadata=stored_as("game"))
+    pool_id: str = field(metadata=stored_as("pool"))
+    level_name: str = field(metadata=stored_as("level"))
     amount_cents: Count | None
     """The amount won, or null if it is unknown."""
     payment_method: Literal["credit", "hand"] = field(metadata=stored_as("way"))
@@ -123,8 +123,8 @@ class LevelAward:
     A claim is the machine's report to the controller that a level was hit.
     """
 
-    claim: str
-    pool: str
+    claim_id: str = field(metadata=stored_as("claim"))
+    pool_id: str = field(metadata=stored_as("pool"))
     amount_cents: Count
     """The locked amount, which is paid."""
 
@@ -136,7 +136,7 @@ class AwardDiffers:
     The stated amount is not paid.
     """
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
     amount_cents: int
     """The amount that the controller stated."""
 
@@ -145,8 +145,8 @@ class AwardDiffers:
 class ClaimSettledUnanswered:
     """No controller answered a claim, so an attendant settled the hit at the amount that the machine displayed."""
 
-    claim: str
-    pool: str
+    claim_id: str = field(metadata=stored_as("claim"))
+    pool_id: str = field(metadata=stored_as("pool"))
     amount_cents: Count
     """The amount that the machine displayed, which is paid."""
     person: ActorId
@@ -166,7 +166,7 @@ class GameEndedWithUndecidedLevels:
 class ClaimClosed(ClaimRecord):
     """The controller has recorded how a claim was settled, paid or void; the claim is now closed."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
 
 
 AWARD_AWAITED: Final = EntryDeclaration(
@@ -200,17 +200,17 @@ CLAIM_CLOSED: Final = EntryDeclaration(
 class PrizeHeld(HeldPrize):
     """A controller reported a prize that the machine cannot verify; it is held until two people rule on it."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRuling(RulingDetails):
     """The ruling of two people on a prize that cannot be verified, or on a claim that no controller can answer."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
     decision: Literal["pay", "decline"]
     """Whether the claim is paid or declined."""
-    pool: str = omit_if_default("")
+    pool_id: str = omit_if_default("", key="pool")
     play_id: str = omit_if_default("")
     amount_cents: Count | None = omit_if_default(None)
     doubt_reason: str = omit_if_default("", key="why")
@@ -279,14 +279,14 @@ class CertificateInUse:
 class LevelLinked:
     """A level of a controller is in the cabinet file for the first time; its contributions are counted from now on."""
 
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionsCounted:
     """A controller has reported up to which number it has counted this machine's contributions to a level."""
 
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
     counted_number: Count = field(metadata=stored_as("counted"))
     """The number of the last contribution that the controller has counted."""
 
@@ -314,7 +314,7 @@ class LinkDisconnected:
 class LevelLinkChanged:
     """The amount of a controller's or host's progressive level is received again, or is no longer received."""
 
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
     status: str = omit_if_default("")
     """The status of a controller's level, such as up or down; empty for a broadcast level."""
 
@@ -323,7 +323,7 @@ class LevelLinkChanged:
 class BroadcastAmountFell:
     """A broadcast level was received with a lower amount, as after a win."""
 
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
     from_cents: Count
     """The amount received before."""
     to_cents: Count

@@ -59,7 +59,7 @@ class GameHit:
     """One hit of a progressive level by a game."""
 
     pool_id: str
-    level: str
+    level_name: str
     claim_id: str | None
     """The id of the claim sent to the controller; None for a level without a controller."""
     amount_cents: int | None
@@ -87,9 +87,9 @@ def open_levels(machine: Machine) -> None:
             machine.post(
                 LEVEL_OPENED,
                 LevelOpened(
-                    pool=pool.id,
-                    game=pool.game,
-                    level=pool.level,
+                    pool_id=pool.id,
+                    game_id=pool.game_id,
+                    level_name=pool.level_name,
                     stake_cents=pool.definition.stake_and_hit_rate.stake_cents,
                     terms=terms,
                 ),
@@ -100,7 +100,9 @@ def open_levels(machine: Machine) -> None:
         level = Level.from_json(stored_level)
         changed_level = level.change_terms(terms)
         if changed_level != level:
-            machine.post(LEVEL_CHANGED, LevelChanged(pool=pool.id, terms=terms), state={key: changed_level})
+            machine.post(
+                LEVEL_CHANGED, LevelChanged(pool_id=pool.id, terms=terms), state={key: changed_level}
+            )
     for key, stored_level in machine.journal.states(ProgressiveKey.OWN_LEVEL).items():
         level = Level.from_json(stored_level)
         posting.check_pool_balances(
@@ -112,7 +114,7 @@ def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
     """Store a zero count of contributions for a controller's level that is in the cabinet file for the first time."""
     key = f"{ProgressiveKey.LINK_PROGRESS}{pool.id}"
     if pool.keeper is LevelKeeper.CONTROLLER and machine.journal.state(key) is None:
-        machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkProgress()})
+        machine.post(LEVEL_LINKED, LevelLinked(pool_id=pool.id), state={key: LinkProgress()})
 
 
 # ---------------------------------------------------------------------------------------------- one game
@@ -125,7 +127,7 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
     for pool in bet.progressive_pools:
         if pool.is_own:
             posting.check_pool_balances(pool.id, _read_level(machine, pool.id), machine.journal.balance_cents)
-    pool_by_level = {pool.level: pool for pool in bet.progressive_pools}
+    pool_by_level = {pool.level_name: pool for pool in bet.progressive_pools}
     return _build_round(
         machine, LevelsPlayed(), pool_by_level, bet.contributed_cents_by_level, f"{play_id}.0"
     )
@@ -138,7 +140,7 @@ def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
     """
     pool_by_level = {
         level: _find_pool(machine, game.levels, pool_id)
-        for level, pool_id in game.levels.pool_by_level.items()
+        for level, pool_id in game.levels.pool_id_by_level.items()
     }
     return _build_round(machine, game.levels, pool_by_level, {}, f"{game.play_id}.{len(game.steps)}")
 
@@ -149,7 +151,8 @@ def _find_pool(machine: Machine, levels_played: LevelsPlayed, pool_id: str) -> P
     if configured_pool is not None:
         return configured_pool
     contribution = next(
-        (contribution for contribution in levels_played.contributions if contribution.pool == pool_id), None
+        (contribution for contribution in levels_played.contributions if contribution.pool_id == pool_id),
+        None,
     )
     if contribution is None:
         return FormerPool(id=pool_id, keeper=LevelKeeper.BROADCAST)
@@ -239,13 +242,13 @@ def build_step_state(
     """
     claim_by_key = {
         f"{ProgressiveKey.CLAIM}{claim_id}": ClaimRecord(
-            pool=claimed_hit.pool,
-            level=claimed_hit.level,
+            pool_id=claimed_hit.pool_id,
+            level_name=claimed_hit.level_name,
             contribution_number=claimed_hit.contribution_number,
             won_share=claimed_hit.won_share,
             shown_cents=claimed_hit.shown_cents,
             play_id=game.play_id,
-            game=game.game.id,
+            game_id=game.game.id,
             at_utc=machine.clock.now().isoformat(),
             amount_cents=None,
             payment_method=None,
@@ -255,7 +258,7 @@ def build_step_state(
     }
     broadcast_win_by_key = {
         f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
-            pool=pool_id, amount_cents=amount_cents, entry_sequence=machine.journal.sequence + 1
+            pool_id=pool_id, amount_cents=amount_cents, entry_sequence=machine.journal.sequence + 1
         )
         for n, (pool_id, amount_cents) in enumerate(progressive_round.broadcast_hits)
     }
@@ -279,7 +282,7 @@ def list_hits_for_screen(machine: Machine, game: GameRecord) -> tuple[Progressiv
     return tuple(
         ProgressiveWin(
             id=hit.pool_id,
-            level=hit.level,
+            level=hit.level_name,
             names=dict(pool.definition.names)
             if (pool := machine.component(ProgressivePools).pool_by_id.get(hit.pool_id)) is not None
             else {},
@@ -302,8 +305,8 @@ def _build_game_hit(machine: Machine, hit: LevelHitRecord) -> GameHit:
         else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     )
     return GameHit(
-        pool_id=hit.pool,
-        level=hit.level,
+        pool_id=hit.pool_id,
+        level_name=hit.level_name,
         claim_id=hit.claim_id,
         amount_cents=hit.amount_cents if claim is None else claim.amount_cents,
         is_unanswered=claim is not None and claim.is_unanswered,
@@ -351,8 +354,8 @@ def register_hits(machine: Machine, game: GameRecord, payment_method: Literal["c
             machine,
             game,
             f"{game.play_id}.hit-{number}",
-            pool=hit.pool_id,
-            level=hit.level,
+            pool_id=hit.pool_id,
+            level_name=hit.level_name,
             amount_cents=hit.amount_cents,
             payment_method=payment_method,
             is_unanswered=hit.is_unanswered,
@@ -365,8 +368,8 @@ def register_hit(
     game: GameRecord,
     entry_id: str,
     *,
-    pool: str,
-    level: str,
+    pool_id: str,
+    level_name: str,
     amount_cents: int | None,
     payment_method: Literal["credit", "hand"],
     is_unanswered: bool = False,
@@ -384,9 +387,9 @@ def register_hit(
         LevelHitRegistered(
             machine=machine.identity.serial,
             play_id=game.play_id,
-            game=game.game.id,
-            pool=pool,
-            level=level,
+            game_id=game.game.id,
+            pool_id=pool_id,
+            level_name=level_name,
             amount_cents=amount_cents,
             payment_method=payment_method,
             is_unanswered=is_unanswered,
@@ -465,9 +468,9 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
     """Return the ids of the controller's mystery levels for which it is not known yet whether the game has won."""
     link = machine.component(LevelAmountSources).link
     return tuple(
-        contribution.pool
+        contribution.pool_id
         for contribution in game.levels.contributions
-        if (pool := machine.component(ProgressivePools).pool_by_id.get(contribution.pool)) is not None
+        if (pool := machine.component(ProgressivePools).pool_by_id.get(contribution.pool_id)) is not None
         and contribution.contribution_number is not None
         and pool.keeper is LevelKeeper.CONTROLLER
         and pool.definition.terms.is_mystery
@@ -478,7 +481,7 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 def end_game_after_award(machine: Machine, _: Event) -> Event:
     """Return the event that ends the open game, once the amounts of its progressive hits are locked."""
     return Event(
-        EventType.OUTCOME_SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD))
+        EventType.OUTCOME_SHOWN, OutcomeShown(play_id=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD))
     )
 
 
@@ -522,7 +525,7 @@ def record_award(machine: Machine, event: Event) -> None:
                 machine,
                 claim_id,
                 HeldPrize(
-                    pool=claim.pool,
+                    pool_id=claim.pool_id,
                     play_id=claim.play_id,
                     amount_cents=amount_cents,
                     reason=reason,
@@ -532,14 +535,14 @@ def record_award(machine: Machine, event: Event) -> None:
             return
         machine.post(
             AWARD_LOCKED,
-            LevelAward(claim=claim_id, pool=claim.pool, amount_cents=amount_cents),
+            LevelAward(claim_id=claim_id, pool_id=claim.pool_id, amount_cents=amount_cents),
             entry_id=f"{claim_id}.award",
             state={key: replace(claim, amount_cents=amount_cents)},
         )
     elif claim is None or claim.amount_cents != amount_cents:
         machine.post(
             AWARD_DIFFERS,
-            AwardDiffers(claim=claim_id, amount_cents=amount_cents),
+            AwardDiffers(claim_id=claim_id, amount_cents=amount_cents),
             entry_id=f"{claim_id}.differs-{amount_cents}",
         )
 
@@ -550,7 +553,7 @@ def close_claim(machine: Machine, event: Event) -> None:
     key = f"{ProgressiveKey.CLAIM}{claim_id}"
     claim = machine.memory.read(ClaimRecord, key)
     if claim is not None and claim.payment_method is not None:
-        machine.post(CLAIM_CLOSED, ClaimClosed(claim=claim_id, **asdict(claim)), state={key: None})
+        machine.post(CLAIM_CLOSED, ClaimClosed(claim_id=claim_id, **asdict(claim)), state={key: None})
 
 
 def settle_unanswered_claim(machine: Machine, event: Event) -> None:
@@ -570,8 +573,8 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
         machine.post(
             CLAIM_SETTLED_UNANSWERED,
             ClaimSettledUnanswered(
-                claim=hit.claim_id,
-                pool=hit.pool_id,
+                claim_id=hit.claim_id,
+                pool_id=hit.pool_id,
                 amount_cents=claim.shown_cents,
                 person=find_actor(machine, event),
             ),

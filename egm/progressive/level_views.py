@@ -84,7 +84,7 @@ def _build_view(machine: Machine, pool: ProgressivePool) -> ProgressiveView:
     amount = read_displayed_amount(machine, pool)
     return ProgressiveView(
         id=pool.id,
-        level=pool.level,
+        level=pool.level_name,
         names=dict(pool.definition.names),
         amount_cents=amount.amount_cents,
         status=amount.status.value,

@@ -72,7 +72,7 @@ def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
                 PageRow(
                     cells=(
                         build_time_text(entry.time_utc.isoformat()),
-                        build_plain_text(hit.game),
+                        build_plain_text(hit.game_id),
                         build_plain_text("?")
                         if hit.amount_cents is None
                         else build_money_text(hit.amount_cents),

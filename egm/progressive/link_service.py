@@ -211,18 +211,18 @@ class ProgressiveLinkService:
         """
         claim = Claim(
             machine=self._machine_id,
-            level=record.pool,
+            level=record.pool_id,
             claim=claim_id,
             after=record.contribution_number,
             shown_cents=record.shown_cents,
-            combination=f"{record.game} {record.level}",
+            combination=f"{record.game_id} {record.level_name}",
             at_utc=record.at_utc,
             share=record.won_share,
         )
         if record.payment_method is not None:
             payment_report = PaymentReport(
                 machine=self._machine_id,
-                level=record.pool,
+                level=record.pool_id,
                 claim=claim_id,
                 amount_cents=record.amount_cents or 0,
                 way=record.payment_method,
@@ -290,7 +290,7 @@ class ProgressiveLinkService:
             claim_id = str(details.pop("claim"))
             record = from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
             if (
-                record.pool == pool_id
+                record.pool_id == pool_id
                 and record.contribution_number > counted_number
                 and record.payment_method != "void"
                 and not record.is_mystery
@@ -305,7 +305,7 @@ class ProgressiveLinkService:
         contributions: list[Contribution] = []
         for contribution in game.levels.contributions:
             if (
-                contribution.pool == pool_id
+                contribution.pool_id == pool_id
                 and contribution.contribution_number is not None
                 and contribution.amount is not None
             ):
@@ -356,7 +356,7 @@ class ProgressiveLinkService:
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
                     ContributionsCounted(
-                        pool=notification.level_id, counted_number=notification.contribution_number
+                        pool_id=notification.level_id, counted_number=notification.contribution_number
                     ),
                     state={
                         f"{ProgressiveKey.LINK_PROGRESS}{notification.level_id}": replace(
@@ -376,7 +376,7 @@ class ProgressiveLinkService:
                 self._machine.post(
                     CONTROLLER_COUNT_BEHIND,
                     ContributionsCounted(
-                        pool=notification.level_id, counted_number=notification.contribution_number
+                        pool_id=notification.level_id, counted_number=notification.contribution_number
                     ),
                     state=self._find_paid_hits_to_report(
                         notification.level_id, notification.contribution_number
@@ -446,7 +446,9 @@ class ProgressiveLinkService:
                 shown_amount.status is LevelStatus.UP
             ):
                 change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
-                self._machine.post(change, LevelLinkChanged(pool=pool_id, status=shown_amount.status.value))
+                self._machine.post(
+                    change, LevelLinkChanged(pool_id=pool_id, status=shown_amount.status.value)
+                )
         self._last_displayed_by_pool_id = displayed_by_pool_id
         if self._stops_machine_when_down:
             self._enable_or_disable_machine(

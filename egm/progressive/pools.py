@@ -35,8 +35,8 @@ class ProgressivePool:
     """One progressive amount, with the level's definition and the game whose wagers play for it."""
 
     definition: LevelDefinition
-    game: str
-    level: str
+    game_id: str
+    level_name: str
     keeper: LevelKeeper
 
     @property
@@ -67,7 +67,7 @@ class ProgressivePools:
                 f"progressive level {duplicate}: two levels of this machine name it"
             )
         self._pool_by_game_level_and_stake = {
-            (pool.game, pool.level, pool.definition.stake_and_hit_rate.stake_cents): pool
+            (pool.game_id, pool.level_name, pool.definition.stake_and_hit_rate.stake_cents): pool
             for pool in all_pools
         }
 
@@ -264,8 +264,8 @@ def _create_pool(
     if participation.ceiling_credits is not None:
         ceiling_cents = participation.ceiling_credits * denomination_cents
     return ProgressivePool(
-        game=game.id,
-        level=participation.level,
+        game_id=game.id,
+        level_name=participation.level,
         keeper=keeper,
         definition=LevelDefinition(
             id=pool_id,

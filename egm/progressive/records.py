@@ -17,8 +17,8 @@ class ClaimRecord:
     A claim is the machine's report to a progressive controller that a level was hit.
     """
 
-    pool: str
-    level: str
+    pool_id: str = field(metadata=stored_as("pool"))
+    level_name: str = field(metadata=stored_as("level"))
     is_mystery: bool = omit_if_default(False, key="mystery")
     contribution_number: Count = field(metadata=stored_as("after"))
     """The number of the contribution of the wager that hit the level."""
@@ -26,7 +26,7 @@ class ClaimRecord:
     """The part of the level that was won, or None for all of it."""
     shown_cents: Count
     play_id: str
-    game: str
+    game_id: str = field(metadata=stored_as("game"))
     at_utc: IsoTime
     """The time of the hit in UTC."""
     amount_cents: Count | None
@@ -41,7 +41,7 @@ class ClaimRecord:
 class HeldPrize:
     """A controller's report of a prize that the machine cannot verify; it is held until two people have ruled on it."""
 
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
     play_id: str
     amount_cents: int
     """The amount that the controller reported, in minor units."""
@@ -64,7 +64,7 @@ class CommittedPrize:
 class BroadcastWin:
     """A hit of a broadcast progressive level that the SAS host has not read yet."""
 
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
     amount_cents: Count
     entry_sequence: Count = field(metadata=stored_as("entry"))
     """The sequence number of the journal entry of the hit."""
@@ -74,7 +74,7 @@ class BroadcastWin:
 class ReceivedCommitment:
     """The commitment to the secret amount of a mystery prize, as first received (entry ``progressive.sealed``)."""
 
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
     prize_number: Count = field(metadata=stored_as("prize"))
     """The number of the prize among those of its level, counted from 1."""
     commitment: Sha256Digest

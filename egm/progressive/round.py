@@ -53,8 +53,8 @@ class LinkProgress:
 class ClaimedHit:
     """A hit of a controller's level, which the machine claims from the controller."""
 
-    pool: str
-    level: str
+    pool_id: str
+    level_name: str
     contribution_number: int
     """The number of the contribution of the wager that hit the level."""
     shown_cents: int
@@ -139,7 +139,7 @@ class ProgressiveRound:
             level_before = self.level_access.read_level(pool.id)
             hit_chance = level_before.compute_mystery_hit_chance(contributed_cents)
             self._replace_level(pool, level_before, level_before.add_contribution(contributed_cents))
-            self.contributions.append(LevelContribution(pool=pool.id, wager_cents=contributed_cents))
+            self.contributions.append(LevelContribution(pool_id=pool.id, wager_cents=contributed_cents))
             if hit_chance is not None and self._draw_mystery_hit(pool, hit_chance, random_source):
                 self._record_hit(level_name, pool, mystery=True)
 
@@ -160,7 +160,7 @@ class ProgressiveRound:
     def levels_played(self) -> LevelsPlayed:
         """Return the game's contributions, mystery draws and hits, to be stored in its first journal entry."""
         return LevelsPlayed(
-            pool_by_level={level_name: pool.id for level_name, pool in self.pool_by_level.items()},
+            pool_id_by_level={level_name: pool.id for level_name, pool in self.pool_by_level.items()},
             contributions=tuple(self.contributions),
             mystery_draws=tuple(self.mystery_draws),
             hits=tuple(self.hits),
@@ -177,7 +177,7 @@ class ProgressiveRound:
             progress = replace(progress, contribution_number=progress.contribution_number + 1)
             self.contributions.append(
                 LevelContribution(
-                    pool=pool.id,
+                    pool_id=pool.id,
                     wager_cents=stake_cents,
                     contribution_number=progress.contribution_number,
                     amount=amount,
@@ -193,9 +193,9 @@ class ProgressiveRound:
         contribution_numbers = [
             contribution.contribution_number
             for contribution in (*self.earlier_levels_played.contributions, *self.contributions)
-            if contribution.pool == pool.id
+            if contribution.pool_id == pool.id
         ]
-        hit_count = sum(hit.pool == pool.id for hit in (*self.earlier_levels_played.hits, *self.hits))
+        hit_count = sum(hit.pool_id == pool.id for hit in (*self.earlier_levels_played.hits, *self.hits))
         if len(contribution_numbers) > 1 and hit_count < len(contribution_numbers):
             return contribution_numbers[-1 - hit_count] or 0
         progress = self.link_progress_by_pool_id.get(pool.id) or self.level_access.find_link_progress(pool.id)
@@ -226,7 +226,7 @@ class ProgressiveRound:
         For the machine's own level and a broadcast one the amount is known; otherwise it is claimed from the
         controller.
         """
-        hit = LevelHitRecord(pool=pool.id, level=level_name, is_mystery=mystery, won_share=share)
+        hit = LevelHitRecord(pool_id=pool.id, level_name=level_name, is_mystery=mystery, won_share=share)
         if pool.is_own:
             level_before = self._find_current_level(pool)
             amount_cents, level_after = level_before.pay_hit(share or WHOLE_LEVEL_SHARE)
@@ -242,8 +242,8 @@ class ProgressiveRound:
         shown_cents = int(self.level_access.find_shown_cents(pool.id) * (share or 1))
         contribution_number = self._find_contribution_of_hit(pool)
         self.hit_by_claim_id[claim_id] = ClaimedHit(
-            pool=pool.id,
-            level=level_name,
+            pool_id=pool.id,
+            level_name=level_name,
             contribution_number=contribution_number,
             shown_cents=shown_cents,
             won_share=share,

@@ -42,7 +42,7 @@ def find_received_commitment(machine: Machine, level_id: str, prize_number: int)
     first_commitment = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
         record = from_json(ReceivedCommitment, entry.record, f"entry {entry.sequence}, {entry.kind}")
-        if record.pool != level_id:
+        if record.pool_id != level_id:
             continue
         if record.prize_number < prize_number:
             break
@@ -84,9 +84,9 @@ def find_reason_to_doubt_award(machine: Machine, claim: ClaimRecord, amount_cent
     It may not be below the level's base or above its ceiling. Nor can it exceed what the level showed at the hit or
     shows now by more than the base, because a claim is sent only after the level was received on the same connection.
     """
-    pool = machine.component(ProgressivePools).pool_by_id.get(claim.pool)
+    pool = machine.component(ProgressivePools).pool_by_id.get(claim.pool_id)
     if pool is None:
-        return f"this machine has no level {claim.pool}"
+        return f"this machine has no level {claim.pool_id}"
     terms, share = pool.definition.terms, claim.won_share or 1
     share_text = "" if share == 1 else f"{share} of "
     if amount_cents < int(terms.base_cents * share):
@@ -117,7 +117,7 @@ def hold_unproved_prize(machine: Machine, claim_id: str, prize: HeldPrize) -> No
     """
     key = f"{ProgressiveKey.HELD_PRIZE}{claim_id}"
     if machine.journal.state(key) is None:
-        machine.post(PRIZE_HELD, PrizeHeld(claim=claim_id, **asdict(prize)), state={key: prize})
+        machine.post(PRIZE_HELD, PrizeHeld(claim_id=claim_id, **asdict(prize)), state={key: prize})
     if is_prize_held(machine, claim_id):
         raise_fault(machine, UNPROVED_FAULT, detail=prize.reason)
 
@@ -147,7 +147,7 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
         if claim.amount_cents is None
         and claim.payment_method is None
         and (
-            claim.pool not in machine.component(ProgressivePools).pool_by_id
+            claim.pool_id not in machine.component(ProgressivePools).pool_by_id
             or claim.play_id == awaiting_play_id
         )
     ]
@@ -195,11 +195,11 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     held_prize = held_prize_by_claim_id.get(claim_id)
     claim = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim_id}")
     state: dict[str, object] = {}
-    ruling = LevelRuling(**build_ruling_details(machine, event), claim=claim_id, decision=decision)
+    ruling = LevelRuling(**build_ruling_details(machine, event), claim_id=claim_id, decision=decision)
     if held_prize is not None:
         ruling = replace(
             ruling,
-            pool=held_prize.pool,
+            pool_id=held_prize.pool_id,
             play_id=held_prize.play_id,
             amount_cents=held_prize.amount_cents,
             doubt_reason=held_prize.reason,
@@ -219,7 +219,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
         state[f"{ProgressiveKey.CLAIM}{claim_id}"] = replace(
             claim, amount_cents=awarded_cents, is_unanswered=True
         )
-        ruling = replace(ruling, pool=claim.pool, play_id=claim.play_id, awarded_cents=awarded_cents)
+        ruling = replace(ruling, pool_id=claim.pool_id, play_id=claim.play_id, awarded_cents=awarded_cents)
     if len(held_prize_by_claim_id) <= 1:
         state[f"{KernelKey.FAULT}{UNPROVED_FAULT}"] = None
     machine.post(PRIZE_RULED, ruling, state=state)
@@ -240,7 +240,7 @@ def record_commitment_or_get_error(
     if received_commitment is None:
         machine.post(
             PRIZE_COMMITTED,
-            ReceivedCommitment(pool=level_id, prize_number=prize_number, commitment=commitment),
+            ReceivedCommitment(pool_id=level_id, prize_number=prize_number, commitment=commitment),
             state={key: committed_prize},
         )
         return ""

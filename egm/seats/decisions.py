@@ -81,7 +81,9 @@ def _find_next_recorded_step(
 
 def _build_choice_event(seated_position: SeatedPosition, choice: JSON, decision: Decision) -> Event:
     """Return the event that repeats another seat's recorded choice in this seat's game and keeps this seat's notice."""
-    choice_request = ChoiceRequest(value=choice, seat=decision.seat, notice=seated_position.machine.notice)
+    choice_request = ChoiceRequest(
+        choice=choice, answering_seat=decision.seat, notice=seated_position.machine.notice
+    )
     return Event(EventType.CHOOSE, choice_request)
 
 
@@ -249,8 +251,8 @@ def _find_pending_decision(seated_position: SeatedPosition) -> tuple[GameRecord,
 
     Decisions that a real wheel makes, and decisions in a round that was declared void, are excluded.
     """
-    conversation = seated_position.machine.component(GameInProgress).conversation
-    decision = None if conversation is None else conversation.decision
+    stepped_game = seated_position.machine.component(GameInProgress).stepped_game
+    decision = None if stepped_game is None else stepped_game.decision
     game = None if decision is None else find_open_game(seated_position.machine)
     if game is None or decision is None or not game.round_id or decision.kind == DECISION_OF_WHEEL:
         return None

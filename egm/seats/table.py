@@ -306,7 +306,7 @@ def _is_position_delaying_next_round(machine: Machine, game_digest: str) -> bool
     if (
         game_record is None
         or game_record.game.digest != game_digest
-        or machine.component(GameInProgress).conversation is None
+        or machine.component(GameInProgress).stepped_game is None
     ):
         return False
     rules = machine.games[game_record.game.id].rules

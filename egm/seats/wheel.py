@@ -174,13 +174,13 @@ def deliver_spin_number(machine: Machine) -> None:
             and is_decided_by_wheel(seated_position.machine)
         ):
             seated_position.submit_event(
-                Event(EventType.CHOOSE, ChoiceRequest(value=str(number), spin=spin.wheel_counter))
+                Event(EventType.CHOOSE, ChoiceRequest(choice=str(number), wheel_counter=spin.wheel_counter))
             )
 
 
 def _is_game_in_memory(seated_position: SeatedPosition) -> bool:
     """Return whether the position's open game is in memory: started, or replayed, since the last start."""
-    return seated_position.machine.component(GameInProgress).conversation is not None
+    return seated_position.machine.component(GameInProgress).stepped_game is not None
 
 
 def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:

@@ -124,11 +124,11 @@ class ServiceDesk:
     device_page_data: DevicePageData = field(default_factory=DevicePageData)
     is_restart_requested: bool = False
     """Whether a restart of the machine was requested."""
-    locked_since_ns: dict[str, int] = field(default_factory=dict)
+    lock_start_ns_by_key: dict[str, int] = field(default_factory=dict)
     """When each lock on staff numbers started, as monotonic nanoseconds, by the storage key of its wrong PINs."""
     _notice: PageText | None = None
     _notice_severity: Severity = "info"
-    _answer_count: int = 0
+    _input_count: int = 0
     """The number of answers to pages, and of closings of the menu, so far; it makes each page's id unique."""
     _has_warned_about_loss: bool = False
     """Whether the open page has shown the warning that leaving it loses the entries of a form."""
@@ -150,16 +150,16 @@ class ServiceDesk:
         self.device_page_data.end_tests()
         self._set_notice(None)
         self._has_warned_about_loss = False
-        self._answer_count += 1
+        self._input_count += 1
 
     def sign_in(self, person: Person, page: MenuPage) -> None:
         """Sign a person in, and open the service menu at this page."""
         self.signed_in_person, self.open_pages = person, [page]
         self._set_notice(None)
 
-    def is_answer_to_open_page(self, page: object) -> bool:
-        """Return whether ``page`` is the id of the open page; a late touch may have the id of an earlier page."""
-        return self.is_open and page == self._page_id
+    def is_input_to_open_page(self, page_id: object) -> bool:
+        """Return whether ``page_id`` is the id of the open page; a late touch may have the id of an earlier page."""
+        return self.is_open and page_id == self._page_id
 
     def handle_input(self, machine: Machine, action: str, text: str) -> Event | CloseMenu | None:
         """Process a touch or input on the open service page; return what the caller must do.
@@ -168,7 +168,7 @@ class ServiceDesk:
         else is to be done. The first request to leave a form with entries only shows a warning; the second
         leaves the form.
         """
-        self._answer_count += 1
+        self._input_count += 1
         if (action == "leave" and self._has_unwarned_entries(self.open_pages)) or (
             action == "back" and self._has_unwarned_entries(self.open_pages[-1:])
         ):
@@ -176,20 +176,20 @@ class ServiceDesk:
             self._set_notice(build_text("service.unconfirmed"), "warning")
             return None
         self._has_warned_about_loss = False
-        ways_out: dict[str, PageResult] = {"back": GoBack(), "leave": CloseMenu()}
-        result = ways_out.get(action) or self.open_pages[-1].handle_input(machine, action, text)
+        result_by_fixed_action: dict[str, PageResult] = {"back": GoBack(), "leave": CloseMenu()}
+        result = result_by_fixed_action.get(action) or self.open_pages[-1].handle_input(machine, action, text)
         self._set_notice(None)
         match result:
             case StayOnPage(notice=notice, severity=severity):
                 self._set_notice(notice, severity)
             case OpenPage(page=page):
                 self.open_pages.append(page)
-            case GoBack(page_count=count, notice=notice):
-                self._step_back(count)
+            case GoBack(page_count=page_count, notice=notice):
+                self._step_back(page_count)
                 self._set_notice(notice)
                 return None if self.open_pages else CloseMenu()
-            case SubmitEvent(event=event, pages_to_leave=count):
-                self._step_back(count)
+            case SubmitEvent(event=event, pages_to_leave=page_count):
+                self._step_back(page_count)
                 self._set_notice(build_text("service.done"))
                 return event
             case CloseMenu():
@@ -228,7 +228,7 @@ class ServiceDesk:
     @property
     def _page_id(self) -> str:
         """Return the id of the open service page, which changes with every answer and when the menu closes."""
-        return f"page-{self._answer_count}"
+        return f"page-{self._input_count}"
 
     def _step_back(self, page_count: int) -> None:
         """Leave the last ``page_count`` pages of the service menu."""
@@ -261,13 +261,13 @@ def find_actor(machine: Machine, event: Event) -> str:
     (``attendant`` if the event names none). If the role of the signed-in person does not permit what the key does,
     another person must have turned the key, so the key is returned.
     """
-    signed_in = machine.component(ServiceDesk).signed_in_person
+    signed_in_person = machine.component(ServiceDesk).signed_in_person
     if (
-        signed_in
+        signed_in_person
         and event.type is EventType.KEY_TURNED
-        and not signed_in.has_permission(find_key_permission(machine))
+        and not signed_in_person.has_permission(find_key_permission(machine))
     ):
-        signed_in = None
-    authorised = event.read_payload(Authorisation)
-    name = authorised.person or (None if signed_in is None else signed_in.id)
-    return name or authorised.key or "attendant"
+        signed_in_person = None
+    authorisation = event.read_payload(Authorisation)
+    actor = authorisation.person or (None if signed_in_person is None else signed_in_person.id)
+    return actor or authorisation.key or "attendant"

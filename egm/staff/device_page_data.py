@@ -20,9 +20,9 @@ class DevicePageData:
 
     kind_by_device_name: Mapping[str, str] = field(default_factory=dict)
     """The kind of each device of the cabinet, by the device's name."""
-    last_reports: dict[str, deque[str]] = field(default_factory=dict)
+    last_reports_by_device_name: dict[str, deque[str]] = field(default_factory=dict)
     """The last reports of each device, newest first, by the device's name."""
-    identities: dict[str, str] = field(default_factory=dict)
+    identity_by_device_name: dict[str, str] = field(default_factory=dict)
     """How each device has identified itself, by the device's name."""
     refused_games: tuple[tuple[str, str], ...] = ()
     """Games of the cabinet file that are not offered, each with the reason."""
@@ -31,32 +31,35 @@ class DevicePageData:
 
     A button stays active after its release, until the tests end or the board reports all inputs.
     """
-    outputs: frozenset[str] = frozenset()
+    tested_outputs: frozenset[str] = frozenset()
     """Lamps, tower lights and the bell switched on by a test: ``lamp:play``, ``tower:tilt``, ``bell``."""
     is_testing_acceptor: bool = False
     """Whether the bill acceptor is under test: it then accepts bills and tickets and returns all of them."""
 
     def end_tests(self) -> None:
         """End all device tests: switch off the outputs that they have switched on, and forget pressed buttons."""
-        self.outputs = frozenset()
+        self.tested_outputs = frozenset()
         self.is_testing_acceptor = False
         self.active_inputs = {name for name in self.active_inputs if not name.startswith("button:")}
 
     def store_report(self, event: device.DeviceEvent) -> None:
         """Store a device's report, for the device's service page."""
-        reports = self.last_reports.setdefault(event.device, deque(maxlen=DEVICE_REPORTS_MAX))
+        reports = self.last_reports_by_device_name.setdefault(event.device, deque(maxlen=DEVICE_REPORTS_MAX))
         reports.appendleft(_format_report(event))
         match event:
             case device.DeviceIdentified(identity=identity):
-                self.identities[event.device] = identity
+                self.identity_by_device_name[event.device] = identity
             case device.DoorChanged(door=door, is_open=is_open):
                 self._record_input(f"door:{door}", is_on=is_open)
-            case device.KeyTurned(key=key, is_on=on):
-                self._record_input(f"key:{key}", is_on=on)
+            case device.KeyTurned(key=key, is_on=is_on):
+                self._record_input(f"key:{key}", is_on=is_on)
             case device.ButtonPressed(button=button):
                 self._record_input(f"button:{button}", is_on=True)
-            case device.InputsReported(doors_open=doors, keys_on=keys):
-                self.active_inputs = {*(f"door:{name}" for name in doors), *(f"key:{name}" for name in keys)}
+            case device.InputsReported(doors_open=open_doors, keys_on=active_keys):
+                self.active_inputs = {
+                    *(f"door:{name}" for name in open_doors),
+                    *(f"key:{name}" for name in active_keys),
+                }
             case _:
                 pass
 
@@ -71,15 +74,15 @@ class DevicePageData:
 def _format_report(event: device.DeviceEvent) -> str:
     """Return a device's report as text in the terms of its protocol, without ticket numbers (E-06)."""
     parts = []
-    for part in fields(event):
-        value = getattr(event, part.name)
-        if part.name == "device" or value is None or value == "":
+    for event_field in fields(event):
+        value = getattr(event, event_field.name)
+        if event_field.name == "device" or value is None or value == "":
             continue
         if isinstance(value, device.Barcode):
             value = "a ticket"
         elif isinstance(value, device.Banknote):
             value = f"a bill of {value.amount_cents / 100:.2f}"
-        parts.append(f"{part.name}={value if isinstance(value, str | int) else _format_value(value)}")
+        parts.append(f"{event_field.name}={value if isinstance(value, str | int) else _format_value(value)}")
     return f"{type(event).__name__} {' '.join(parts)}".strip()
 
 

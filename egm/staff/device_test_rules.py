@@ -30,12 +30,12 @@ def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], .
 
     The guard ``no_ticket_query_waits`` is supplied by the feature that queries the value of tickets.
     """
-    tested = (person_may_test_devices, build_device_is_free_guard(no_ticket_query_waits))
+    test_guards = (person_may_test_devices, build_device_is_free_guard(no_ticket_query_waits))
     return (
         Rule(
             EventType.START_DEVICE_TEST,
             STATES_WITH_STAFF_AT_WORK,
-            tested,
+            test_guards,
             (start_test,),
             NextState.DERIVED,
             REPORT_REFUSAL,

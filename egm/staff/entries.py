@@ -93,13 +93,13 @@ class InventoryGame:
     game: str
     version: str
     digest: str
-    return_: str
+    return_percent: str = field(metadata=stored_as("return"))
     """The return to the player in percent, or empty."""
     certified_on: str
     """The date of the certificate, or empty without one."""
     certified_by: str | None = omit_if_default(None)
     """The laboratory that certified the game."""
-    levy: str = omit_if_default("")
+    commission_percent: str = omit_if_default("", key="levy")
     """The operator's commission in percent; only for games between players, which have no return."""
 
 

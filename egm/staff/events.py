@@ -5,15 +5,16 @@ its required fields are filled in; some rules have guards that check this again.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
+from egm.record_codec import stored_as
 from egm.staff.records import CollectedBox, OptionName, OptionValues, WorkKind
 from meters.transaction import JSON
 
 #: Ways to inform the control service of an incident (Monaco art. 24); the officer informed is named.
-INCIDENT_NOTIFICATION_WAYS: Final = ("present", "telephone", "message", "letter")
+INCIDENT_NOTIFICATION_MEANS: Final = ("present", "telephone", "message", "letter")
 
 
 # ---------------------------------------------------------------------------------------------- keys and the menu
@@ -34,8 +35,8 @@ class KeySwitchChange:
     """Event: a key switch was turned on or off."""
 
     key: str
-    on: bool
-    unattended: bool | None = None
+    is_on: bool = field(metadata=stored_as("on"))
+    was_unattended: bool | None = field(default=None, metadata=stored_as("unattended"))
     """Whether it was turned while the machine was off, or received no reports of the I/O board."""
 
 
@@ -52,31 +53,31 @@ class MenuRequest:
 class MenuMove:
     """Event: continue the service menu on the screen of another player position."""
 
-    position: int = 0
+    position_number: int = field(default=0, metadata=stored_as("position"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuClosed:
     """Event: close the service menu; the event has the reason."""
 
-    why: str
+    reason: str = field(metadata=stored_as("why"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageInput:
     """The id of the service page that a person has answered, and the text that they entered there."""
 
-    page: JSON = None
-    input: JSON = None
+    page_id: JSON = field(default=None, metadata=stored_as("page"))
+    entered_text: JSON = field(default=None, metadata=stored_as("input"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageAnswer:
     """Event: a person has touched an action of a service page."""
 
-    value: JSON = None
+    action: JSON = field(default=None, metadata=stored_as("value"))
     """The touched action, as the page named it."""
-    options: PageInput = PageInput()
+    page_input: PageInput = field(default=PageInput(), metadata=stored_as("options"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +92,12 @@ class DeviceTest(Authorisation):
     """Event: start a test of a device; each kind of test has its own parameters."""
 
     device: str = ""
-    test: Literal["print", "pay", "take", "light", "calibrate"] | None = None
+    test_kind: Literal["print", "pay", "take", "light", "calibrate"] | None = field(
+        default=None, metadata=stored_as("test")
+    )
     coins: int | None = None
     """For a test of the hopper: the number of coins to pay."""
-    on: bool | None = None
+    takes_paper: bool | None = field(default=None, metadata=stored_as("on"))
     """For a test of the bill acceptor: whether it takes bills and tickets during the test."""
     outputs: tuple[str, ...] | None = None
     """For a test of the I/O board: the names of the outputs to switch on."""
@@ -105,24 +108,24 @@ class DeviceTest(Authorisation):
 # ---------------------------------------------------------------------------------------------- forms
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledForm(Authorisation):
-    """A form that staff have filled in; ``form`` is its id.
+    """A form that staff have filled in; ``form_id`` is its id.
 
     It is the payload of a form without fields, and the base class of all others.
     """
 
-    form: str | None = None
+    form_id: str | None = field(default=None, metadata=stored_as("form"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulingForm(FilledForm):
     """Base class of the forms in which staff decide where disputed or found money goes.
 
-    Forms about unclaimed money or a found ticket use the field ``place``, all others the field ``reason``.
+    Forms about unclaimed money or a found ticket use the field ``location``, all others the field ``reason``.
     """
 
     reason: str = ""
     """Why staff ruled as they did."""
-    place: str = ""
+    location: str = field(default="", metadata=stored_as("place"))
     """Where the money or ticket was found."""
 
 
@@ -137,7 +140,7 @@ class OptionsForm(FilledForm, OptionValues):
 class StaffNumberUnlockForm(FilledForm):
     """A form in which staff unlock a locked staff number."""
 
-    number: str = ""
+    staff_number: str = field(default="", metadata=stored_as("number"))
     reason: str = ""
 
 
@@ -170,14 +173,14 @@ class BoxCountForm(FilledForm):
 class CabinetBaseForm(FilledForm):
     """A form about withdrawing or returning the machine's stand (base), with its lock and the main cashier."""
 
-    base: str = ""
-    lock: str = ""
+    base_number: str = field(default="", metadata=stored_as("base"))
+    lock_number: str = field(default="", metadata=stored_as("lock"))
     cashier: str = ""
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameNoteForm(FilledForm):
+class RegisterNoteForm(FilledForm):
     """Base class of the forms that add a note to a register of the venue."""
 
     play_id: str | None = None
@@ -189,50 +192,50 @@ class GameNoteForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeForm(GameNoteForm):
+class DisputeForm(RegisterNoteForm):
     """A note about a dispute: what the player claims, the mechanic who was called, and the decision."""
 
     claim: str = ""
-    mechanic: str = ""
+    mechanic_statement: str = field(default="", metadata=stored_as("mechanic"))
     decision: str = ""
 
     @property
     def is_complete(self) -> bool:
         """Return whether every mandatory field of the dispute note has a text."""
-        return are_texts_filled_in(self.claim, self.mechanic, self.decision)
+        return are_texts_filled_in(self.claim, self.mechanic_statement, self.decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExclusionForm(GameNoteForm):
+class ExclusionForm(RegisterNoteForm):
     """A note about an excluded player."""
 
     reason: str = ""
-    who: str = ""
+    player_name: str = field(default="", metadata=stored_as("who"))
     """The player's name, which is stored only in the register of identities."""
 
     @property
     def is_complete(self) -> bool:
         """Return whether every mandatory field of the exclusion note has a text."""
-        return are_texts_filled_in(self.reason, self.who)
+        return are_texts_filled_in(self.reason, self.player_name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IncidentForm(GameNoteForm):
+class IncidentForm(RegisterNoteForm):
     """A note about an incident: what happened, how management judged it, and how the control service was informed."""
 
-    what: str = ""
+    incident_description: str = field(default="", metadata=stored_as("what"))
     """The description of the incident."""
     judgement: str = ""
-    informed: str = ""
+    notification_means: str = field(default="", metadata=stored_as("informed"))
     """By which means the control service was informed."""
-    officer: str = ""
+    officer_and_time: str = field(default="", metadata=stored_as("officer"))
     """The officer of the control service who was informed, and when."""
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field has a text, and ``informed`` names a known means."""
-        return self.informed in INCIDENT_NOTIFICATION_WAYS and are_texts_filled_in(
-            self.what, self.judgement, self.officer
+        """Return whether every mandatory field has a text, and ``notification_means`` names a known means."""
+        return self.notification_means in INCIDENT_NOTIFICATION_MEANS and are_texts_filled_in(
+            self.incident_description, self.judgement, self.officer_and_time
         )
 
 

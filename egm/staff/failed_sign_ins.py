@@ -41,8 +41,8 @@ def build_wrong_pins_key(machine: Machine, staff_number: str, *, is_opened_by_ke
     Several staff numbers share a key. ``is_opened_by_key``: whether a key switch was turned to open the menu;
     wrong PINs without that are counted separately.
     """
-    way = "" if is_opened_by_key else " without a key"
-    digest = hashlib.sha256(f"{machine.journal.fingerprint} {staff_number}{way}".encode()).digest()
+    menu_suffix = "" if is_opened_by_key else " without a key"
+    digest = hashlib.sha256(f"{machine.journal.fingerprint} {staff_number}{menu_suffix}".encode()).digest()
     return f"{StaffKey.WRONG_PINS}{int.from_bytes(digest[:4]) % _STAFF_NUMBER_GROUP_COUNT}"
 
 
@@ -51,12 +51,12 @@ def compute_lock_seconds_left(machine: Machine, wrong_pins_key: str) -> int:
 
     If the stored lock does not run yet at this player position, it starts now.
     """
-    counts = _read_stored_counts(machine, wrong_pins_key)
-    if not counts["locked_seconds"]:
+    stored_counts = _read_stored_counts(machine, wrong_pins_key)
+    if not stored_counts["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
-    started_ns = machine.component(ServiceDesk).locked_since_ns.setdefault(wrong_pins_key, now_ns)
-    return max(0, int(counts["locked_seconds"]) - (now_ns - started_ns) // NANOSECONDS_PER_SECOND)
+    started_ns = machine.component(ServiceDesk).lock_start_ns_by_key.setdefault(wrong_pins_key, now_ns)
+    return max(0, int(stored_counts["locked_seconds"]) - (now_ns - started_ns) // NANOSECONDS_PER_SECOND)
 
 
 def restart_lock_outs(machine: Machine) -> None:
@@ -65,7 +65,7 @@ def restart_lock_outs(machine: Machine) -> None:
     It lasts for the seconds that were stored last: when the number was locked, or tried again while locked.
     """
     for key in machine.journal.states(StaffKey.WRONG_PINS):
-        machine.component(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
+        machine.component(ServiceDesk).lock_start_ns_by_key.setdefault(key, machine.clock.monotonic_ns())
 
 
 def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
@@ -73,37 +73,46 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
 
     A refused attempt is recorded here; a right PIN only if earlier wrong ones were counted, which it clears.
     """
-    key = build_wrong_pins_key(
+    wrong_pins_key = build_wrong_pins_key(
         machine, staff_number, is_opened_by_key=machine.component(ServiceDesk).is_opened_by_key
     )
-    lock_seconds = compute_lock_seconds_left(machine, key)
-    counts = _read_stored_counts(machine, key)
+    lock_seconds = compute_lock_seconds_left(machine, wrong_pins_key)
+    stored_counts = _read_stored_counts(machine, wrong_pins_key)
     if lock_seconds:
-        state = _restart_lock(machine, key, counts["wrong"], lock_seconds)
+        state = _restart_lock(machine, wrong_pins_key, stored_counts["wrong"], lock_seconds)
         machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, why="locked"), state=state)
         return "locked"
-    rules = machine.profile.staff
-    earlier_tries = 0 if counts["locked_seconds"] else int(counts["wrong"])
-    tries_at_terminals = _count_wrong_pins_at_terminals(machine, staff_number)
-    if tries_at_terminals and earlier_tries + tries_at_terminals >= rules.wrong_tries:
+    staff_profile = machine.profile.staff
+    earlier_count = 0 if stored_counts["locked_seconds"] else int(stored_counts["wrong"])
+    terminal_count = _count_wrong_pins_at_terminals(machine, staff_number)
+    if terminal_count and earlier_count + terminal_count >= staff_profile.wrong_tries:
         machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, why="locked"))
         return "locked"
     person = machine.component(Roster).authenticate(staff_number, pin)
     if person is not None:
-        if counts["wrong"]:
-            machine.post(WRONG_PINS_CLEARED, WrongPinsCleared(person=staff_number), state={key: None})
+        if stored_counts["wrong"]:
+            machine.post(
+                WRONG_PINS_CLEARED, WrongPinsCleared(person=staff_number), state={wrong_pins_key: None}
+            )
             clear_wrong_pins_at_terminals(machine, staff_number)
         return person
     if machine.component(ServiceDesk).is_opened_by_key:  # a player must not lock a terminal
         _report_wrong_pin_to_terminals(machine, staff_number)
-    wrong_tries = earlier_tries + 1
-    seconds = rules.locked_minutes * 60 if wrong_tries >= rules.wrong_tries else 0
-    machine.post(
-        SIGN_IN_LOCKED if seconds else SIGN_IN_REFUSED,
-        WrongPinTyped(person=staff_number, why="wrong", wrong_pin_count=wrong_tries, locked_seconds=seconds),
-        state=_restart_lock(machine, key, wrong_tries, seconds),
+    wrong_pin_count = earlier_count + 1
+    lock_seconds_after = (
+        staff_profile.locked_minutes * 60 if wrong_pin_count >= staff_profile.wrong_tries else 0
     )
-    return "locked" if seconds else "wrong_pin"
+    machine.post(
+        SIGN_IN_LOCKED if lock_seconds_after else SIGN_IN_REFUSED,
+        WrongPinTyped(
+            person=staff_number,
+            why="wrong",
+            wrong_pin_count=wrong_pin_count,
+            locked_seconds=lock_seconds_after,
+        ),
+        state=_restart_lock(machine, wrong_pins_key, wrong_pin_count, lock_seconds_after),
+    )
+    return "locked" if lock_seconds_after else "wrong_pin"
 
 
 def _read_stored_counts(machine: Machine, wrong_pins_key: str) -> dict[str, int]:
@@ -111,8 +120,12 @@ def _read_stored_counts(machine: Machine, wrong_pins_key: str) -> dict[str, int]
 
     Records of earlier versions in another form are ignored.
     """
-    counts: Any = machine.journal.state(wrong_pins_key)
-    return counts if counts and "locked_seconds" in counts else {"wrong": 0, "locked_seconds": 0}
+    stored_counts: Any = machine.journal.state(wrong_pins_key)
+    return (
+        stored_counts
+        if stored_counts and "locked_seconds" in stored_counts
+        else {"wrong": 0, "locked_seconds": 0}
+    )
 
 
 def _restart_lock(
@@ -124,23 +137,25 @@ def _restart_lock(
     seconds count for all player positions of the machine, so at each of them they start now.
     """
     positions = machine.find_installed(RunningPositions)
-    others = () if positions is None else positions.position_by_number.values()
-    for position_machine in (machine, *(other.engine.machine for other in others)):
-        position_machine.component(ServiceDesk).locked_since_ns[wrong_pins_key] = machine.clock.monotonic_ns()
+    other_positions = () if positions is None else positions.position_by_number.values()
+    for position_machine in (machine, *(position.engine.machine for position in other_positions)):
+        position_machine.component(ServiceDesk).lock_start_ns_by_key[wrong_pins_key] = (
+            machine.clock.monotonic_ns()
+        )
     return {wrong_pins_key: {"wrong": wrong_pin_count, "locked_seconds": lock_seconds}}
 
 
 def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
     """Return how many wrong PINs typed at terminals still count for a staff number."""
-    path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
-    if path is None:
+    roster_path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
+    if roster_path is None:
         return 0
     try:
-        with edit_wrong_pins(path.parent, must_wait=False) as wrong_pins:
+        with edit_wrong_pins(roster_path.parent, must_wait=False) as wrong_pins:
             return sum(
-                wrong_pin.is_counted_towards_lock and not wrong_pin.recorded
+                wrong_pin.is_counted_towards_lock and not wrong_pin.is_recorded
                 for wrong_pin in wrong_pins
-                if wrong_pin.number == counted_number
+                if wrong_pin.staff_number == counted_number
             )
     except OSError:  # a terminal is in use, or the file cannot be read: only tries typed here count
         return 0
@@ -148,9 +163,9 @@ def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
 
 def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
     """Add a wrong PIN typed at the machine to the count that the terminals keep for its staff number."""
-    path = machine.component(Roster).path
-    if path is not None:
-        with suppress(OSError), edit_wrong_pins(path.parent, must_wait=False) as wrong_pins:
+    roster_path = machine.component(Roster).path
+    if roster_path is not None:
+        with suppress(OSError), edit_wrong_pins(roster_path.parent, must_wait=False) as wrong_pins:
             display_time = machine.timekeeper.now().isoformat(timespec="seconds")
             wrong_pins.append(WrongPin.create_now(staff_number, display_time, is_recorded=True))
 
@@ -158,10 +173,12 @@ def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
 def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
     """Record the terminals' wrong PINs in the journal, then remove those of a staff number from the terminals' file."""
     record_wrong_pins_of_terminals(machine)
-    path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
-    if path is not None:
-        with suppress(OSError), edit_wrong_pins(path.parent, must_wait=False) as wrong_pins:
-            wrong_pins[:] = [wrong_pin for wrong_pin in wrong_pins if wrong_pin.number != counted_number]
+    roster_path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
+    if roster_path is not None:
+        with suppress(OSError), edit_wrong_pins(roster_path.parent, must_wait=False) as wrong_pins:
+            wrong_pins[:] = [
+                wrong_pin for wrong_pin in wrong_pins if wrong_pin.staff_number != counted_number
+            ]
 
 
 def record_wrong_pins_of_terminals(machine: Machine) -> None:
@@ -169,19 +186,21 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
 
     Wrong PINs that no longer count are removed from the terminals' file.
     """
-    path = machine.component(Roster).path
-    if path is None:
+    roster_path = machine.component(Roster).path
+    if roster_path is None:
         return
     try:
-        with edit_wrong_pins(path.parent, must_wait=False) as wrong_pins:
+        with edit_wrong_pins(roster_path.parent, must_wait=False) as wrong_pins:
             for wrong_pin in wrong_pins:
-                entry_id = f"wrong-pin-{wrong_pin.id}"
+                entry_id = f"wrong-pin-{wrong_pin.record_id}"
                 # Another player position may have recorded it, as an entry of its own.
-                if wrong_pin.recorded or machine.journal.has_transaction(entry_id):
+                if wrong_pin.is_recorded or machine.journal.has_transaction(entry_id):
                     continue
                 machine.post(
                     SIGN_IN_REFUSED_AT_TERMINAL,
-                    WrongPinAtTerminal(person=wrong_pin.number, why="terminal", terminal_name=wrong_pin.at),
+                    WrongPinAtTerminal(
+                        person=wrong_pin.staff_number, why="terminal", terminal_name=wrong_pin.typed_at
+                    ),
                     entry_id=entry_id,
                 )
             wrong_pins[:] = [wrong_pin for wrong_pin in wrong_pins if wrong_pin.is_counted_towards_lock]

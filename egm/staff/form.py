@@ -20,7 +20,7 @@ from typing import Any, Final
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventName, NextState, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT_REFUSAL, Effect, Guard, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Effect, Guard, Rule, refusal_code
 from egm.people import Permission, Roster
 from egm.staff.desk import find_actor
 from egm.staff.events import Authorisation, FilledForm, RulingForm
@@ -42,12 +42,12 @@ class FieldKind(StrEnum):
 class FieldError(OperatorError):
     """Raised if a typed text is not a valid value of a form's field.
 
-    ``reason`` is a code of the texts ``service.refused``.
+    ``code`` is a code of the texts ``service.refused``.
     """
 
-    def __init__(self, field_name: str, reason: str, detail: str) -> None:
+    def __init__(self, field_name: str, code: str, detail: str) -> None:
         super().__init__(f"{field_name}: {detail}")
-        self.reason = reason
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +146,10 @@ def is_authorised(machine: Machine, event: Event, permission: Permission, person
     person_ids = event.read_payload(Authorisation).persons
     if len(set(person_ids)) < person_count:
         return False
-    people = [machine.component(Roster).find_enabled_person(person_id) for person_id in person_ids]
-    return all(person is not None and person.has_permission(permission) for person in people)
+    authorising_people = [
+        machine.component(Roster).find_enabled_person(person_id) for person_id in person_ids
+    ]
+    return all(person is not None and person.has_permission(permission) for person in authorising_people)
 
 
 def list_event_persons(machine: Machine, event: Event) -> list[str]:
@@ -155,7 +157,7 @@ def list_event_persons(machine: Machine, event: Event) -> list[str]:
     return list(event.read_payload(Authorisation).persons or (find_actor(machine, event),))
 
 
-def build_ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
+def build_ruling_details(machine: Machine, event: Event, **further_fields: Any) -> dict[str, Any]:
     """Return the fields of a journal record about a staff ruling: machine, location, reason, persons.
 
     The fields given as further keyword arguments are added.
@@ -163,10 +165,10 @@ def build_ruling_details(machine: Machine, event: Event, **more: Any) -> dict[st
     ruling = event.read_payload(RulingForm)
     return {
         "machine": machine.identity.serial,
-        "place": ruling.place or machine.identity.operator_number,
+        "place": ruling.location or machine.identity.operator_number,
         "reason": ruling.reason,
         "persons": list_event_persons(machine, event),
-        **more,
+        **further_fields,
     }
 
 
@@ -180,18 +182,19 @@ def build_form_rule(
 ) -> Rule[Machine]:
     """Return the state-table rule of an event that staff forms submit.
 
-    The rule's first guard, ``authorised``, requires that the event comes from one of ``forms`` and is authorised by as
-    many different permitted persons as the form needs. Refusals are shown to the persons.
+    The rule's first guard, ``authorised``, requires that the event comes from one of ``forms`` and is
+    authorised by as many different permitted persons as the form needs. Refusals are shown to the persons.
     """
-    by_id = {form.id: form for form in forms}
+    form_by_id = {form.id: form for form in forms}
 
-    def authorised(machine: Machine, event: Event) -> bool:
+    @refusal_code("authorised")
+    def form_is_authorised(machine: Machine, event: Event) -> bool:
         """Return whether the event came from a staff form and is authorised by as many persons as the form needs."""
-        form = by_id.get(event.read_payload(FilledForm).form or "")
+        form = form_by_id.get(event.read_payload(FilledForm).form_id or "")
         return (
             form is not None
             and form.event is event.type
             and is_authorised(machine, event, form.permission, form.count_persons_needed(machine))
         )
 
-    return Rule(event, states, (authorised, *guards), (effect,), next_state, REPORT_REFUSAL)
+    return Rule(event, states, (form_is_authorised, *guards), (effect,), next_state, REPORT_REFUSAL)

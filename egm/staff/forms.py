@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.events import EventType
 from egm.people import Permission
-from egm.staff.events import INCIDENT_NOTIFICATION_WAYS
+from egm.staff.events import INCIDENT_NOTIFICATION_MEANS
 from egm.staff.form import AMOUNT_FIELD, PLAY_ID_FIELD, REASON_FIELD, FieldKind, Form, FormField
 from egm.staff.interventions import (
     any_intervention_is_open,
@@ -15,7 +15,7 @@ from egm.staff.interventions import (
     named_intervention_is_open,
     no_intervention_is_open,
 )
-from egm.staff.numbers import staff_number_is_locked
+from egm.staff.number_unlocking import staff_number_is_locked
 from egm.staff.options import AMOUNT_OPTIONS, OPTION_CONDITIONS
 from egm.staff.stock import METER_BY_BOX, box_is_not_counted_yet
 
@@ -46,9 +46,15 @@ OPTION_FORMS: Final[Mapping[str, Form]] = {
         *(
             (
                 option,
-                (FormField(name=f"{option}_cents", kind=FieldKind.AMOUNT, value_min=amount.smallest_cents),),
+                (
+                    FormField(
+                        name=f"{option}_cents",
+                        kind=FieldKind.AMOUNT,
+                        value_min=amount_option.amount_min_cents,
+                    ),
+                ),
             )
-            for option, amount in AMOUNT_OPTIONS.items()
+            for option, amount_option in AMOUNT_OPTIONS.items()
         ),
     )
 }
@@ -157,7 +163,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         fields=(
             FormField(name="what"),
             FormField(name="judgement"),
-            FormField(name="informed", kind=FieldKind.CHOICE, choices=INCIDENT_NOTIFICATION_WAYS),
+            FormField(name="informed", kind=FieldKind.CHOICE, choices=INCIDENT_NOTIFICATION_MEANS),
             FormField(name="officer"),
         ),
     ),

@@ -120,17 +120,22 @@ class IdentityRegister:
         A record that is erased in one of them is erased in both. A copy that refuses a write, because its medium is
         full or fails, is updated at a later start; until then the register is read from the other copy.
         """
-        merged: dict[str, tuple[Any, ...]] = {}
+        row_by_commitment: dict[str, tuple[Any, ...]] = {}
         for copy in self._copies:
             for row in copy.execute("SELECT * FROM identity ORDER BY rowid"):
-                merged_row = merged.setdefault(row[0], row)
+                commitment, _, _, salt, _ = row
+                merged_row = row_by_commitment.setdefault(commitment, row)
                 if merged_row is not row and (
-                    row[3] is None or not _build_identity_record(*merged_row).matches_commitment
+                    salt is None or not _build_identity_record(*merged_row).matches_commitment
                 ):
-                    merged.update({row[0]: row})
+                    row_by_commitment[commitment] = row
         for copy in tuple(self._copies):
-            copied = {row[0]: row for row in copy.execute("SELECT * FROM identity")}
-            if differing_rows := [row for name, row in merged.items() if copied.get(name) != row]:
+            copied_row_by_commitment = {row[0]: row for row in copy.execute("SELECT * FROM identity")}
+            if differing_rows := [
+                row
+                for commitment, row in row_by_commitment.items()
+                if copied_row_by_commitment.get(commitment) != row
+            ]:
                 try:
                     copy.execute("BEGIN IMMEDIATE")
                     copy.executemany("INSERT OR REPLACE INTO identity VALUES (?, ?, ?, ?, ?)", differing_rows)
@@ -151,14 +156,14 @@ class IdentityRegister:
         commitment = compute_commitment(salt, subject, fields)
         fields_text = json.dumps(dict(fields), ensure_ascii=False)
         row = (commitment, subject, _format_utc(time_utc), salt, fields_text)
-        refusals = []
+        write_errors = []
         for copy in self._copies:
             try:
                 copy.execute("INSERT INTO identity VALUES (?, ?, ?, ?, ?)", row)
             except sqlite3.DatabaseError as error:  # the next start updates it
-                refusals.append(error)
-        if len(refusals) == len(self._copies):
-            raise refusals[0]
+                write_errors.append(error)
+        if len(write_errors) == len(self._copies):
+            raise write_errors[0]
         return commitment
 
     def iter_records(self) -> Iterator[IdentityRecord]:
@@ -168,14 +173,14 @@ class IdentityRegister:
 
     def erase_before(self, cutoff_time_utc: datetime) -> int:
         """Erase names, documents and salts of all records older than ``cutoff_time_utc``; return the number erased."""
-        counts = [
+        erased_counts = [
             copy.execute(
                 "UPDATE identity SET salt = NULL, fields = NULL WHERE time_utc < ? AND salt IS NOT NULL",
                 (_format_utc(cutoff_time_utc),),
             ).rowcount
             for copy in self._copies
         ]
-        return max(counts)
+        return max(erased_counts)
 
     def close(self) -> None:
         """Close both copies of the register of identities."""
@@ -184,11 +189,11 @@ class IdentityRegister:
 
 
 def _build_identity_record(
-    commitment: str, subject: str, time_utc: str, salt: bytes | None, fields: str | None
+    commitment: str, subject: str, time_utc: str, salt: bytes | None, fields_json: str | None
 ) -> IdentityRecord:
     """Build an identity record from the columns of a row in the register's file."""
-    values = None if fields is None else json.loads(fields)
-    return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, values)
+    fields = None if fields_json is None else json.loads(fields_json)
+    return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, fields)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

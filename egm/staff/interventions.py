@@ -4,7 +4,7 @@ An authenticated person declares an intervention in the service menu. While it i
 service, and the doors that this kind of work covers may be opened. If the profile requires identified openings,
 opening any other door, or any door without an intervention, is a separate event and a tilt. If it requires
 monitoring, so is opening a door before the monitoring system has read who is at work (K-13). The sheet of an
-intervention is derived from journal entries alone: see :mod:`egm.staff.sheet`.
+intervention is derived from journal entries alone: see :mod:`egm.staff.intervention_sheet`.
 """
 
 from collections.abc import Mapping
@@ -99,16 +99,21 @@ def open_intervention(machine: Machine, event: Event) -> None:
     If the profile requires slips, also print an access ticket.
     """
     form, since = event.read_payload(InterventionForm), machine.clock.now().isoformat()
-    number, person = machine.fresh_id("intervention"), find_actor(machine, event)
+    intervention_id, person = machine.fresh_id("intervention"), find_actor(machine, event)
     if form.kind is None:
         raise InvariantError("an intervention was submitted without its kind")
     intervention = Intervention(
-        id=number, since=since, kind=form.kind, reason=form.reason, person=person, persons=form.persons
+        id=intervention_id,
+        since=since,
+        kind=form.kind,
+        reason=form.reason,
+        person=person,
+        persons=form.persons,
     )
     machine.post(
         INTERVENTION_OPENED,
         InterventionOpened(
-            id=number,
+            id=intervention_id,
             kind=form.kind,
             reason=form.reason,
             person=person,
@@ -117,7 +122,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
             operator_number=machine.identity.operator_number,
             meters=_list_nonzero_meters(machine),
         ),
-        entry_id=number,
+        entry_id=intervention_id,
         state={
             StaffKey.INTERVENTION: intervention,
             f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_DISABLING_SOURCE}": DisablingRecord(
@@ -136,15 +141,20 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
 
     A repeated report changes nothing.
     """
-    intervention, number = machine.memory.get(StaffKey.INTERVENTION), event.read_payload(InterventionRead).id
+    intervention, intervention_id = (
+        machine.memory.get(StaffKey.INTERVENTION),
+        event.read_payload(InterventionRead).id,
+    )
     if (
         intervention is None
-        or intervention["id"] != number
-        or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == number
+        or intervention["id"] != intervention_id
+        or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == intervention_id
     ):
         return
     machine.post(
-        INTERVENTION_SEEN, InterventionObserved(id=number), state={StaffKey.MONITORED_INTERVENTION: number}
+        INTERVENTION_SEEN,
+        InterventionObserved(id=intervention_id),
+        state={StaffKey.MONITORED_INTERVENTION: intervention_id},
     )
     machine.notice = Notice(code="intervention_opened")
 
@@ -155,7 +165,7 @@ def close_intervention(machine: Machine, event: Event) -> None:
     After a collection, also store the amounts metered into the boxes, with which their counts are compared.
     """
     form, intervention = event.read_payload(InterventionForm), machine.memory.get(StaffKey.INTERVENTION)
-    collected_state = (
+    collection_state = (
         build_collection_state(machine, intervention["id"]) if intervention["kind"] == "collection" else {}
     )
     machine.post(
@@ -174,7 +184,7 @@ def close_intervention(machine: Machine, event: Event) -> None:
         state={
             StaffKey.INTERVENTION: None,
             f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_DISABLING_SOURCE}": None,
-            **collected_state,
+            **collection_state,
         },
     )
     machine.notice = Notice(code="intervention_closed")
@@ -189,8 +199,8 @@ def withdraw_base(machine: Machine, event: Event) -> None:
     machine.post(
         CABINET_BASE_WITHDRAWN,
         CabinetBaseWithdrawn(
-            base_number=form.base,
-            lock_number=form.lock,
+            base_number=form.base_number,
+            lock_number=form.lock_number,
             cashier=form.cashier,
             reason=form.reason,
             intervention_id=machine.memory.get(StaffKey.INTERVENTION)["id"],
@@ -202,8 +212,8 @@ def withdraw_base(machine: Machine, event: Event) -> None:
         state={
             StaffKey.WITHDRAWN_BASE: WithdrawnBase(
                 since=since,
-                base_number=form.base,
-                lock_number=form.lock,
+                base_number=form.base_number,
+                lock_number=form.lock_number,
                 cashier=form.cashier,
                 reason=form.reason,
             ),
@@ -220,8 +230,8 @@ def return_base(machine: Machine, event: Event) -> None:
     machine.post(
         CABINET_BASE_RETURNED,
         CabinetBaseReturned(
-            base_number=form.base,
-            lock_number=form.lock,
+            base_number=form.base_number,
+            lock_number=form.lock_number,
             cashier=form.cashier,
             intervention_id=machine.memory.get(StaffKey.INTERVENTION)["id"],
             person=find_actor(machine, event),
@@ -242,14 +252,14 @@ def is_opening_identified(machine: Machine, door: str) -> bool:
     True if the profile requires no declaration before doors are opened. Otherwise an intervention must be open and
     cover the door and, if the profile requires monitoring, the monitoring system must have read who is at work.
     """
-    staff = machine.profile.staff
-    if not staff.identify_before_opening:
+    staff_profile = machine.profile.staff
+    if not staff_profile.identify_before_opening:
         return True
     intervention = machine.memory.get(StaffKey.INTERVENTION)
     if intervention is None or door not in DOORS_COVERED_BY_WORK[intervention["kind"]]:
         return False
     return (
-        not staff.monitored_openings
+        not staff_profile.monitored_openings
         or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == intervention["id"]
     )
 

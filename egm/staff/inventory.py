@@ -53,7 +53,9 @@ def build_inventory_entry(
     Raises OperatorError if the photograph cannot be read.
     """
     identity = machine.identity
-    by_game = {name: certificate for name, certificate in certificates.items() if certificate is not None}
+    certificate_by_game = {
+        name: certificate for name, certificate in certificates.items() if certificate is not None
+    }
     return InventoryEntry(
         kind=inventory.kind,
         manufacturer=inventory.manufacturer,
@@ -71,16 +73,16 @@ def build_inventory_entry(
                 game=game.id,
                 version=game.version,
                 digest=game.digest,
-                return_=_format_return(machine, game),
-                levy=""
+                return_percent=_format_return(machine, game),
+                commission_percent=""
                 if game.rules.commission_rate is None
                 else format_percent(game.rules.commission_rate, 4),
                 certified_on=str(
-                    by_game[game.id].certified_on
-                    if game.id in by_game
+                    certificate_by_game[game.id].certified_on
+                    if game.id in certificate_by_game
                     else inventory.certified_on.get(game.id, "")
                 ),
-                certified_by=by_game[game.id].signer if game.id in by_game else None,
+                certified_by=certificate_by_game[game.id].signer if game.id in certificate_by_game else None,
             )
             for game in machine.component(InstalledGames).games_by_id.values()
         ),
@@ -111,23 +113,27 @@ def record_inventory_change(
     from the first one recorded, if data are missing although ``must_be_complete`` requires all of them, or if the
     photograph cannot be read.
     """
-    entry = build_inventory_entry(machine, inventory, certificates or {})
-    old_entry = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
-    missing_fields = [name for name in _MANDATORY_FIELDS if not getattr(entry, name)]
+    inventory_entry = build_inventory_entry(machine, inventory, certificates or {})
+    previous_entry = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
+    missing_fields = [name for name in _MANDATORY_FIELDS if not getattr(inventory_entry, name)]
     if must_be_complete and missing_fields:
         raise OperatorError(
             f"inventory: {', '.join(missing_fields)}: must be given, because the profile {machine.profile.id} "
             "requires the complete entry"
         )
-    if entry == old_entry:
+    if inventory_entry == previous_entry:
         return
-    if old_entry is not None and old_entry.base_number and entry.base_number != old_entry.base_number:
+    if (
+        previous_entry is not None
+        and previous_entry.base_number
+        and inventory_entry.base_number != previous_entry.base_number
+    ):
         raise OperatorError(
-            f"inventory.base_number: {entry.base_number!r}; this machine's base is number "
-            f"{old_entry.base_number!r}, which is fixed for good"
+            f"inventory.base_number: {inventory_entry.base_number!r}; this machine's base is number "
+            f"{previous_entry.base_number!r}, which is fixed for good"
         )
-    change = InventoryChanged(inventory_before=old_entry, inventory_after=entry)
-    machine.post(INVENTORY_CHANGED, change, state={StaffKey.INVENTORY: entry})
+    change = InventoryChanged(inventory_before=previous_entry, inventory_after=inventory_entry)
+    machine.post(INVENTORY_CHANGED, change, state={StaffKey.INVENTORY: inventory_entry})
 
 
 def _describe_photograph(inventory: InventoryTable) -> str:
@@ -163,8 +169,8 @@ class InventorySheet:
             ),
             build_two_column_table(
                 (
-                    (build_time_text(when), build_plain_text(description))
-                    for when, description in self.changes
+                    (build_time_text(time_text), build_plain_text(description))
+                    for time_text, description in self.changes
                 ),
                 build_text("service.inventory.life"),
             ),
@@ -188,26 +194,26 @@ def format_certified_figure(game: Mapping[str, str]) -> str:
 def read_technical_sheet(view: JournalView) -> InventorySheet:
     """Return the technical sheet of the machine that wrote a journal; empty if no inventory entry was recorded."""
     entries = list(view.entries(INVENTORY_ENTRY_KIND))
-    current_entry = read_details(entries[-1])["after"] if entries else {}
+    current_values = read_details(entries[-1])["after"] if entries else {}
     return InventorySheet(
-        current_entry, tuple(change for entry in entries for change in _iter_changes(entry))
+        current_values, tuple(change for entry in entries for change in _iter_changes(entry))
     )
 
 
 def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
     """Yield the changes of the inventory that a journal entry records, each as its time and a description."""
     record = read_details(entry)
-    old_entry, new_entry = record["before"] or {}, record["after"]
+    previous_values, current_values = record["before"] or {}, record["after"]
     time_text = entry.time_utc.isoformat()
     for name in _SHEET_FIELDS:
-        if old_entry.get(name, "") != new_entry[name]:
-            yield time_text, f"{name}: {old_entry.get(name, '')} -> {new_entry[name]}"
-    old_games = {game["game"]: game for game in old_entry.get("games", ())}
-    for game in new_entry["games"]:
-        if old_games.get(game["game"]) != game:
+        if previous_values.get(name, "") != current_values[name]:
+            yield time_text, f"{name}: {previous_values.get(name, '')} -> {current_values[name]}"
+    previous_game_by_id = {game["game"]: game for game in previous_values.get("games", ())}
+    for game in current_values["games"]:
+        if previous_game_by_id.get(game["game"]) != game:
             yield (
                 time_text,
                 f"{game['game']}: {game['version']}, {format_certified_figure(game)}, {game['certified_on'] or '-'}",
             )
-    for name in old_games.keys() - {game["game"] for game in new_entry["games"]}:
+    for name in previous_game_by_id.keys() - {game["game"] for game in current_values["games"]}:
         yield time_text, f"{name}: -"

@@ -52,21 +52,21 @@ class AmountOption:
     """Function that returns the profile's amount, which applies without the option, in minor units."""
     narrow_profile: Callable[[Profile, int], Profile]
     """Function that returns the profile with the operator's amount, if that is stricter; otherwise unchanged."""
-    smallest_cents: int = 0
+    amount_min_cents: int = 0
     """The smallest amount that the option's form accepts, in minor units."""
 
 
 def _raise_bet_minimum(profile: Profile, bet_minimum_cents: int) -> Profile:
     """Return the profile with the minimum bet ``bet_minimum_cents``, or unchanged if its own minimum is not lower."""
-    least_cents = max(profile.play.bet_minimum_cents, bet_minimum_cents)
-    play = profile.play.model_copy(update={"bet_minimum_cents": least_cents})
+    stricter_minimum_cents = max(profile.play.bet_minimum_cents, bet_minimum_cents)
+    play = profile.play.model_copy(update={"bet_minimum_cents": stricter_minimum_cents})
     return profile.model_copy(update={"play": play})
 
 
 def _lower_bet_limit(profile: Profile, bet_limit_cents: int) -> Profile:
     """Return the profile with the maximum bet ``bet_limit_cents``, or unchanged if its own maximum is not higher."""
-    most_cents = min(profile.play.bet_limit_cents, bet_limit_cents)
-    play = profile.play.model_copy(update={"bet_limit_cents": most_cents})
+    stricter_limit_cents = min(profile.play.bet_limit_cents, bet_limit_cents)
+    play = profile.play.model_copy(update={"bet_limit_cents": stricter_limit_cents})
     return profile.model_copy(update={"play": play})
 
 
@@ -83,25 +83,29 @@ def apply_options(machine: Machine) -> None:
     If the options would allow nothing, every game is offered. A game in progress is offered until the next
     start even if the options exclude it, so that it can be finished.
     """
-    options, unfinished = OperatorOptions.read_stored(machine), find_open_game(machine)
-    approved_cents = machine.component(InstalledGames).denominations_cents
-    offered_by_game = {
-        game: options.list_denominations(game, cents) for game, cents in approved_cents.items()
+    options, unfinished_game = OperatorOptions.read_stored(machine), find_open_game(machine)
+    approved_cents_by_game = machine.component(InstalledGames).denominations_cents
+    offered_cents_by_game = {
+        game: options.list_denominations(game, cents) for game, cents in approved_cents_by_game.items()
     }
-    if unfinished is not None and unfinished.game.id in offered_by_game:
-        offered_by_game[unfinished.game.id] = approved_cents[unfinished.game.id]
-    offered_cents = {game: cents for game, cents in offered_by_game.items() if cents} or dict(approved_cents)
-    machine.games = {game_id: game for game_id, game in machine.games.items() if game_id in offered_cents}
-    machine.denominations_cents = offered_cents
+    if unfinished_game is not None and unfinished_game.game.id in offered_cents_by_game:
+        offered_cents_by_game[unfinished_game.game.id] = approved_cents_by_game[unfinished_game.game.id]
+    final_cents_by_game = {game: cents for game, cents in offered_cents_by_game.items() if cents} or dict(
+        approved_cents_by_game
+    )
+    machine.games = {
+        game_id: game for game_id, game in machine.games.items() if game_id in final_cents_by_game
+    }
+    machine.denominations_cents = final_cents_by_game
     machine.profile = _narrow_profile(machine.profile, options)
 
 
 def _narrow_profile(profile: Profile, options: OperatorOptions) -> Profile:
     """Return the profile with its amounts replaced by stricter ones of the operator's options."""
-    for option, amount in AMOUNT_OPTIONS.items():
+    for option, amount_option in AMOUNT_OPTIONS.items():
         cents: int | None = getattr(options, f"{option}_cents")
         if cents is not None:
-            profile = amount.narrow_profile(profile, cents)
+            profile = amount_option.narrow_profile(profile, cents)
     return profile
 
 
@@ -124,15 +128,15 @@ def no_tournament_is_on(machine: Machine, _: Event) -> bool:
 def no_position_is_in_use(machine: Machine, _: Event) -> bool:
     """Return whether no player position has credit, a bet, a game, a hand-pay, a payout or uncredited paper."""
     states = machine.journal.states()
-    names = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
-    tables = (states[key] for key, name in names.items() if name.startswith(TableKey.TABLE_STATE))
+    name_by_key = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
+    tables = (states[key] for key, name in name_by_key.items() if name.startswith(TableKey.TABLE_STATE))
     has_standing_bets = any(
         from_json(TableRecord, table, TableKey.TABLE_STATE).standing_stakes for table in tables
     )
     return (
         machine.journal.credits_cents() == 0
         and not has_standing_bets
-        and _KEYS_OF_MONEY_OWED.isdisjoint(names.values())
+        and _KEYS_OF_MONEY_OWED.isdisjoint(name_by_key.values())
     )
 
 
@@ -142,16 +146,18 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     options = _apply_option_changes(machine, event.read_payload(OptionsForm))
     if options is None:
         return False
-    installed = machine.component(InstalledGames)
-    offered_cents = {
-        game: options.list_denominations(game, cents) for game, cents in installed.denominations_cents.items()
+    installed_games = machine.component(InstalledGames)
+    offered_cents_by_game = {
+        game: options.list_denominations(game, denomination_cents)
+        for game, denomination_cents in installed_games.denominations_cents.items()
     }
     play = _narrow_profile(machine.profile, options).play
     return any(
-        play.bet_minimum_cents <= bet * cents and game.compute_round_cost(bet) * cents <= play.bet_limit_cents
-        for game_id, game in installed.games_by_id.items()
-        for cents in offered_cents.get(game_id, ())
-        for bet in game.bet_options
+        play.bet_minimum_cents <= bet_credits * denomination_cents
+        and game.compute_round_cost(bet_credits) * denomination_cents <= play.bet_limit_cents
+        for game_id, game in installed_games.games_by_id.items()
+        for denomination_cents in offered_cents_by_game.get(game_id, ())
+        for bet_credits in game.bet_options
     )
 
 
@@ -159,11 +165,11 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOption
     """Return the operator's options after the change that the form requests; None if the change is not possible."""
     options = OperatorOptions.read_stored(machine)
     if form.option in AMOUNT_OPTIONS:
-        name = f"{form.option}_cents"
-        new_cents: int | None = getattr(form, name)
+        field_name = f"{form.option}_cents"
+        new_cents: int | None = getattr(form, field_name)
         if new_cents is None:
             return None
-        return replace(options, **{name: new_cents})  # type: ignore[arg-type]  # an amount's field
+        return replace(options, **{field_name: new_cents})  # type: ignore[arg-type]  # an amount's field
     match form:
         case OptionsForm(option="game", game=str(game), on=str(on)) if (
             game in machine.component(InstalledGames).denominations_cents
@@ -203,21 +209,21 @@ OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_CONDITIONS, options_
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
     """Store the changed operator options for the next start, and record who changed what."""
-    form, old_options = event.read_payload(OptionsForm), OperatorOptions.read_stored(machine)
-    new_options = _apply_option_changes(machine, form)
-    if new_options is None or form.option is None:
+    form, options_before = event.read_payload(OptionsForm), OperatorOptions.read_stored(machine)
+    options_after = _apply_option_changes(machine, form)
+    if options_after is None or form.option is None:
         return
     machine.post(
         OPTIONS_CHANGED,
         OptionsChanged(
             option=form.option,
-            **{field.name: getattr(form, field.name) for field in fields(OptionValues)},
+            **{value_field.name: getattr(form, value_field.name) for value_field in fields(OptionValues)},
             person=find_actor(machine, event),
             persons=form.persons,
-            options_before=old_options,
-            options_after=new_options,
+            options_before=options_before,
+            options_after=options_after,
         ),
-        state={StaffKey.OPERATOR_OPTIONS: new_options},
+        state={StaffKey.OPERATOR_OPTIONS: options_after},
     )
     machine.notice = Notice(code="options_changed")
 

@@ -96,9 +96,9 @@ METER_GROUPS: Final = (("fault.", "faults", "tilt.text"), ("door.", "doors", "do
 
 def build_meter_name_text(meter_name: str) -> PageText:
     """Return a meter's name as a text of a service page."""
-    for start, _, section in METER_GROUPS:
-        if meter_name.startswith(start):
-            return build_code_text(section, meter_name.removeprefix(start).removesuffix(".opens"))
+    for prefix, _, section in METER_GROUPS:
+        if meter_name.startswith(prefix):
+            return build_code_text(section, meter_name.removeprefix(prefix).removesuffix(".opens"))
     return build_code_text("meter_name", meter_name)
 
 
@@ -115,9 +115,9 @@ def build_regulation_meter_name_text(meter_name: str, jurisdiction: str) -> Page
 def build_meter_value_text(meter_name: str, meter_value: int) -> PageText:
     """Return a meter's value as text: money or a count, of which only the last ten digits are shown (D-05)."""
     meter = METER_BY_NAME.get(meter_name)
-    rolled = compute_displayed_value(meter_value, METER_DIGIT_COUNT)
+    displayed_value = compute_displayed_value(meter_value, METER_DIGIT_COUNT)
     return (
-        build_money_text(rolled)
+        build_money_text(displayed_value)
         if meter is not None and meter.unit is MeterUnit.CENTS
-        else build_number_text(rolled)
+        else build_number_text(displayed_value)
     )

@@ -28,7 +28,7 @@ from egm.staff.entries import (
     ExclusionNoted,
     IncidentJudged,
 )
-from egm.staff.events import DisputeForm, ExclusionForm, GameNoteForm, IncidentForm
+from egm.staff.events import DisputeForm, ExclusionForm, IncidentForm, RegisterNoteForm
 from egm.staff.form import list_event_persons
 from egm.staff.identities import IdentityRegister
 from meters import StoredEntry
@@ -36,8 +36,8 @@ from meters import StoredEntry
 
 # ---------------------------------------------------------------------------------------------- notes
 def register_note_is_complete(_: Machine, event: Event) -> bool:
-    """Return whether a note for a register is complete (:attr:`egm.staff.events.GameNoteForm.is_complete`)."""
-    return event.read_payload(GameNoteForm).is_complete
+    """Return whether a note for a register is complete (:attr:`egm.staff.events.RegisterNoteForm.is_complete`)."""
+    return event.read_payload(RegisterNoteForm).is_complete
 
 
 def record_dispute(machine: Machine, event: Event) -> None:
@@ -48,7 +48,7 @@ def record_dispute(machine: Machine, event: Event) -> None:
         DisputeDecided(
             machine=machine.identity.serial,
             claim=form.claim.strip(),
-            mechanic_statement=form.mechanic.strip(),
+            mechanic_statement=form.mechanic_statement.strip(),
             decision=form.decision.strip(),
             play_id=form.play_id,
             persons=tuple(list_event_persons(machine, event)),
@@ -69,7 +69,7 @@ def record_exclusion(machine: Machine, event: Event) -> None:
             machine=machine.identity.serial,
             reason=form.reason.strip(),
             name_commitment=identities.store_identity(
-                subject, {"who": form.who.strip()}, machine.clock.now()
+                subject, {"who": form.player_name.strip()}, machine.clock.now()
             ),
             persons=tuple(list_event_persons(machine, event)),
         ),
@@ -84,10 +84,10 @@ def record_incident(machine: Machine, event: Event) -> None:
         INCIDENT_JUDGED,
         IncidentJudged(
             machine=machine.identity.serial,
-            incident_description=form.what.strip(),
+            incident_description=form.incident_description.strip(),
             judgement=form.judgement.strip(),
-            notification_means=form.informed,
-            officer_and_time=form.officer.strip(),
+            notification_means=form.notification_means,
+            officer_and_time=form.officer_and_time.strip(),
             play_id=form.play_id,
             persons=tuple(list_event_persons(machine, event)),
         ),
@@ -104,7 +104,7 @@ class Register:
     entry_kinds: tuple[str, ...]
     columns: tuple[str, ...]
     source_clause: str
-    required_values: Mapping[str, str] | None = None
+    required_value_by_field: Mapping[str, str] | None = None
     """The values that an entry's record must have, by field."""
     required_field: str = ""
     """The field that must not be empty in an entry's record; empty: no such condition."""
@@ -112,10 +112,10 @@ class Register:
     def contains(self, entry: StoredEntry) -> bool:
         """Return whether a journal entry belongs to this register."""
         record = entry.record if isinstance(entry.record, Mapping) else {}
-        required_values = self.required_values or {}
+        required_value_by_field = self.required_value_by_field or {}
         return (
             entry.kind in self.entry_kinds
-            and all(record.get(key) == value for key, value in required_values.items())
+            and all(record.get(field_name) == value for field_name, value in required_value_by_field.items())
             and (not self.required_field or bool(record.get(self.required_field)))
         )
 

@@ -29,7 +29,7 @@ from egm.staff.interventions import (
     return_base,
     withdraw_base,
 )
-from egm.staff.numbers import staff_number_is_locked, unlock_staff_number
+from egm.staff.number_unlocking import staff_number_is_locked, unlock_staff_number
 from egm.staff.options import (
     OPTION_GUARDS,
     change_options,

@@ -60,8 +60,8 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
     entry = machine.journal.get(job_id)
     record: Any = {} if entry is None else entry.record
     template = load_template(machine.profile.id)
-    fields = dict.fromkeys(template.field_names, "")
-    for names, text in (
+    text_by_field = dict.fromkeys(template.field_names, "")
+    for field_names, text in (
         (("kind",), record.get("title", "")),
         (("site",), record.get("serial", "")),
         (("validation", "number_edge"), job_id),
@@ -70,19 +70,19 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
         (("amount_words_en", "amount_words"), record.get("meters", "")),
         (("witness",), record.get("witness", "")),
     ):
-        fields.update(dict.fromkeys((name for name in names if name in fields), text))
+        text_by_field.update(dict.fromkeys((name for name in field_names if name in text_by_field), text))
     return TicketJob(
-        job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGIT_COUNT, fields=fields
+        job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGIT_COUNT, fields=text_by_field
     )
 
 
-def print_door_slip(machine: Machine, door: str, *, unattended: bool) -> None:
+def print_door_slip(machine: Machine, door: str, *, was_unattended: bool) -> None:
     """Print the slip about the opening of a door; nothing for a door whose opening prints none.
 
-    ``unattended``: the door was opened while the machine was off.
+    ``was_unattended``: the door was opened while the machine was off.
     """
     if (title := _TICKET_TITLE_BY_DOOR.get(door)) is not None:
-        _print_slip(machine, title, f"{door} {'opened while off' if unattended else 'opened'}")
+        _print_slip(machine, title, f"{door} {'opened while off' if was_unattended else 'opened'}")
 
 
 def print_access_ticket(machine: Machine, work_description: str) -> None:
@@ -127,25 +127,27 @@ def _print_slip(machine: Machine, title: str, subject_lines: str) -> None:
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_is_a_slip(machine: Machine, _: Event) -> bool:
     """Return whether the ticket being printed is a slip."""
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    return printing is not None and is_slip_job_id(printing.id)
+    printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
+    return printing_record is not None and is_slip_job_id(printing_record.id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(machine: Machine, _: Event) -> None:
     """Record that an access or audit slip is printed."""
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     machine.post(
         SLIP_PRINTED,
-        SlipOrTestPagePrinted(id=printing.id),
-        state={MoneyKey.PRINT_JOB: replace(printing, state=PrintState.BARCODE_DONE)},
+        SlipOrTestPagePrinted(id=printing_record.id),
+        state={MoneyKey.PRINT_JOB: replace(printing_record, state=PrintState.BARCODE_DONE)},
     )
 
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
     """Record that an access or audit slip was not printed."""
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
-    reason = event.read_payload(PrintFailure).why
+    printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    reason = event.read_payload(PrintFailure).reason
     machine.post(
-        SLIP_FAILED, PrintJobOrTestFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT_JOB: None}
+        SLIP_FAILED,
+        PrintJobOrTestFailed(id=printing_record.id, reason=reason),
+        state={MoneyKey.PRINT_JOB: None},
     )

@@ -36,14 +36,19 @@ METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "
 
 def build_collection_state(machine: Machine, collection_id: str) -> dict[str, object]:
     """Return the state change of a collection: the total metered into each box now and at the last collection."""
-    values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.LAST_COLLECTION)
-    previous_cents = dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
-    metered_cents = {box: values[meter] for box, meter in METER_BY_BOX.items()}
+    meter_values, last_collection = (
+        machine.journal.meters().values,
+        machine.memory.get(StaffKey.LAST_COLLECTION),
+    )
+    previous_cents_by_box = (
+        dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
+    )
+    metered_cents_by_box = {box: meter_values[meter] for box, meter in METER_BY_BOX.items()}
     return {
         StaffKey.LAST_COLLECTION: CollectionRecord(
             id=collection_id,
-            metered_at_previous_collection_cents=previous_cents,
-            metered_at_collection_cents=metered_cents,
+            metered_at_previous_collection_cents=previous_cents_by_box,
+            metered_at_collection_cents=metered_cents_by_box,
             counted_boxes=(),
         )
     }
@@ -65,8 +70,8 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
     If the form names no box: whether there is any such box.
     """
     collection, box = machine.memory.get(StaffKey.LAST_COLLECTION), event.read_payload(BoxCountForm).box
-    uncounted = METER_BY_BOX.keys() - set(METER_BY_BOX if collection is None else collection["counted"])
-    return bool(uncounted) if box is None else box in uncounted
+    uncounted_boxes = METER_BY_BOX.keys() - set(METER_BY_BOX if collection is None else collection["counted"])
+    return bool(uncounted_boxes) if box is None else box in uncounted_boxes
 
 
 # ---------------------------------------------------------------------------------------------- effects

@@ -25,8 +25,8 @@ def create_pool(
     """
     terms = LevelTerms(base_cents=1500, increment=increment)
     return ProgressivePool(
-        game="game",
-        level="top",
+        game_id="game",
+        level_name="top",
         keeper=LevelKeeper.CONTROLLER,
         definition=LevelDefinition(
             id=level,

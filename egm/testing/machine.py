@@ -19,7 +19,8 @@ from egm.config.cabinet_file import GameTable
 from egm.config.levels import ProgressiveLevelTable
 from egm.devices.interface import Banknote, Barcode, MoneyDevices, PrintState, TicketJob
 from egm.gaming_day import UTC_GAMING_DAY, GamingDay
-from egm.host.ticket_recovery import create_ticket_desk, recover_tickets
+from egm.host.desk_creation import create_ticket_desk
+from egm.host.ticket_recovery import recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
 from egm.integrity.lockups import GeneratorFactory
 from egm.kernel.engine import StateMachineEngine
@@ -67,7 +68,7 @@ _POLICY: Final = JournalPolicy(segment_bytes=1 << 18)
 _DEVICE_KIND_BY_NAME: Final = {"printer": "ticket_printer", "hopper": "hopper"}
 #: One person per role, by staff number, without PINs: tests with them start after the sign-in.
 ROSTER_WITHOUT_PINS = Roster(
-    people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)}
+    person_by_staff_number={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)}
 )
 
 
@@ -403,7 +404,7 @@ class MachineRig:
                     self.machine.timekeeper,
                     lambda: self.machine.random_service,
                     self.machine.component(HostMoney).ticket_validator,
-                    is_in_journal=lambda record: is_ticket_accounted(self.machine, record),
+                    is_known_to_journal=lambda record: is_ticket_accounted(self.machine, record),
                 )
             )
         record_clock_trust(self.machine)
@@ -447,7 +448,8 @@ class MachineRig:
         self.hands.offered[self._escrow_number] = Banknote(amount_cents)
         self.engine.submit(
             Event(
-                EventType.BILL_ESCROWED, BillEscrowed(escrow=self._escrow_number, amount_cents=amount_cents)
+                EventType.BILL_ESCROWED,
+                BillEscrowed(escrow_number=self._escrow_number, amount_cents=amount_cents),
             )
         )
 
@@ -464,7 +466,7 @@ class MachineRig:
         self._escrow_number += 1
         self.hands.offered[self._escrow_number] = Barcode(digits)
         self.engine.submit(
-            Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow=self._escrow_number, digits=digits))
+            Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow_number=self._escrow_number, digits=digits))
         )
 
     def report_print_state(self, state: PrintState, detail: str = "") -> None:
@@ -488,7 +490,7 @@ class MachineRig:
         """Report to the machine that the screen has shown the game's outcome."""
         game = self.machine.memory.get(PlayKey.GAME) or self.machine.memory.get(PlayKey.PURSE_GAME)
         self.engine.submit(
-            Event(EventType.OUTCOME_SHOWN, OutcomeShown(value=None if game is None else game["play_id"]))
+            Event(EventType.OUTCOME_SHOWN, OutcomeShown(play_id=None if game is None else game["play_id"]))
         )
 
     def cut_power_after(self, entry_count: int) -> None:

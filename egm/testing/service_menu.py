@@ -111,7 +111,9 @@ class Menu:
             assert action in list_enabled_actions(page_before), (
                 f"{action} is not on {page_before.title.value}: {list_enabled_actions(page_before)}"
             )
-        page_answer = PageAnswer(value=action, options=PageInput(page=page or page_before.id, input=text))
+        page_answer = PageAnswer(
+            action=action, page_input=PageInput(page_id=page or page_before.id, entered_text=text)
+        )
         self.room.engine.submit(Event(EventType.ANSWER_SERVICE_PAGE, page_answer))
         return self
 

@@ -21,7 +21,9 @@ LEDGER_DIGEST_DIGIT_COUNT: Final = 16
 
 #: The journal accounts that tickets represent.
 COMPARED_ACCOUNTS: Final = tuple(
-    f"{side}:{kind}" for side in ("out:voucher", "world:voucher_in") for kind in CREDIT_KINDS
+    f"{account_prefix}:{kind}"
+    for account_prefix in ("out:voucher", "world:voucher_in")
+    for kind in CREDIT_KINDS
 )
 
 
@@ -97,14 +99,14 @@ def compare_ledger_with_journal(
     store: TicketStore,
     balance_cents: Callable[[str], int],
     machine_serial: str | None = None,
-    base_cents: Mapping[str, int] | None = None,
+    starting_cents_by_account: Mapping[str, int] | None = None,
 ) -> list[AccountComparison]:
     """Compare the totals of issued and of redeemed tickets in the journal with those in the ticket ledger.
 
     Return one comparison for each account of tickets. ``balance_cents`` returns the balance of a journal account by its
-    name. ``base_cents`` (:attr:`LedgerAnchor.starting_cents_by_account`) is subtracted from the ledger's totals. If
-    ``machine_serial`` is omitted, the ledger's only machine is compared; if several machines share the ledger,
-    :class:`OperatorError` is raised.
+    name. ``starting_cents_by_account`` (:attr:`LedgerAnchor.starting_cents_by_account`) is subtracted from the
+    ledger's totals. If ``machine_serial`` is omitted, the ledger's only machine is compared; if several machines
+    share the ledger, :class:`OperatorError` is raised.
     """
     if machine_serial is None:
         records = list(store.iter_records())
@@ -112,11 +114,15 @@ def compare_ledger_with_journal(
         if len(serials) > 1:
             raise OperatorError(f"this ledger is shared: give --serial, one of {', '.join(sorted(serials))}")
         machine_serial = next(iter(serials), "")
-    sums = sum_ledger_cents(store, machine_serial)
-    base_cents = base_cents or {}
+    ledger_cents_by_account = sum_ledger_cents(store, machine_serial)
+    starting_cents_by_account = starting_cents_by_account or {}
     # The journal counts value that enters as a negative balance of its source.
     return [
-        AccountComparison(name, abs(balance_cents(name)), sums[name] - base_cents.get(name, 0))
+        AccountComparison(
+            name,
+            abs(balance_cents(name)),
+            ledger_cents_by_account[name] - starting_cents_by_account.get(name, 0),
+        )
         for name in COMPARED_ACCOUNTS
     ]
 
@@ -135,13 +141,13 @@ def find_ledger_disagreement_error(
     """
     if exchange_error := _find_exchange_error(store, anchor):
         return exchange_error
-    for pair in compare_ledger_with_journal(
+    for comparison in compare_ledger_with_journal(
         store, balance_cents, machine_serial, anchor.starting_cents_by_account
     ):
-        if not pair.is_equal:
+        if not comparison.is_equal:
             return (
-                f"{pair.account}: the journal says {pair.journal_cents} cents, the ticket ledger"
-                f" {pair.ledger_cents}"
+                f"{comparison.account}: the journal says {comparison.journal_cents} cents, the ticket ledger"
+                f" {comparison.ledger_cents}"
             )
     return ""
 
@@ -155,7 +161,7 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
     if anchored_digest is not None and anchored_digest.startswith(anchor.digest):
         return ""
     return (
-        f"the ticket ledger ends at move {store.last_move[0]}, but is not the one that the journal "
+        f"the ticket ledger ends at move {store.last_move.move_number}, but is not the one that the journal "
         "recorded at move"
         f" {anchor.move_number}: it was replaced by an older ledger or by that of another machine"
     )
@@ -181,12 +187,16 @@ def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
     return ""
 
 
-def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
+def parse_ledger_anchor(stored_anchor: JSON) -> LedgerAnchor | None:
     """Decode the journal state stored about the ticket ledger; return None if nothing is stored.
 
     Raises RecordError if it is malformed.
     """
-    return None if state is None else from_json(LedgerAnchor, state, f"the memory's {ANCHOR_STATE_KEY!r}")
+    return (
+        None
+        if stored_anchor is None
+        else from_json(LedgerAnchor, stored_anchor, f"the memory's {ANCHOR_STATE_KEY!r}")
+    )
 
 
 def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
@@ -200,7 +210,7 @@ def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
     return None if ledger is None else from_json(EarlierLedger, ledger, "entry clear.kept")
 
 
-def _list_entries_before_clear(journal: JournalView) -> list[JSON]:
+def _list_entry_ids_before_clear(journal: JournalView) -> list[JSON]:
     """Return the ids of the cleared journal's last ticket entries, as copied into this journal; [] if none."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     entry_ids = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
@@ -256,7 +266,7 @@ def is_known_to_journal(journal: JournalView, record: TicketRecord) -> bool:
             return False
         return (
             issue_move_number <= anchor.start_move_number
-            or f"{record.issue_id}.printed" in _list_entries_before_clear(journal)
+            or f"{record.issue_id}.printed" in _list_entry_ids_before_clear(journal)
         )
     details = entry.record if isinstance(entry.record, Mapping) else {}
     journal_terms = (details.get("amount_cents"), details.get("kind"))
@@ -275,7 +285,10 @@ def sum_ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
     issued_cents = store.sum_action_cents_by_kind(machine_serial, TicketAction.ISSUE)
     redeemed_cents = store.sum_action_cents_by_kind(machine_serial, TicketAction.REDEEM)
     return {
-        f"{side}:{kind}": cents_by_kind.get(TicketKind(kind), 0)
-        for side, cents_by_kind in (("out:voucher", issued_cents), ("world:voucher_in", redeemed_cents))
+        f"{account_prefix}:{kind}": cents_by_kind.get(TicketKind(kind), 0)
+        for account_prefix, cents_by_kind in (
+            ("out:voucher", issued_cents),
+            ("world:voucher_in", redeemed_cents),
+        )
         for kind in CREDIT_KINDS
     }

@@ -42,11 +42,11 @@ def encode_barcode_widths(digits: str) -> tuple[int, ...]:
     if not digits or len(digits) % 2 or not (digits.isascii() and digits.isdigit()):
         raise InvalidTicket(f"Interleaved 2 of 5: {digits!r} is not an even number of digits")
     widths = list(_START_PATTERN_WIDTHS)
-    for first, second in zip(digits[::2], digits[1::2], strict=True):
-        for bar, space in zip(
-            _WIDE_ELEMENTS_BY_DIGIT[int(first)], _WIDE_ELEMENTS_BY_DIGIT[int(second)], strict=True
+    for bar_digit, space_digit in zip(digits[::2], digits[1::2], strict=True):
+        for bar_flag, space_flag in zip(
+            _WIDE_ELEMENTS_BY_DIGIT[int(bar_digit)], _WIDE_ELEMENTS_BY_DIGIT[int(space_digit)], strict=True
         ):
-            widths += (WIDE_MODULES if wide == "1" else 1 for wide in (bar, space))
+            widths += (WIDE_MODULES if wide_flag == "1" else 1 for wide_flag in (bar_flag, space_flag))
     return (*widths, *_STOP_PATTERN_WIDTHS)
 
 

@@ -13,7 +13,7 @@ from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.tickets import numbers
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, Ticket, TicketKind, TicketState
-from egm.tickets.record import TICKET_LIFE_CYCLE, TicketAction, TicketMove, TicketRecord
+from egm.tickets.record import TICKET_TRANSITIONS, TicketAction, TicketMove, TicketRecord
 from egm.tickets.redemption import (
     TicketRedemption,
     TicketRefusal,
@@ -22,7 +22,7 @@ from egm.tickets.redemption import (
     lock_for_redemption,
 )
 from egm.tickets.store import TicketStore
-from egm.tickets.templates import CageAct, load_template
+from egm.tickets.templates import CageAction, load_template
 
 #: Checks for the validation numbers that a person may type or scan: all that a machine here can print.
 _NUMBER_FORM_CHECKS: Final = (
@@ -55,10 +55,10 @@ class TicketCage:
     """The actions of one cashier on the tickets of a ledger.
 
     The caller has authenticated ``person``, the cashier, and ``second_person``, whom some actions also require. If
-    ``date_is_known`` is False (the clock is not trusted), no ticket counts as expired, and the cashier must read the
-    printed date. ``is_accounted`` returns whether the machine's journal confirms a ticket of the ledger; other tickets
-    are not paid. ``is_credited`` returns whether the journal has credited a locked ticket; such a ticket is not
-    released.
+    ``is_date_known`` is False (the clock is not trusted), no ticket counts as expired, and the cashier must read the
+    printed date. ``is_known_to_journal`` returns whether the machine's journal confirms a ticket of the ledger; other
+    tickets are not paid. ``is_credited`` returns whether the journal has credited a locked ticket; such a ticket is
+    not released.
     """
 
     def __init__(
@@ -68,8 +68,8 @@ class TicketCage:
         person: str,
         *,
         second_person: str = "",
-        date_is_known: bool = True,
-        is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
+        is_date_known: bool = True,
+        is_known_to_journal: Callable[[TicketRecord], bool] = lambda _: True,
         is_credited: Callable[[TicketRecord], bool] = lambda _: False,
     ) -> None:
         """Open the cage for the cashier ``person``.
@@ -84,8 +84,8 @@ class TicketCage:
         self._clock = clock
         self._actor = f"{CAGE_AUTHOR_PREFIX}{person.strip()}"
         self._second_person = second_person.strip()
-        self._date_is_known = date_is_known
-        self._is_accounted = is_accounted
+        self._is_date_known = is_date_known
+        self._is_known_to_journal = is_known_to_journal
         self._is_credited = is_credited
 
     def pay_ticket(
@@ -100,7 +100,7 @@ class TicketCage:
         with self._store.transaction():
             record = self._store.find_ticket(ticket_number)
             redemption_id = f"{self._actor}:{ticket_number}:{1 if record is None else len(record.moves)}"
-            answer = lock_for_redemption(
+            result = lock_for_redemption(
                 self._store,
                 redemption_id,
                 ticket_number,
@@ -109,10 +109,10 @@ class TicketCage:
                 action_time=action_time,
                 find_refusal=self._find_cash_refusal,
             )
-            if isinstance(answer, TicketRefusal):
-                return answer
-            self._require_second_person(answer.ticket, CageAct.PAY)
-            _require_payee(answer.ticket, payee)
+            if isinstance(result, TicketRefusal):
+                return result
+            self._require_second_person(result.ticket, CageAction.PAY)
+            _require_payee(result.ticket, payee)
             details: dict[str, Any] = {} if not self._second_person else {"second": self._second_person}
             if payee is not None:
                 details["payee"] = {"name": payee.name, "address": payee.address}
@@ -125,11 +125,11 @@ class TicketCage:
                 details=details,
             )
         self._store.store_head()
-        return answer
+        return result
 
     def void_ticket(self, ticket_number: str, reason: str) -> TicketRecord:
         """Void an issued ticket for a reason, such as a test print, or because the player was paid in another way."""
-        return self._record_act(ticket_number, TicketAction.VOID, CageAct.VOID, reason)
+        return self._record_action(ticket_number, TicketAction.VOID, CageAction.VOID, reason)
 
     def reprint_ticket(self, ticket_number: str, reason: str) -> Ticket:
         """Record the reprint of a ticket; return the duplicate to print, which has the same number (H-07).
@@ -137,8 +137,8 @@ class TicketCage:
         Only one of original and duplicate can be redeemed, because both have one record in the ledger.
         """
         return replace(
-            self._record_act(ticket_number, TicketAction.REPRINT, CageAct.REPRINT, reason).ticket,
-            duplicate=True,
+            self._record_action(ticket_number, TicketAction.REPRINT, CageAction.REPRINT, reason).ticket,
+            is_duplicate=True,
         )
 
     def release_locked_ticket(self, ticket_number: str, reason: str) -> TicketRecord:
@@ -147,14 +147,14 @@ class TicketCage:
         Check first that the ticket is not in that machine's cash box. If the machine stacks the ticket later, it finds
         that the lock is gone and does not credit it.
         """
-        return self._record_act(ticket_number, TicketAction.RELEASE, CageAct.RELEASE, reason)
+        return self._record_action(ticket_number, TicketAction.RELEASE, CageAction.RELEASE, reason)
 
     def revive_expired_ticket(self, ticket_number: str, reason: str) -> TicketRecord:
         """Record that a ticket is owed in spite of its expiry date, because a wrong clock caused that date."""
-        return self._record_act(ticket_number, TicketAction.REVIVE, CageAct.REVIVE, reason)
+        return self._record_action(ticket_number, TicketAction.REVIVE, CageAction.REVIVE, reason)
 
-    def _record_act(
-        self, ticket_number: str, action: TicketAction, act: CageAct, reason: str
+    def _record_action(
+        self, ticket_number: str, action: TicketAction, cage_action: CageAction, reason: str
     ) -> TicketRecord:
         """Record a cashier's action on a ticket, with its reason, and update the ledger's head.
 
@@ -168,7 +168,7 @@ class TicketCage:
             record = self._store.find_ticket(ticket_number)
             if record is None:
                 raise OperatorError("the cage: no ticket has this number")
-            allowed_states, _ = TICKET_LIFE_CYCLE[action]
+            allowed_states = TICKET_TRANSITIONS[action].allowed_states
             if record.state not in allowed_states:
                 state_names = " or ".join(sorted(allowed_states))
                 raise OperatorError(
@@ -179,7 +179,7 @@ class TicketCage:
                     "the cage: the machine has credited this ticket: it is not released. The machine completes the"
                     " redemption at its next start"
                 )
-            self._require_second_person(record.ticket, act)
+            self._require_second_person(record.ticket, cage_action)
             redemption_id = None if record.current_lock is None else record.current_lock.redemption_id
             details = {"why": reason.strip()} | (
                 {"second": self._second_person} if self._second_person else {}
@@ -195,21 +195,21 @@ class TicketCage:
         self._store.store_head()
         return ticket_record
 
-    def _require_second_person(self, ticket: Ticket, act: CageAct) -> None:
+    def _require_second_person(self, ticket: Ticket, cage_action: CageAction) -> None:
         """Raise OperatorError if the jurisdiction requires two people for this action and only one is given."""
-        if act in load_template(ticket.template).cage.two_persons and not self._second_person:
-            raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
+        if cage_action in load_template(ticket.template).cage.two_persons and not self._second_person:
+            raise OperatorError(f"the cage: {cage_action} requires a second person in this jurisdiction")
 
     def _find_cash_refusal(self, record: TicketRecord) -> TicketRefusal | None:
         """Return why the cage may not pay this ticket in cash, or None."""
         ticket = record.ticket
         if ticket.machine_serial == HOST_ISSUER:
             return TicketRefusal(TicketRefusalReason.PAYABLE_ONLY_BY_HOST)
-        if not self._is_accounted(record):
+        if not self._is_known_to_journal(record):
             return TicketRefusal(TicketRefusalReason.NOT_IN_JOURNAL, record.issue_id)
         if ticket.kind is TicketKind.RESTRICTED:
             return TicketRefusal(TicketRefusalReason.WRONG_KIND, ticket.kind.value)
-        is_expired = self._date_is_known and record.is_expired_at(self._clock.now())
+        is_expired = self._is_date_known and record.is_expired_at(self._clock.now())
         if is_expired and load_template(ticket.template).cage.expired == "refused":
             return TicketRefusal(
                 TicketRefusalReason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC"
@@ -219,7 +219,7 @@ class TicketCage:
 
 def is_ticket_number(ticket_number: str) -> bool:
     """Return whether these digits have the form of a ticket number of any kind."""
-    return any(can_be(ticket_number) for can_be in _NUMBER_FORM_CHECKS)
+    return any(has_number_form(ticket_number) for has_number_form in _NUMBER_FORM_CHECKS)
 
 
 def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:

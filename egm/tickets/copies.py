@@ -30,7 +30,7 @@ from typing import Final
 
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.model import mask_number
-from egm.tickets.movelog import (
+from egm.tickets.move_log import (
     EMPTY_MOVE_LOG_END,
     MOVE_LOG_FILE_NAME,
     MoveLogEnd,
@@ -140,9 +140,9 @@ class TicketLedgerCopies:
         self.repair_text = ""
         self._storage = storage
         self._key = key
-        self._verify = verify
-        self._read_only = read_only
-        self._changing = False
+        self._must_verify = verify
+        self._is_read_only = read_only
+        self._is_in_transaction = False
         self._log_size_before_bytes: int | None = None
         with ExitStack() as cleanup:
             try:
@@ -171,17 +171,17 @@ class TicketLedgerCopies:
     def _lock_ledger(self, folder: Path, cleanup: ExitStack) -> None:
         """Take the shared lock on the ticket ledger, so that no process replaces its file while it is open here."""
         path = folder / LOCK_FILE_NAME
-        if self._read_only and not path.exists():
+        if self._is_read_only and not path.exists():
             return
-        flags = os.O_RDONLY if self._read_only else os.O_RDWR | os.O_CREAT
-        self._lock = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        cleanup.callback(os.close, self._lock)
-        fcntl.flock(self._lock, fcntl.LOCK_SH)
+        flags = os.O_RDONLY if self._is_read_only else os.O_RDWR | os.O_CREAT
+        self._lock_descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        cleanup.callback(os.close, self._lock_descriptor)
+        fcntl.flock(self._lock_descriptor, fcntl.LOCK_SH)
 
     def _open_or_repair(self) -> None:
         """Prepare the ledger's database; if it is damaged, rebuild it from the log of moves."""
         try:
-            self._prepare()
+            self._prepare_database()
         except _CopiesContradict:
             raise
         except TicketLedgerDamaged as error:
@@ -192,7 +192,7 @@ class TicketLedgerCopies:
         self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         if not self._has_tables_in_known_format():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
-        if self._verify:
+        if self._must_verify:
             self.verify_moves()
 
     def _has_tables_in_known_format(self) -> bool:
@@ -211,14 +211,14 @@ class TicketLedgerCopies:
 
     def _connect(self) -> Database:
         """Open the ledger's database; a new one is readable by its owner only, because ticket numbers are money."""
-        if not self._read_only and not self._storage.exists(self.path):
+        if not self._is_read_only and not self._storage.exists(self.path):
             self._storage.open_file(self.path, write=True).close()
-        return self._storage.connect(self.path, read_only=self._read_only)
+        return self._storage.connect(self.path, read_only=self._is_read_only)
 
     def _close_database(self) -> None:
         self._database.close()
 
-    def _prepare(self) -> None:
+    def _prepare_database(self) -> None:
         """Prepare and verify the ledger's database, and make it agree with the log of moves."""
         self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         self.run_sql("PRAGMA journal_mode=WAL")
@@ -229,74 +229,78 @@ class TicketLedgerCopies:
                 for statement in _CREATE_TABLES_SQL:
                     self.run_sql(statement)
                 self.run_sql(f"PRAGMA user_version={TICKET_LEDGER_FORMAT}")
-            if self._verify:
+            if self._must_verify:
                 self._check_database()
-            self._reconcile_copies(thorough=self._verify)
+            self._reconcile_copies(is_thorough=self._must_verify)
 
     def _rebuild_database(self, reason: str) -> None:
         """Rebuild the ledger's database from the log under an exclusive lock; the old file is renamed and kept."""
-        count = sum(1 for _ in self._log.iter_rows())  # raises if the log is damaged too
-        if not count:
+        move_count = sum(1 for _ in self._log.iter_rows())  # raises if the log is damaged too
+        if not move_count:
             raise TicketLedgerDamaged(
                 f"{reason}; it cannot be rebuilt, because {MOVE_LOG_FILE_NAME} is empty"
             )
         self._database.close()
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock_descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise TicketLedgerDamaged(
                 f"{reason}; it can be rebuilt once every program that has it open is closed"
             ) from None
-        folder, names = self.path.parent, self._storage.list_names(self.path.parent)
-        aside = sum(name.startswith(f"{TICKET_DATABASE_FILE_NAME}.damaged-") for name in names) + 1
+        folder, file_names = self.path.parent, self._storage.list_names(self.path.parent)
+        damaged_file_number = (
+            sum(file_name.startswith(f"{TICKET_DATABASE_FILE_NAME}.damaged-") for file_name in file_names) + 1
+        )
         # The old write-ahead log first: it would be taken for the new file's own.
         for suffix in ("-wal", "-shm", ""):
-            if TICKET_DATABASE_FILE_NAME + suffix in names:
+            if TICKET_DATABASE_FILE_NAME + suffix in file_names:
                 self._storage.rename(
                     folder / (TICKET_DATABASE_FILE_NAME + suffix),
-                    folder / f"{TICKET_DATABASE_FILE_NAME}.damaged-{aside}{suffix}",
+                    folder / f"{TICKET_DATABASE_FILE_NAME}.damaged-{damaged_file_number}{suffix}",
                 )
                 self._storage.sync_folder(folder)
         self._database = self._connect()
-        self._verify = True
-        self._prepare()
-        fcntl.flock(self._lock, fcntl.LOCK_SH)
+        self._must_verify = True
+        self._prepare_database()
+        fcntl.flock(self._lock_descriptor, fcntl.LOCK_SH)
         self.repair_text = (
-            f"{TICKET_DATABASE_FILE_NAME} made again from {MOVE_LOG_FILE_NAME}, {count} moves: {reason}"
+            f"{TICKET_DATABASE_FILE_NAME} made again from {MOVE_LOG_FILE_NAME}, {move_count} moves: {reason}"
         )
 
-    def _reconcile_copies(self, *, thorough: bool = False) -> None:
+    def _reconcile_copies(self, *, is_thorough: bool = False) -> None:
         """Bring the ledger's database and its log to the same moves; the caller holds the write lock.
 
-        With ``thorough`` all moves are compared, otherwise only the last move of each copy.
+        With ``is_thorough`` all moves are compared, otherwise only the last move of each copy.
         """
         database_end = self.find_last_move()
-        if database_end == self._log.read_end() and not thorough:
+        if database_end == self._log.read_end() and not is_thorough:
             return
         try:
             logged_rows = list(self._log.iter_rows())
         except TicketLedgerDamaged as error:
-            if self._log.find_highest_move_number() > database_end[0]:
+            if self._log.find_highest_move_number() > database_end.move_number:
                 raise _CopiesContradict(
                     f"{error}; {TICKET_DATABASE_FILE_NAME} cannot replace it, because it ends earlier, "
-                    f"at move {database_end[0]}"
+                    f"at move {database_end.move_number}"
                 ) from None
             self._log.rewrite(self._select_rows("ORDER BY place"))
             self.repair_text = f"{MOVE_LOG_FILE_NAME} written again from {TICKET_DATABASE_FILE_NAME}: {error}"
             return
-        last_number = min(database_end[0], len(logged_rows))
-        common_log_end = get_end(logged_rows[last_number - 1]) if last_number else EMPTY_MOVE_LOG_END
+        common_move_number = min(database_end.move_number, len(logged_rows))
+        common_log_end = (
+            get_end(logged_rows[common_move_number - 1]) if common_move_number else EMPTY_MOVE_LOG_END
+        )
         common_database_end = (
-            self.run_sql("SELECT place, digest FROM moves WHERE place = ?", last_number).fetchone()
+            self.run_sql("SELECT place, digest FROM moves WHERE place = ?", common_move_number).fetchone()
             or EMPTY_MOVE_LOG_END
         )
         if common_database_end != common_log_end:
             raise _CopiesContradict(
-                f"{self.path}: {MOVE_LOG_FILE_NAME} differs from this file at move {last_number} or before"
+                f"{self.path}: {MOVE_LOG_FILE_NAME} differs from this file at move {common_move_number} or before"
             )
-        for row in logged_rows[database_end[0] :]:
+        for row in logged_rows[database_end.move_number :]:
             self.insert_move(row)
-        if logged_rows and not database_end[0]:
+        if logged_rows and not database_end.move_number:
             move_count = len(logged_rows)
             self.repair_text = (
                 f"{TICKET_DATABASE_FILE_NAME} made again from {MOVE_LOG_FILE_NAME}, "
@@ -318,14 +322,14 @@ class TicketLedgerCopies:
         If the last commit fails, all changes may still be completed at the next opening, because the log already has
         them. The caller must therefore repeat the ticket's action or cancel it; a repeated action counts once.
         """
-        if self._changing:
+        if self._is_in_transaction:
             yield
             return
         with self._run_transaction():
             self._reconcile_copies()
-            old_end = self.find_last_move()
+            end_before = self.find_last_move()
             yield
-            rows = self._select_rows("WHERE place > ? ORDER BY place", old_end[0])
+            rows = self._select_rows("WHERE place > ? ORDER BY place", end_before.move_number)
             if rows:
                 self._log_size_before_bytes = self._log.append(rows)
 
@@ -336,7 +340,7 @@ class TicketLedgerCopies:
         If it fails, roll it back and remove its line from the log of moves.
         """
         self.run_sql("BEGIN IMMEDIATE")
-        self._changing = True
+        self._is_in_transaction = True
         try:
             yield
             self.run_sql("COMMIT")
@@ -347,11 +351,12 @@ class TicketLedgerCopies:
                 self._database.execute("ROLLBACK")
             raise
         finally:
-            self._changing, self._log_size_before_bytes = False, None
+            self._is_in_transaction, self._log_size_before_bytes = False, None
 
     def insert_move(self, row: MoveLogRow) -> None:
         """Insert one move into the ledger's database; for a ticket's first move also insert the ticket."""
-        if row[2] == FIRST_TICKET_MOVE_STEP:
+        _, _, step, *_ = row
+        if step == FIRST_TICKET_MOVE_STEP:
             self.run_sql(_INSERT_TICKET_SQL, *row[:-1])
         self.run_sql("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
@@ -359,7 +364,7 @@ class TicketLedgerCopies:
     def find_last_move(self) -> MoveLogEnd:
         """Return the number and digest of the last move in the ledger's database."""
         last_move = self.run_sql("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
-        return EMPTY_MOVE_LOG_END if last_move is None else (last_move[0], last_move[1])
+        return EMPTY_MOVE_LOG_END if last_move is None else MoveLogEnd(*last_move)
 
     def read_ticket_rows(self, ticket_number: str) -> list[MoveLogRow]:
         """Return the database rows with the moves of one ticket, each verified.
@@ -367,15 +372,13 @@ class TicketLedgerCopies:
         Raises :class:`TicketLedgerDamaged` if one was altered.
         """
         rows = self._select_rows("WHERE number = ? ORDER BY step", ticket_number)
-        for step, row in enumerate(
+        for expected_step, row in enumerate(
             rows, 0 if ticket_number.startswith(LEDGER_MOVE_NUMBER_PREFIX) else FIRST_TICKET_MOVE_STEP
         ):
-            previous_move = self.run_sql(
-                "SELECT place, digest FROM moves WHERE place = ?", row[0] - 1
-            ).fetchone()
-            previous_end = (row[0] - 1, "" if previous_move is None else previous_move[1])
-            if row[2] != step or not is_next_row(self._key, previous_end, row):
-                raise TicketLedgerDamaged(f"{self.path}: move {row[0]} was altered after it was written")
+            move_number, _, step, *_ = row
+            previous_end = MoveLogEnd(move_number - 1, self.read_move_digest(move_number - 1) or "")
+            if step != expected_step or not is_next_row(self._key, previous_end, row):
+                raise TicketLedgerDamaged(f"{self.path}: move {move_number} was altered after it was written")
         if not rows:
             raise TicketLedgerDamaged(
                 f"{self.path}: the moves of ticket {mask_number(ticket_number)} are missing"
@@ -388,12 +391,12 @@ class TicketLedgerCopies:
         Unless the ledger is read-only, a log that is damaged or behind is repaired from the database, and the
         database completed from the log. Raises :class:`TicketLedgerDamaged` for any other damage.
         """
-        if self._read_only:
+        if self._is_read_only:
             return self._verify_read_only()
         with self._run_transaction():
-            count = self._check_database()
-            self._reconcile_copies(thorough=True)
-            return count
+            move_count = self._check_database()
+            self._reconcile_copies(is_thorough=True)
+            return move_count
 
     def _verify_read_only(self) -> int:
         """Verify both copies of the ledger without repairing anything; return the number of moves.
@@ -402,20 +405,20 @@ class TicketLedgerCopies:
         """
         self.run_sql("BEGIN")
         try:
-            count = self._check_database()
+            move_count = self._check_database()
             database_rows = self._select_rows("ORDER BY place")
         finally:
             self.run_sql("COMMIT")
         logged_rows = self._read_logged_rows()
-        common_count = min(len(database_rows), len(logged_rows))
+        common_move_count = min(len(database_rows), len(logged_rows))
         if (
-            len(logged_rows) < count
-            or list(map(tuple, database_rows[:common_count])) != logged_rows[:common_count]
+            len(logged_rows) < move_count
+            or list(map(tuple, database_rows[:common_move_count])) != logged_rows[:common_move_count]
         ):
             raise TicketLedgerDamaged(
                 f"{self.log_path}: its moves differ from those in {TICKET_DATABASE_FILE_NAME}"
             )
-        return count
+        return move_count
 
     def _read_logged_rows(self) -> list[MoveLogRow]:
         """Return every move in the ledger's log of moves.
@@ -433,30 +436,31 @@ class TicketLedgerCopies:
 
     def read_move_digest(self, move_number: int) -> str | None:
         """Return the digest of the move with this number; "" for 0, None if the ledger ends before it."""
-        move = self.run_sql("SELECT digest FROM moves WHERE place = ?", move_number).fetchone()
-        return str(move[0]) if move is not None else None if move_number else ""
+        row = self.run_sql("SELECT digest FROM moves WHERE place = ?", move_number).fetchone()
+        return str(row[0]) if row is not None else None if move_number else ""
 
     def _check_database(self) -> int:
         """Verify the ledger's database move by move; return the number of the last move."""
         for pragma in ("integrity_check", "foreign_key_check"):
-            answer = self.run_sql(f"PRAGMA {pragma}").fetchone()
-            if answer not in {None, ("ok",)}:
-                raise TicketLedgerDamaged(f"{self.path}: {answer}")
+            check_result = self.run_sql(f"PRAGMA {pragma}").fetchone()
+            if check_result not in {None, ("ok",)}:
+                raise TicketLedgerDamaged(f"{self.path}: {check_result}")
         last_end = EMPTY_MOVE_LOG_END
         for row in self._select_rows("ORDER BY place"):
             if not is_next_row(self._key, last_end, row):
                 raise TicketLedgerDamaged(
-                    f"{self.path}: move {last_end[0] + 1} was altered after it was written"
+                    f"{self.path}: move {last_end.move_number + 1} was altered after it was written"
                 )
             last_end = get_end(row)
-        first_moves, tickets = self.run_sql(
+        first_move_count, ticket_count = self.run_sql(
             "SELECT (SELECT count(*) FROM moves WHERE step = 1), (SELECT count(*) FROM tickets)"
         ).fetchone()
-        if first_moves != tickets:
+        if first_move_count != ticket_count:
             raise TicketLedgerDamaged(
-                f"{self.path}: has {tickets} tickets, but {first_moves} first moves; expected one for each ticket"
+                f"{self.path}: has {ticket_count} tickets, but {first_move_count} first moves; expected one for each "
+                "ticket"
             )
-        return last_end[0]
+        return last_end.move_number
 
     def _select_rows(self, clause: str, *parameters: object) -> list[MoveLogRow]:
         """Return the moves in the ledger's database that an SQL clause selects."""

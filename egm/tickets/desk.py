@@ -126,33 +126,33 @@ class TicketDesk:
     """The issuing and redeeming of one machine's tickets.
 
     ``numbering`` creates ticket numbers; ``is_ticket_number`` returns whether digits have the form of a ticket number
-    of this venue. While ``date_is_known`` returns False (the clock is not trusted), no ticket is issued and none counts
-    as expired. ``is_accounted`` returns whether the journal confirms a ticket that the ledger lists as issued by this
-    machine; other tickets are refused. Raises :class:`InvalidTicket` if the ticket template is missing or the venue
-    lacks data that must be printed.
+    of this venue. While ``is_date_known`` returns False (the clock is not trusted), no ticket is issued and none counts
+    as expired. ``is_known_to_journal`` returns whether the journal confirms a ticket that the ledger lists as issued
+    by this machine; other tickets are refused. Raises :class:`InvalidTicket` if the ticket template is missing or the
+    venue lacks data that must be printed.
     """
 
     def __init__(
         self,
         store: TicketStore,
-        machine: TicketIssuer,
+        issuer: TicketIssuer,
         rules: TicketRules,
         clock: Clock,
         *,
-        numbering: CreateTicketNumber,
+        create_number: CreateTicketNumber,
         is_ticket_number: Callable[[str], bool],
-        date_is_known: Callable[[], bool] = lambda: True,
-        is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
+        is_date_known: Callable[[], bool] = lambda: True,
+        is_known_to_journal: Callable[[TicketRecord], bool] = lambda _: True,
     ) -> None:
-        load_template(rules.template).check_venue(machine.venue)
+        load_template(rules.template).check_venue(issuer.venue)
         self._store = store
-        self._machine = machine
+        self._issuer = issuer
         self._rules = rules
         self._clock = clock
-        self._numbering = numbering
+        self._create_number = create_number
         self._is_ticket_number = is_ticket_number
-        self._date_is_known = date_is_known
-        self._is_accounted = is_accounted
+        self._is_date_known = is_date_known
+        self._is_known_to_journal = is_known_to_journal
 
     @property
     def store(self) -> TicketStore:
@@ -202,23 +202,23 @@ class TicketDesk:
             if ticket_number is None:
                 return TicketRefusal(TicketRefusalReason.NOT_ENROLLED)
             issued_at = self._read_clock()
-            venue_terms = printed_terms or PrintedTerms(self._machine.venue, self._rules.valid_days)
+            venue_terms = printed_terms or PrintedTerms(self._issuer.venue, self._rules.valid_days)
             ticket = Ticket(
                 number=ticket_number,
-                sequence=self._store.find_next_sequence(self._machine.serial),
+                sequence=self._store.find_next_sequence(self._issuer.serial),
                 kind=kind,
                 amount_cents=amount_cents,
                 currency=self._rules.currency,
                 denomination_cents=denomination_cents,
                 issued_at=issued_at,
                 expires_at=compute_expiry(issued_at, venue_terms.venue, venue_terms.valid_days),
-                machine_serial=self._machine.serial,
-                operator_number=self._machine.operator_number,
-                house=venue_terms.venue,
+                machine_serial=self._issuer.serial,
+                operator_number=self._issuer.operator_number,
+                venue=venue_terms.venue,
                 template=self._rules.template,
-                witness=journal_head,
+                journal_head=journal_head,
             )
-            return self._store.reserve_ticket(issue_id, ticket, actor=self._machine.serial).ticket
+            return self._store.reserve_ticket(issue_id, ticket, actor=self._issuer.serial).ticket
 
     def find_issued_ticket(self, issue_id: str) -> Ticket | None:
         """Return the ticket whose number was reserved under this id (a cash-out), or None."""
@@ -248,7 +248,7 @@ class TicketDesk:
     def has_redemption_lock(self, redemption_id: str) -> bool:
         """Return whether a redemption still holds the lock on its ticket, so that the machine may credit the ticket."""
         record = self._store.find_by_redemption(redemption_id)
-        return record is not None and is_locked_for_redemption(record, redemption_id, self._machine.serial)
+        return record is not None and is_locked_for_redemption(record, redemption_id, self._issuer.serial)
 
     def has_ticket(self, ticket_number: str) -> bool:
         """Return whether the ticket ledger has a ticket with this number."""
@@ -268,7 +268,7 @@ class TicketDesk:
         refused later, even if the host has lost its records. A repeated call with the same id and digits returns
         the same result.
         """
-        machine_serial, action_time = self._machine.serial, self._read_clock()
+        machine_serial, action_time = self._issuer.serial, self._read_clock()
         with self._store.transaction():
             record = self._store.find_ticket(ticket_number)
             if record is None:
@@ -304,7 +304,7 @@ class TicketDesk:
             expires_at=None,
             machine_serial=HOST_ISSUER,
             operator_number="",
-            house=self._machine.venue,
+            venue=self._issuer.venue,
             template=self._rules.template,
         )
         self._store.reserve_ticket(f"{redemption_id}.host", ticket, actor=HOST_ISSUER)
@@ -316,7 +316,7 @@ class TicketDesk:
         A repeated call with the same id and digits returns the same result while the ticket is locked. The lock never
         expires, because the ticket may already be in this machine's cash box.
         """
-        machine_serial, action_time = self._machine.serial, self._read_clock()
+        machine_serial, action_time = self._issuer.serial, self._read_clock()
         return lock_for_redemption(
             self._store,
             redemption_id,
@@ -334,7 +334,7 @@ class TicketDesk:
             redemption_id,
             TicketAction.REDEEM,
             action_time=self._read_clock(),
-            actor=self._machine.serial,
+            actor=self._issuer.serial,
         )
 
     def abort_redemption(self, redemption_id: str, reason: str) -> None:
@@ -349,14 +349,14 @@ class TicketDesk:
                 redemption_id,
                 TicketAction.RELEASE,
                 action_time=self._read_clock(),
-                actor=self._machine.serial,
+                actor=self._issuer.serial,
                 details={"why": reason},
             )
 
     # ------------------------------------------------------------------ after a power loss
     def find_unfinished(self) -> UnfinishedTickets:
         """Return this machine's tickets and redemptions that are still in progress."""
-        serial = self._machine.serial
+        serial = self._issuer.serial
         return UnfinishedTickets(
             tuple(self._store.iter_records(TicketState.RESERVED, machine_serial=serial)),
             tuple(
@@ -369,7 +369,7 @@ class TicketDesk:
     # ------------------------------------------------------------------ the host
     def store_enrolment(self, validation_id: int, sequence: int) -> None:
         """Store, durably, the validation identifier and the starting sequence that the host assigns (SAS 4C)."""
-        self._store.store_enrolment(self._machine.serial, TicketNumberingEnrolment(validation_id, sequence))
+        self._store.store_enrolment(self._issuer.serial, TicketNumberingEnrolment(validation_id, sequence))
 
     @property
     def current_enrolment(self) -> TicketNumberingEnrolment | None:
@@ -377,18 +377,18 @@ class TicketDesk:
 
         Return None if the host has not enrolled the machine.
         """
-        return self._store.find_enrolment(self._machine.serial)
+        return self._store.find_enrolment(self._issuer.serial)
 
-    def list_unreported(self) -> list[TicketRecord]:
+    def list_unread(self) -> list[TicketRecord]:
         """Return the records of this machine's tickets that the host has not acknowledged, oldest first.
 
         Tickets whose printing failed are left out.
         """
-        return self._store.list_unreported(self._machine.serial)
+        return self._store.list_unread(self._issuer.serial)
 
-    def mark_reported(self, ticket_number: str) -> None:
+    def mark_read_by_host(self, ticket_number: str) -> None:
         """Record that the host has acknowledged a printed ticket. Durable; repeats change nothing."""
-        self._store.mark_reported(ticket_number, self._read_clock())
+        self._store.mark_read_by_host(ticket_number, self._read_clock())
 
     # ------------------------------------------------------------------ inside
     def _read_clock(self) -> datetime:
@@ -402,18 +402,18 @@ class TicketDesk:
 
         ``has_host_number``: the host supplies the ticket number, so the limit for such tickets applies.
         """
-        if not self._date_is_known():
+        if not self._is_date_known():
             return TicketRefusal(TicketRefusalReason.CLOCK_NOT_TRUSTED)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
             return TicketRefusal(
                 TicketRefusalReason.ABOVE_LIMIT,
                 f"{amount_cents} is above the limit of {self._rules.limit_cents}",
             )
-        allowance = self._rules.unread_tickets_max if has_host_number else self._rules.unread_own_tickets_max
-        if allowance is not None and len(self.list_unreported()) >= allowance:
+        unread_max = self._rules.unread_tickets_max if has_host_number else self._rules.unread_own_tickets_max
+        if unread_max is not None and len(self.list_unread()) >= unread_max:
             return TicketRefusal(
-                TicketRefusalReason.TOO_MANY_UNREPORTED_TICKETS,
-                f"the host has not read the last {allowance} tickets, the most that may wait",
+                TicketRefusalReason.TOO_MANY_UNREAD_TICKETS,
+                f"the host has not read the last {unread_max} tickets, the most that may wait",
             )
         return None
 
@@ -425,8 +425,8 @@ class TicketDesk:
         :class:`TicketOrderError` if the machine's own random source repeats numbers, because it is then broken.
         """
         for _ in range(_FREE_NUMBER_TRIES):
-            enrolment = self._store.increment_sequence(self._machine.serial)
-            number = self._numbering(kind, enrolment)
+            enrolment = self._store.increment_sequence(self._issuer.serial)
+            number = self._create_number(kind, enrolment)
             if number is None or self._store.find_ticket(number) is None:
                 return number
         if enrolment is not None:
@@ -436,11 +436,11 @@ class TicketDesk:
     def _find_redemption_refusal(self, record: TicketRecord) -> TicketRefusal | None:
         """Return why this machine may not redeem the ticket, or None."""
         ticket = record.ticket
-        if self._date_is_known() and record.is_expired_at(self._read_clock()):
+        if self._is_date_known() and record.is_expired_at(self._read_clock()):
             return TicketRefusal(
                 TicketRefusalReason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC"
             )
-        if ticket.machine_serial == self._machine.serial and not self._is_accounted(record):
+        if ticket.machine_serial == self._issuer.serial and not self._is_known_to_journal(record):
             return TicketRefusal(TicketRefusalReason.NOT_IN_JOURNAL, record.issue_id)
         if ticket.kind.is_receipt:
             return TicketRefusal(TicketRefusalReason.WRONG_KIND, ticket.kind.value)
@@ -458,7 +458,7 @@ class TicketDesk:
                 ticket_number,
                 action,
                 action_time=self._read_clock(),
-                actor=self._machine.serial,
+                actor=self._issuer.serial,
                 details=details,
             )
 
@@ -471,9 +471,9 @@ def compute_expiry(issued_at: datetime, venue: Venue, valid_days: int | None) ->
     """
     if valid_days is None:
         return None
-    local = issued_at.astimezone(venue.zone)
+    local_time = issued_at.astimezone(venue.zone)
     try:
-        end_of_day = (local + timedelta(days=valid_days + 1)).replace(
+        end_of_day = (local_time + timedelta(days=valid_days + 1)).replace(
             hour=0, minute=0, second=0, microsecond=0
         )
         return end_of_day.astimezone(issued_at.tzinfo)

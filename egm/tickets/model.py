@@ -81,6 +81,12 @@ class Venue:
         return (expires_at - timedelta(seconds=1)).astimezone(self.zone)
 
 
+#: The fields of a ticket that the ledger stores under another name.
+_STORED_NAME_BY_FIELD: Final = {"venue": "house", "is_duplicate": "duplicate", "journal_head": "witness"}
+#: The same by the stored name.
+_FIELD_BY_STORED_NAME: Final = {name: field for field, name in _STORED_NAME_BY_FIELD.items()}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
     """One ticket as issued. Times are UTC in whole seconds."""
@@ -98,12 +104,12 @@ class Ticket:
     """The first moment at which the ticket is no longer valid; None if it never expires."""
     machine_serial: str
     operator_number: str
-    house: Venue
+    venue: Venue
     """The venue that issued the ticket."""
     template: str
-    duplicate: bool = False
+    is_duplicate: bool = False
     """Whether this is a reprint. It has the original's number, and only one of the two can be redeemed (H-07)."""
-    witness: str = ""
+    journal_head: str = ""
     """The machine's journal head (last entry and first digits of its hash) when the ticket was numbered.
 
     It is printed on the ticket, so tickets held by players prove later what the journal contained.
@@ -134,7 +140,7 @@ class Ticket:
 
     def to_json(self) -> str:
         """Return the ticket as a JSON object; :meth:`from_json` decodes it."""
-        values = asdict(self)
+        values = {_STORED_NAME_BY_FIELD.get(name, name): value for name, value in asdict(self).items()}
         for name in ("issued_at", "expires_at"):
             values[name] = values[name] and values[name].isoformat()
         return json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -143,14 +149,22 @@ class Ticket:
     def from_json(cls, text: str) -> Self:
         """Return the ticket decoded from :meth:`to_json`. Raises :class:`InvalidTicket` naming what is wrong."""
         try:
-            values: Any = json.loads(text)
+            stored_values: Any = json.loads(text)
+            if not isinstance(stored_values, dict):
+                raise TypeError("it is not an object")
+            if unknown_names := stored_values.keys() & _STORED_NAME_BY_FIELD.keys():
+                raise ValueError(f"unknown field {', '.join(sorted(unknown_names))}")
+            values: dict[str, Any] = {
+                _FIELD_BY_STORED_NAME.get(str(name), str(name)): value
+                for name, value in stored_values.items()
+            }
             return cls(
                 **{
                     **values,
                     "kind": TicketKind(values["kind"]),
                     "issued_at": datetime.fromisoformat(values["issued_at"]),
                     "expires_at": values["expires_at"] and datetime.fromisoformat(values["expires_at"]),
-                    "house": _parse_venue(values["house"]),
+                    "venue": _parse_venue(values["venue"]),
                 }
             )
         except (ValueError, KeyError, RecursionError, TypeError) as error:

@@ -22,7 +22,7 @@ WORD_24_BIT_MODULUS: Final = 1 << 24
 
 #: The check code makes a stand-alone number = 1 modulo this prime: the largest below 10,000 for which no one
 #: or two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).
-HALF_NUMBER_MODULUS: Final = 9973
+CHECK_CODE_MODULUS: Final = 9973
 #: Digits of the check code.
 _CHECK_DIGIT_COUNT: Final = 4
 #: Unpredictable digits of a stand-alone number.
@@ -44,9 +44,11 @@ DrawBelow = Callable[[int], int]
 # ---------------------------------------------------------------- stand-alone
 def create_stand_alone_number(kind: TicketKind, draw_below: DrawBelow) -> str:
     """Create a new unpredictable 18-digit validation number for a ticket of ``kind``."""
-    head = LEADING_DIGITS_BY_TICKET_KIND[kind] * 10**_RANDOM_DIGIT_COUNT + draw_below(10**_RANDOM_DIGIT_COUNT)
-    shifted = head * 10**_CHECK_DIGIT_COUNT
-    return str(shifted + (1 - shifted) % HALF_NUMBER_MODULUS)
+    leading_part = LEADING_DIGITS_BY_TICKET_KIND[kind] * 10**_RANDOM_DIGIT_COUNT + draw_below(
+        10**_RANDOM_DIGIT_COUNT
+    )
+    shifted = leading_part * 10**_CHECK_DIGIT_COUNT
+    return str(shifted + (1 - shifted) % CHECK_CODE_MODULUS)
 
 
 def is_stand_alone_number(ticket_number: str) -> bool:
@@ -54,7 +56,7 @@ def is_stand_alone_number(ticket_number: str) -> bool:
     return (
         _has_number_length(ticket_number)
         and int(ticket_number[:2]) in LEADING_DIGITS_BY_TICKET_KIND.values()
-        and int(ticket_number) % HALF_NUMBER_MODULUS == 1
+        and int(ticket_number) % CHECK_CODE_MODULUS == 1
     )
 
 
@@ -72,9 +74,12 @@ def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
     i0, i1, i2 = validation_id.to_bytes(3, "little")
     s0, s1, s2 = sequence.to_bytes(3, "little")
     pairs = ((s0, s1), (s2 ^ s0, i0 ^ s1), (i1 ^ s0, i2 ^ s1))
-    code = b"".join(compute_crc_kermit(bytes(pair)).to_bytes(2, "little") for pair in pairs)
-    low, high = int.from_bytes(code[:3], "little"), int.from_bytes(code[3:], "little")
-    return "00" + _encode_half(high) + _encode_half(low)
+    scrambled_bytes = b"".join(compute_crc_kermit(bytes(pair)).to_bytes(2, "little") for pair in pairs)
+    low_half, high_half = (
+        int.from_bytes(scrambled_bytes[:3], "little"),
+        int.from_bytes(scrambled_bytes[3:], "little"),
+    )
+    return "00" + _encode_half(high_half) + _encode_half(low_half)
 
 
 def is_secure_enhanced_number(ticket_number: str) -> bool:
@@ -92,14 +97,16 @@ def _encode_half(half_value: int) -> str:
     The first digit of the value, 0 or 1, is replaced by a digit that also encodes the sum of all eight digits modulo 5.
     """
     digits = f"{half_value:08d}"
-    check = sum(map(int, digits)) % 5
-    return str(int(digits[0]) | check << 1) + digits[1:]
+    check_value = sum(map(int, digits)) % 5
+    return str(int(digits[0]) | check_value << 1) + digits[1:]
 
 
 def _has_valid_check_digit(half: str) -> bool:
     """Return whether the first digit of half a secure enhanced number fits its other digits."""
-    first = int(half[0])
-    return ((first & 1) + sum(map(int, half[1:]))) % 5 == first >> 1
+    first_digit = int(
+        half[0]
+    )  # bit 0 is the value's own first digit, 0 or 1; the bits above are the check value
+    return ((first_digit & 1) + sum(map(int, half[1:]))) % 5 == first_digit >> 1
 
 
 # ---------------------------------------------------------------- system

@@ -61,10 +61,10 @@ def combine_proofs(proofs: Iterable[TicketProof]) -> TicketProof | None:
     """
     all_proofs = list(proofs)
     print_proof = next((proof for proof in all_proofs if proof.issue_id), None)
-    accepting_entry = next(
+    acceptance_entry_id = next(
         (proof.acceptance_entry_id for proof in all_proofs if proof.acceptance_entry_id), ""
     )
-    return None if print_proof is None else replace(print_proof, acceptance_entry_id=accepting_entry)
+    return None if print_proof is None else replace(print_proof, acceptance_entry_id=acceptance_entry_id)
 
 
 def read_proofs(journal: JournalView, key: bytes, ticket_number: str) -> Iterator[TicketProof]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.tickets.model import Ticket, TicketKind, TicketState
 from meters.transaction import JSON
@@ -32,10 +32,18 @@ class TicketAction(StrEnum):
     """The cage found that the ticket is owed regardless of its date; it no longer expires."""
 
 
-#: The life cycle of a ticket: action -> (the states in which it is allowed, the resulting state).
-TICKET_LIFE_CYCLE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketState]]] = {
-    action: (frozenset(needs), leaves)
-    for action, needs, leaves in (
+class TicketTransition(NamedTuple):
+    """The effect of an action on a ticket's state."""
+
+    allowed_states: frozenset[TicketState]
+    """The states of a ticket in which the action is allowed."""
+    resulting_state: TicketState
+
+
+#: The life cycle of a ticket, by action.
+TICKET_TRANSITIONS: Final[Mapping[TicketAction, TicketTransition]] = {
+    action: TicketTransition(frozenset(allowed_states), resulting_state)
+    for action, allowed_states, resulting_state in (
         (TicketAction.RESTORE_LEDGER, (), TicketState.VOID),
         (TicketAction.RESERVE, (), TicketState.RESERVED),
         (TicketAction.ISSUE, (TicketState.RESERVED,), TicketState.ISSUED),
@@ -112,7 +120,7 @@ class TicketRecord:
     def last_valid_day(self) -> date | None:
         """Return the last day, in the venue's time zone, on which the ticket is valid; None if it never expires."""
         expiry = self.expires_at
-        return None if expiry is None else self.ticket.house.find_last_valid_moment(expiry).date()
+        return None if expiry is None else self.ticket.venue.find_last_valid_moment(expiry).date()
 
     def is_expired_at(self, moment: datetime) -> bool:
         """Return whether a printed ticket is neither locked nor redeemed and has expired at ``moment``.

@@ -21,7 +21,7 @@ class TicketRefusalReason(StrEnum):
     """The amount is above the ticket limit; the rules require a hand-pay for it (H-11)."""
     NOT_ENROLLED = "not_enrolled"
     """The host has not assigned a validation identifier yet (SAS exception 3F)."""
-    TOO_MANY_UNREPORTED_TICKETS = "allowance_used"
+    TOO_MANY_UNREAD_TICKETS = "allowance_used"
     """The limit is reached for issued tickets that the host has not acknowledged (H-09)."""
     CLOCK_NOT_TRUSTED = "clock"
     """The machine's clock is not trusted, so no correct date can be printed."""

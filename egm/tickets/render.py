@@ -89,35 +89,38 @@ def _fit_font(line: TemplateLine, text: str) -> ImageFont.FreeTypeFont:
 def _draw_line(image: Image.Image, line: TemplateLine, text: str) -> None:
     """Draw one line of the ticket's template, turned if the template says so."""
     font = _fit_font(line, text)
-    x, y = _convert_to_dots(line.at_mm[0]), _convert_to_dots(line.at_mm[1])
+    x, y = map(_convert_to_dots, line.at_mm)
     if not line.turn:
         draw = ImageDraw.Draw(image)
         draw.fontmode = "1"
         draw.text((x, y), text, fill=_BLACK, font=font, anchor=_ANCHOR_BY_ALIGNMENT[line.align])
         return
-    length, depth = _convert_to_dots(line.width_mm), _convert_to_dots(line.size_mm * 1.5)
-    strip = Image.new("1", (length, depth), _WHITE)
+    strip_length, strip_depth = _convert_to_dots(line.width_mm), _convert_to_dots(line.size_mm * 1.5)
+    strip = Image.new("1", (strip_length, strip_depth), _WHITE)
     draw = ImageDraw.Draw(strip)
     draw.fontmode = "1"
-    start = {"left": 0, "centre": length // 2, "right": length}[line.align]
-    draw.text((start, depth // 2), text, fill=_BLACK, font=font, anchor=_ANCHOR_BY_ALIGNMENT[line.align])
+    anchor_x = {"left": 0, "centre": strip_length // 2, "right": strip_length}[line.align]
+    draw.text(
+        (anchor_x, strip_depth // 2), text, fill=_BLACK, font=font, anchor=_ANCHOR_BY_ALIGNMENT[line.align]
+    )
     turned_strip = strip.rotate(line.turn, expand=True, fillcolor=_WHITE)
-    offset = length - start if line.turn == 90 else start
-    image.paste(turned_strip, (x - depth // 2, y - offset))
+    offset = strip_length - anchor_x if line.turn == 90 else anchor_x
+    image.paste(turned_strip, (x - strip_depth // 2, y - offset))
 
 
 def _draw_bars(image: Image.Image, digits: str, template: TicketTemplate) -> None:
     """Draw the ticket's bar code at its position in the template."""
-    code = template.barcode
+    barcode = template.barcode
+    middle_x_mm, top_mm = barcode.at_mm
     left_edge = (
-        _convert_to_dots(code.at_mm[0])
-        - compute_width_modules(TICKET_NUMBER_DIGIT_COUNT) * code.module_dots // 2
+        _convert_to_dots(middle_x_mm)
+        - compute_width_modules(TICKET_NUMBER_DIGIT_COUNT) * barcode.module_dots // 2
     )
-    top, bottom = _convert_to_dots(code.at_mm[1]), _convert_to_dots(code.at_mm[1] + code.height_mm) - 1
+    top_edge, bottom_edge = _convert_to_dots(top_mm), _convert_to_dots(top_mm + barcode.height_mm) - 1
     draw = ImageDraw.Draw(image)
-    x = left_edge + QUIET_ZONE_MODULES * code.module_dots
-    for index, modules in enumerate(encode_barcode_widths(digits)):
-        width = modules * code.module_dots
+    x = left_edge + QUIET_ZONE_MODULES * barcode.module_dots
+    for index, width_modules in enumerate(encode_barcode_widths(digits)):
+        width = width_modules * barcode.module_dots
         if index % 2 == 0:
-            draw.rectangle((x, top, x + width - 1, bottom), fill=_BLACK)
+            draw.rectangle((x, top_edge, x + width - 1, bottom_edge), fill=_BLACK)
         x += width

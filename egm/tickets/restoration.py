@@ -23,9 +23,10 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.tickets.copies import LOCK_FILE_NAME, MOVE_COLUMNS_SQL, TICKET_DATABASE_FILE_NAME
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
-from egm.tickets.movelog import (
+from egm.tickets.move_log import (
     EMPTY_MOVE_LOG_END,
     MOVE_LOG_FILE_NAME,
+    MoveLogEnd,
     MoveLogRow,
     get_end,
     is_next_row,
@@ -143,16 +144,19 @@ def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple
         proved_rows = max((_take_proved_prefix(rows, is_provable) for rows in copies), key=len)
         if proved_rows:
             return proved_rows, proof_text
-    numbered_rows = [_take_proved_prefix(rows, _has_next_move_number) for rows in copies[:2]]
-    if numbered_rows[0] and numbered_rows[0] == numbered_rows[1]:
-        return numbered_rows[
-            0
-        ], "two identical copies, authenticated with a machine key that no longer exists"
+    numbered_database_rows, numbered_log_rows = (
+        _take_proved_prefix(rows, _has_next_move_number) for rows in copies[:2]
+    )
+    if numbered_database_rows and numbered_database_rows == numbered_log_rows:
+        return (
+            numbered_database_rows,
+            "two identical copies, authenticated with a machine key that no longer exists",
+        )
     return [], "nothing"
 
 
 def _take_proved_prefix(
-    rows: Sequence[MoveLogRow], is_provable: Callable[[tuple[int, str], MoveLogRow], bool]
+    rows: Sequence[MoveLogRow], is_provable: Callable[[MoveLogEnd, MoveLogRow], bool]
 ) -> list[MoveLogRow]:
     """Return the rows before the first one that ``is_provable`` rejects.
 
@@ -167,20 +171,20 @@ def _take_proved_prefix(
     return proved_rows
 
 
-def _has_next_move_number(last_end: tuple[int, str], row: MoveLogRow) -> bool:
+def _has_next_move_number(last_end: MoveLogEnd, row: MoveLogRow) -> bool:
     """Return whether a ledger row has the number after that of ``last_end``, the previous move.
 
     The digest is not checked.
     """
-    return len(row) == 10 and row[0] == last_end[0] + 1
+    return len(row) == 10 and row[0] == last_end.move_number + 1
 
 
-def _is_next_keyless_row(last_end: tuple[int, str], row: MoveLogRow) -> bool:
+def _is_next_keyless_row(last_end: MoveLogEnd, row: MoveLogRow) -> bool:
     """Return whether a ledger row follows ``last_end``, the number and digest of the previous move.
 
     The row's digest must be valid in the format of earlier versions, which used no key.
     """
-    text = json.dumps([last_end[1], *row[:-1]], ensure_ascii=False)
+    text = json.dumps([last_end.digest, *row[:-1]], ensure_ascii=False)
     return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -216,17 +220,19 @@ def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
     """
     storage = DiskStorage()
     storage.make_folder(second_folder)
-    write_ahead_files = [folder / f"{TICKET_DATABASE_FILE_NAME}{end}" for end in ("-wal", "-shm")]
+    write_ahead_files = [folder / f"{TICKET_DATABASE_FILE_NAME}{suffix}" for suffix in ("-wal", "-shm")]
     database = folder / TICKET_DATABASE_FILE_NAME
-    log = second_folder / MOVE_LOG_FILE_NAME
-    earlier_log = folder / _EARLIER_LOG_FILE_NAME
-    old_files = [path for path in (*write_ahead_files, database, log, earlier_log) if storage.exists(path)]
-    number = next(n for n in count(1) if not any(_name_old_file(path, n).exists() for path in old_files))
+    move_log = second_folder / MOVE_LOG_FILE_NAME
+    earlier_move_log = folder / _EARLIER_LOG_FILE_NAME
+    old_files = [
+        path for path in (*write_ahead_files, database, move_log, earlier_move_log) if storage.exists(path)
+    ]
+    file_number = next(n for n in count(1) if not any(_name_old_file(path, n).exists() for path in old_files))
     for path in old_files:
-        _add_second_name(path, _name_old_file(path, number))
-    replace_file(storage, log, (new_folder / MOVE_LOG_FILE_NAME).read_bytes())
-    log.chmod(0o600)
-    for path in (*write_ahead_files, earlier_log):
+        _add_second_name(path, _name_old_file(path, file_number))
+    replace_file(storage, move_log, (new_folder / MOVE_LOG_FILE_NAME).read_bytes())
+    move_log.chmod(0o600)
+    for path in (*write_ahead_files, earlier_move_log):
         storage.remove(path)
     storage.rename(new_folder / TICKET_DATABASE_FILE_NAME, database)
     for changed_folder in dict.fromkeys((second_folder, folder)):

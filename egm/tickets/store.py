@@ -30,7 +30,7 @@ from egm.tickets.copies import (
 )
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, mask_number
-from egm.tickets.movelog import (
+from egm.tickets.move_log import (
     EMPTY_MOVE_LOG_END,
     MOVE_LOG_FILE_NAME,
     MoveLogEnd,
@@ -38,7 +38,7 @@ from egm.tickets.movelog import (
     compute_row_digest,
 )
 from egm.tickets.record import (
-    TICKET_LIFE_CYCLE,
+    TICKET_TRANSITIONS,
     TicketAction,
     TicketMove,
     TicketNumberingEnrolment,
@@ -94,7 +94,7 @@ class TicketStore:
         self._key = key
         self._head = head
         self._read_only = read_only
-        self._run = copies.run_sql
+        self._run_sql = copies.run_sql
 
     @classmethod
     def open(
@@ -173,7 +173,9 @@ class TicketStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, error_class: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     @property
@@ -226,7 +228,7 @@ class TicketStore:
         if self.read_move_digest(move_number) == digest:
             return ""
         return (
-            f"the ticket ledger ends at move {self.last_move[0]}, but is not the one with the stored last move"
+            f"the ticket ledger ends at move {self.last_move.move_number}, but is not the one with the stored last move"
             f" {move_number}: it was replaced by an older ledger or by that of another machine"
         )
 
@@ -282,7 +284,7 @@ class TicketStore:
         """
         with self.transaction():
             record = self.require_ticket(ticket_number)
-            allowed_states, _ = TICKET_LIFE_CYCLE[action]
+            allowed_states = TICKET_TRANSITIONS[action].allowed_states
             if record.state not in allowed_states:
                 raise TicketOrderError(
                     f"ticket {mask_number(ticket_number)}: {action} is not possible while the ticket is {record.state}"
@@ -322,26 +324,26 @@ class TicketStore:
                 )
             last_number, last_digest = self._copies.find_last_move()
             details = {"second": second_person, "why": reason, "moves": len(rows), "vouches": proof_text}
-            text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-            state = TICKET_LIFE_CYCLE[TicketAction.RESTORE_LEDGER][1].value
-            name = f"{LEDGER_MOVE_NUMBER_PREFIX}{last_number + 1}"
+            details_json = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            state = TICKET_TRANSITIONS[TicketAction.RESTORE_LEDGER].resulting_state.value
+            ledger_move_name = f"{LEDGER_MOVE_NUMBER_PREFIX}{last_number + 1}"
             row = (
                 last_number + 1,
-                name,
+                ledger_move_name,
                 0,
                 TicketAction.RESTORE_LEDGER.value,
                 state,
                 action_time.isoformat(),
                 actor,
                 None,
-                text,
+                details_json,
             )
             self._copies.insert_move((*row, compute_row_digest(self._key, last_digest, row)))
 
     def merge_write_ahead_log(self) -> None:
         """Move the content of SQLite's write-ahead log into the ledger's main file, before that file is renamed."""
-        self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        self._run("PRAGMA journal_mode=DELETE").fetchall()
+        self._run_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._run_sql("PRAGMA journal_mode=DELETE").fetchall()
 
     def store_enrolment(self, machine_serial: str, enrolment: TicketNumberingEnrolment) -> None:
         """Store the enrolment of a machine: the host's validation identifier and sequence.
@@ -349,7 +351,7 @@ class TicketStore:
         The machine's next ticket uses the sequence number that follows the stored one.
         """
         with self.transaction():
-            self._run(
+            self._run_sql(
                 "INSERT INTO enrolment VALUES (?, ?, ?) ON CONFLICT (machine_serial) DO UPDATE"
                 " SET validation_id = excluded.validation_id, sequence = excluded.sequence",
                 machine_serial,
@@ -360,27 +362,27 @@ class TicketStore:
     def increment_sequence(self, machine_serial: str) -> TicketNumberingEnrolment | None:
         """Increment a machine's validation sequence, and return its enrolment; None if the machine is not enrolled."""
         with self.transaction():
-            self._run(
+            self._run_sql(
                 "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",
                 _TICKET_SEQUENCE_MODULUS,
                 machine_serial,
             )
             return self.find_enrolment(machine_serial)
 
-    def mark_reported(self, ticket_number: str, reported_at: datetime) -> None:
+    def mark_read_by_host(self, ticket_number: str, read_at: datetime) -> None:
         """Record that the host knows a printed ticket; repeats change nothing."""
         with self.transaction():
             self.require_ticket(ticket_number)
-            self._run(
+            self._run_sql(
                 "INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING",
                 ticket_number,
-                reported_at.isoformat(),
+                read_at.isoformat(),
             )
 
     # ------------------------------------------------------------------ queries
     def find_ticket(self, ticket_number: str) -> TicketRecord | None:
         """Return the record of the ticket with this number, or None."""
-        row = self._run("SELECT issue_id FROM tickets WHERE number = ?", ticket_number).fetchone()
+        row = self._run_sql("SELECT issue_id FROM tickets WHERE number = ?", ticket_number).fetchone()
         return None if row is None else self._read_record(ticket_number, row[0])
 
     def require_ticket(self, ticket_number: str) -> TicketRecord:
@@ -392,26 +394,26 @@ class TicketStore:
 
     def find_by_issue(self, issue_id: str) -> TicketRecord | None:
         """Return the record of the ticket that was reserved under this issue id, or None."""
-        row = self._run("SELECT number FROM tickets WHERE issue_id = ?", issue_id).fetchone()
+        row = self._run_sql("SELECT number FROM tickets WHERE issue_id = ?", issue_id).fetchone()
         return None if row is None else self._read_record(row[0], issue_id)
 
     def find_by_redemption(self, redemption_id: str) -> TicketRecord | None:
         """Return the record of the ticket that was locked under this redemption id, or None."""
-        row = self._run(
+        row = self._run_sql(
             "SELECT number FROM moves WHERE redemption_id = ? AND action = 'lock'", redemption_id
         ).fetchone()
         return None if row is None else self.require_ticket(row[0])
 
     def find_next_sequence(self, machine_serial: str) -> int:
         """Return the sequence number of the machine's next ticket."""
-        row = self._run(
+        row = self._run_sql(
             "SELECT max(sequence) FROM tickets WHERE machine_serial = ?", machine_serial
         ).fetchone()
         return int(row[0] or 0) + 1
 
     def find_enrolment(self, machine_serial: str) -> TicketNumberingEnrolment | None:
         """Return the machine's validation identifier and the sequence last used, or None."""
-        row = self._run(
+        row = self._run_sql(
             "SELECT validation_id, sequence FROM enrolment WHERE machine_serial = ?", machine_serial
         ).fetchone()
         return None if row is None else TicketNumberingEnrolment(*row)
@@ -419,7 +421,7 @@ class TicketStore:
     def iter_records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[TicketRecord]:
         """Yield ticket records, newest first, of the given ticket states and machine; of all if none are given."""
         selected_states = states or tuple(TicketState)
-        rows = self._run(
+        rows = self._run_sql(
             f"""SELECT t.number, t.issue_id FROM tickets t JOIN moves m USING (number)
                 WHERE m.step = (SELECT max(step) FROM moves WHERE number = t.number)
                   AND m.state IN ({", ".join("?" * len(selected_states))})
@@ -430,12 +432,12 @@ class TicketStore:
         ).fetchall()
         return (self._read_record(number, issue_id) for number, issue_id in rows)
 
-    def list_unreported(self, machine_serial: str) -> list[TicketRecord]:
+    def list_unread(self, machine_serial: str) -> list[TicketRecord]:
         """Return the records of a machine's tickets that the host has not acknowledged, oldest first.
 
         Tickets whose printing failed are left out.
         """
-        rows = self._run(
+        rows = self._run_sql(
             """SELECT t.number, t.issue_id FROM tickets t LEFT JOIN reported r USING (number)
                WHERE r.number IS NULL AND t.machine_serial = ?
                  AND NOT EXISTS (SELECT 1 FROM moves WHERE number = t.number AND action = 'fail')
@@ -450,7 +452,7 @@ class TicketStore:
         Tickets of other machines, entered with the value that the host stated, are left out. The sum of the totals
         whose :attr:`TicketTotal.is_owed` is True is the outstanding liability.
         """
-        rows = self._run(
+        rows = self._run_sql(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
                       json_extract(first.story, '$.ticket.currency'), count(*),
                       sum(json_extract(first.story, '$.ticket.amount_cents'))
@@ -461,8 +463,8 @@ class TicketStore:
             HOST_ISSUER,
         ).fetchall()
         return [
-            TicketTotal(TicketState(state), TicketKind(kind), currency, tickets, amount_cents)
-            for state, kind, currency, tickets, amount_cents in rows
+            TicketTotal(TicketState(state), TicketKind(kind), currency, ticket_count, amount_cents)
+            for state, kind, currency, ticket_count, amount_cents in rows
         ]
 
     def sum_action_cents_by_kind(self, actor: str, action: TicketAction) -> dict[TicketKind, int]:
@@ -470,7 +472,7 @@ class TicketStore:
 
         The values are minor units, by kind of ticket.
         """
-        rows = self._run(
+        rows = self._run_sql(
             """SELECT json_extract(first.story, '$.ticket.kind'),
                       sum(json_extract(first.story, '$.ticket.amount_cents'))
                FROM moves m JOIN moves first ON first.number = m.number AND first.step = 1
@@ -485,7 +487,7 @@ class TicketStore:
 
         A restoration starts a new ledger with the provable moves of the old one (:mod:`egm.tickets.restoration`).
         """
-        row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
+        row = self._run_sql("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
         return None if row is None else self._read_moves(row[0])[0]
 
     # ------------------------------------------------------------------ rows
@@ -501,8 +503,8 @@ class TicketStore:
     ) -> None:
         """Append one move to the ticket ledger, with a keyed digest that chains it to the last move."""
         last_number, last_digest = self._copies.find_last_move()
-        text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        state = TICKET_LIFE_CYCLE[action][1].value
+        details_json = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        state = TICKET_TRANSITIONS[action].resulting_state.value
         row = (
             last_number + 1,
             ticket_number,
@@ -512,7 +514,7 @@ class TicketStore:
             action_time.isoformat(),
             actor,
             redemption_id,
-            text,
+            details_json,
         )
         self._copies.insert_move((*row, compute_row_digest(self._key, last_digest, row)))
 
@@ -534,7 +536,7 @@ class TicketStore:
                 action_time=datetime.fromisoformat(action_time),
                 actor=actor,
                 redemption_id=redemption_id,
-                details=json.loads(text),
+                details=json.loads(details_json),
             )
-            for move_number, _, step, action, state, action_time, actor, redemption_id, text, _ in rows
+            for move_number, _, step, action, state, action_time, actor, redemption_id, details_json, _ in rows
         )

@@ -37,4 +37,4 @@ def test_a_device_is_identified_by_what_it_reports_itself(protocol):
         assert len(rig.list_events(DeviceIdentified)) == 1, "the identity is reported once"
 
     jump(scene())
-    assert page_data.identities == {"device": IDENTITIES[protocol]}
+    assert page_data.identity_by_device_name == {"device": IDENTITIES[protocol]}

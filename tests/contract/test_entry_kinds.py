@@ -18,7 +18,7 @@ BELOW = {
     "egm/features/memory_clear/records.py": "reads a clear's entries, which are declared above it",
     "egm/play/records/games.py": "the open game is read by features below play",
     "egm/staff/service/pages.py": "shows the journal's own entries and the clear's",
-    "egm/staff/sheet.py": "a sheet names the doors that were opened, whose entries import those of the staff",
+    "egm/staff/intervention_sheet.py": "a sheet names the doors that were opened, whose entries import those of the staff",
     "egm/tickets/audit.py": "the ticket ledger is a library below money",
     "egm/tickets/proof.py": "the ticket ledger is a library below money",
     "meters/archive.py": "the journal's own entry",

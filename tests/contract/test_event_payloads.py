@@ -137,7 +137,9 @@ def test_an_event_carries_the_payload_declared_for_it(tmp_path):
     with pytest.raises(
         EventError, match=r"^bill_escrowed: expected the payload GameRequest, found BillEscrowed"
     ):
-        Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=1, amount_cents=500)).read_payload(GameRequest)
+        Event(EventType.BILL_ESCROWED, BillEscrowed(escrow_number=1, amount_cents=500)).read_payload(
+            GameRequest
+        )
     assert rig.journal.sequence == before
     rig.close()
 

@@ -23,11 +23,11 @@ from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import DecisionRequest, Hello
 from egm.links.sas.readout_builder import MeterReadingCache, ReadoutBuilder
-from egm.play.choosing import find_highest_stake_credits
+from egm.play.game_messages import find_pending_decision
 from egm.play.installed_games import InstalledGame
 from egm.play.records.games import GameInProgress
 from egm.play.records.tables import list_tables_with_standing_bets
-from egm.play.showing import find_pending_decision
+from egm.play.selections import find_highest_stake_credits
 from egm.play.wager_texts import SETTLED_RESULT_NAMES
 from egm.profiles import load_profile
 from egm.progressive.pools import ProgressivePools
@@ -208,7 +208,7 @@ def test_a_first_bet_is_limited_so_that_every_raise_fits_the_bet_limit(rig, game
         assert lay(machine, bets)
         machine.engine.handle(EventType.PLAY)
         while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], DecisionRequest):
-            decision = machine.machine.component(GameInProgress).conversation.decision
+            decision = machine.machine.component(GameInProgress).stepped_game.decision
             certified = [option for option in decision.options if option != "insurance"]
             assert set(certified) <= set(find_pending_decision(machine.machine).options)
             machine.engine.handle(EventType.CHOOSE, value=max(certified, key=decision.get_added_credits))

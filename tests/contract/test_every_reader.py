@@ -65,7 +65,7 @@ LEVEL = LevelDefinition(
     terms=LevelTerms(base_cents=1500, increment=Fraction(1, 25)),
     stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=25, hit_rate=Fraction(1, 100)),
 )
-POOL = ProgressivePool(definition=LEVEL, game="game", level="top", keeper=LevelKeeper.CONTROLLER)
+POOL = ProgressivePool(definition=LEVEL, game_id="game", level_name="top", keeper=LevelKeeper.CONTROLLER)
 MACHINE = "EGM-1"
 JOIN = {
     "type": "join", "machine": MACHINE, "nonce": "n",
@@ -493,7 +493,7 @@ ELSEWHERE = {
     "egm/screen/web_auth.py": "the supervisor's memory of sessions: test_web",
     "egm/staff/identities.py": "the machine's own register",
     "egm/tickets/model.py": "the machine's own ticket ledger: tests/egm/tickets",
-    "egm/tickets/movelog.py": "the machine's own ticket ledger: tests/egm/tickets",
+    "egm/tickets/move_log.py": "the machine's own ticket ledger: tests/egm/tickets",
     "egm/tickets/restoration.py": "the machine's own ticket ledger: tests/egm/tickets",
     "egm/tickets/store.py": "the machine's own ticket ledger: tests/egm/tickets",
     "egm/tickets/templates/template.py": "a jurisdiction's ticket template: tests/egm/tickets",

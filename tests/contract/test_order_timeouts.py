@@ -25,7 +25,7 @@ from egm.devices.interface import (
 )
 from egm.devices.transient import TransientPayoutLedger, TransientPrintLedger
 from egm.kernel.events import EventType, State
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.profiles import load_profile
 from egm.staff.service import device_tests

@@ -27,7 +27,7 @@ from egm.app.process import MachineProcess
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import OperatorError
-from egm.integrity.signed_file import compute_digest
+from egm.integrity.signed_file import compute_cabinet_file_digest
 from egm.kernel.events import State
 from egm.people import Permission, Person, Role, Roster
 from egm.progressive.connection import check_certificates
@@ -130,7 +130,11 @@ class Setting:
             check_certificates(load_cabinet(self.file).progressive_link, SERIAL)
         with open_view(self.state.root) as view:
             last = next(view.entries("cabinet.signed", limit=1, newest_first=True)).record
-            assert (last["digest"], last["text"], last["persons"]) == (compute_digest(text), text, ["1", "2"])
+            assert (last["digest"], last["text"], last["persons"]) == (
+                compute_cabinet_file_digest(text),
+                text,
+                ["1", "2"],
+            )
             enrolled = [entry.record["certificate"] for entry in view.entries("link.enrolled")]
             assert enrolled == (
                 [LinkCertificateFolder.for_state_folder(self.state.root).current_certificate_digest]

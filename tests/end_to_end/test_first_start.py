@@ -23,7 +23,7 @@ from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import SimulatedPort
-from egm.integrity.signed_file import compute_digest
+from egm.integrity.signed_file import compute_cabinet_file_digest
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode_message
 from egm.people import Role, Roster
 from egm.progressive.connection import check_certificates
@@ -213,7 +213,7 @@ async def enrol_persons(hand):
     await hand.touch("next")
 
 
-async def sign_file(hand):
+async def sign_cabinet_file(hand):
     """Sign as the two persons, after a wrong PIN and an attempt to sign twice."""
     await hand.come_to("signing", ready=lambda page: hand.offers("sign"))
     await hand.touch("sign")
@@ -294,7 +294,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
             await hand.touch("next")
             await enrol_with_floor(hand, stick, tmp_path / "floor")
             await enrol_persons(hand)
-            await sign_file(hand)
+            await sign_cabinet_file(hand)
             async with asyncio.timeout(PATIENCE_SECONDS):
                 assert await process.wait() == 4  # start again with a file
         async with run_first_start(folder, file):
@@ -318,14 +318,14 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
     assert (record["persons"], record["broker"]) == (["11", "12"], "10.0.0.2:8883")
     assert cabinet.machine.time_zone == "America/Toronto"
     roster = Roster.load(folder.staff)
-    assert [(person.id, person.role) for person in roster.people.values()] == [
+    assert [(person.id, person.role) for person in roster.person_by_staff_number.values()] == [
         ("11", Role.MANAGER),
         ("12", Role.TECHNICIAN),
     ]
     assert roster.authenticate("12", PINS["12"]) is not None
     (record,) = entries(folder, "cabinet.signed")
     assert record["persons"] == ["11", "12"]
-    assert record["digest"] == compute_digest(file.read_text())
+    assert record["digest"] == compute_cabinet_file_digest(file.read_text())
     assert record["text"] == file.read_text()
     assert not any(
         pin in path.read_text(errors="replace") for pin in PINS.values() for path in [file, folder.staff]
@@ -347,7 +347,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
             await choose_devices_and_games(hand)
             await hand.touch("without")
             await enrol_persons(hand)
-            await sign_file(hand)
+            await sign_cabinet_file(hand)
             async with asyncio.timeout(PATIENCE_SECONDS):
                 assert await process.wait() == 4  # start again with a file
         async with run(folder, file):

@@ -24,7 +24,7 @@ from egm.integrity.signed_file import (
     CABINET_SIGNED_KIND,
     SIGNATURE_FILE_NAME,
     CabinetFileSignature,
-    compute_digest,
+    compute_cabinet_file_digest,
 )
 from meters import open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
@@ -76,7 +76,10 @@ def is_asking_again(computer):
         has_journal = JournalLocation(DiskStorage(), first, first / SECOND_FOLDER).has_journal
         if not (is_unset or has_journal):
             signature, _ = CabinetFileSignature.read(first / SIGNATURE_FILE_NAME)
-            assert (signature.digest, [*signature.persons]) == (compute_digest(file.read_text()), SIGNERS)
+            assert (signature.digest, [*signature.persons]) == (
+                compute_cabinet_file_digest(file.read_text()),
+                SIGNERS,
+            )
     if has_journal:
         computer.audit_media()
     return is_unset
@@ -88,7 +91,7 @@ def check_machine_runs(computer):
     computer.cut_power()
     computer.audit_media(is_settled=True)
     with computer.mounted_media() as (first, _), open_view(first) as view:
-        expected = (compute_digest((first / "cabinet.toml").read_text()), SIGNERS)
+        expected = (compute_cabinet_file_digest((first / "cabinet.toml").read_text()), SIGNERS)
         signed = [
             (entry.record["digest"], entry.record["persons"]) for entry in view.entries(CABINET_SIGNED_KIND)
         ]

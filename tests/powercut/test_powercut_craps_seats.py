@@ -10,7 +10,7 @@ from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import can_join_shared_round, list_tables_with_standing_bets
-from egm.play.tables import read_table_view
+from egm.play.standing_bets import read_table_view
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.definition import LIBRARY_FOLDER
 

@@ -51,7 +51,7 @@ class Jackpot(Life):
         assert rig.state is State.HANDPAY  # the whole is paid by hand
         found = read_level(rig)
         assert (found.contributed_amount, found.paid_cents, found.hit_count) == (150, SHARE + WHOLE, 2)
-        assert (found.seeded_cents, found.current) == (10_000_00 + 999_55 + 10_000_00, 10_000_00)
+        assert (found.seeded_cents, found.current_amount) == (10_000_00 + 999_55 + 10_000_00, 10_000_00)
         meters = rig.journal.meters().values
         assert (meters["coin_in"], meters["games_played"]) == (3 * 400, 3)
         owed = rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]

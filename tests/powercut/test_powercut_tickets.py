@@ -45,7 +45,7 @@ def steps(desk, numbers):
         ("release a 1", lambda: desk.abort_redemption("in-1", "returned")),
         ("lock a 2", lambda: desk.begin_redemption("in-2", numbers["a"])),
         ("redeem a 2", lambda: desk.commit_redemption("in-2")),
-        ("report a", lambda: desk.mark_reported(numbers["a"])),
+        ("report a", lambda: desk.mark_read_by_host(numbers["a"])),
         ("reserve c", lambda: prepare("c", 3000)),
         ("issue c", lambda: desk.record_printed(numbers["c"])),
     )
@@ -80,7 +80,7 @@ class Session:
                     machine,
                     rules,
                     Noon(),
-                    numbering=build_stand_alone_numbering(self.chance.randrange),
+                    create_number=build_stand_alone_numbering(self.chance.randrange),
                     is_ticket_number=is_stand_alone_number,
                 )
                 for _, call in steps(desk, self.numbers)[self.step_count :]:

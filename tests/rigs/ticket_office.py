@@ -49,7 +49,7 @@ class Office:
         self._chance = random.Random(serial)
         self._made = (make_issuer(serial), rules)
         self._options = {
-            "numbering": build_stand_alone_numbering(self._chance.randrange),
+            "create_number": build_stand_alone_numbering(self._chance.randrange),
             "is_ticket_number": is_stand_alone_number,
         } | options
         self.restart()
@@ -79,7 +79,7 @@ def make_ticket(**changes):
         "expires_at": datetime(2026, 4, 1, 4, 0, 0, tzinfo=UTC),
         "machine_serial": "EGM-0000001",
         "operator_number": "17",
-        "house": HOUSE,
+        "venue": HOUSE,
         "template": "generic",
     }
     return Ticket(**(fields | changes))

@@ -20,7 +20,7 @@ from egm.money import entries
 from egm.money.keys import MoneyKey
 from egm.play.entries import LARGEST_PRIZES_COMPUTED
 from egm.play.keys import PlayKey
-from egm.play.records.residual import ResidualTerms
+from egm.play.records.residual_terms import ResidualTerms
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
 from meters import StoredEntry

@@ -15,7 +15,6 @@ from egm.features.memory_clear.records import CARRIED_STATE_KIND
 from egm.integrity.entries import POWER_UP
 from egm.integrity.keys import IntegrityKey
 from egm.money.records.money import PrizeRecord
-from egm.play.conversation import REPLAY_ERRORS, GameConversation, can_win_without_draw, replay_game
 from egm.play.entries import (
     GAME_DOUBLE_UP,
     GAME_VOID,
@@ -28,7 +27,8 @@ from egm.play.entries import (
 from egm.play.keys import PlayKey, WheelKey
 from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, RecordedStep
 from egm.play.records.wheel import WheelSpin
-from egm.play.void_rule import OpenGameFacts, reason_void_is_refused
+from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame, can_win_without_draw, replay_game
+from egm.play.void_rule import OpenGameState, reason_void_is_refused
 from egm.progressive.pools import has_prescribed_amounts
 from egm.record_codec import RecordError, from_json
 from egm.seats.entries import BETTING_CLOSED, WHEEL_NUMBER_RECEIVED
@@ -482,9 +482,7 @@ class GameAudit:
         Return the outcome, or None if the game waits for a decision of the player. If the draws of a step cannot
         be replayed, return the outcome that this step records.
         """
-        conversation = GameConversation(
-            game, start_record.wager, start_record.table_state, builds_prompts=False
-        )
+        conversation = SteppedGame(game, start_record.wager, start_record.table_state, builds_prompts=False)
         carried_step_count = len(start_record.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
             (play.start, step, start_record.outcome if number == carried_step_count else None)
@@ -518,7 +516,7 @@ class GameAudit:
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
 
     def _check_raise(
-        self, entry: StoredEntry, start_record: GameRecord, step: GameChoice, conversation: GameConversation
+        self, entry: StoredEntry, start_record: GameRecord, step: GameChoice, conversation: SteppedGame
     ) -> None:
         """Check that a player's choice adds exactly the stake that the game requires for this choice."""
         decision = conversation.decision
@@ -653,7 +651,7 @@ class GameAudit:
                 conversation = replay_game(game, game_record)
         self._stakes.check_void(play.entries, start_record, conversation, end_entry, void_record)
         wheel_number = self._find_wheel_number(start_record) if start_record.round_id else None
-        open_game = OpenGameFacts(
+        open_game = OpenGameState(
             is_decided=game_record.outcome is not None,
             can_be_replayed=conversation is not None,
             is_next_step_recorded=wheel_number is not None or self._rounds.is_behind_round(game_record),
@@ -731,7 +729,7 @@ def _remove_pay_row_marks(outcome: Outcome) -> Outcome:
     )
 
 
-def _is_waiting_for_wheel(conversation: GameConversation | None) -> bool:
+def _is_waiting_for_wheel(conversation: SteppedGame | None) -> bool:
     """Return whether the replayed game waits for the number of a physical wheel."""
     decision = None if conversation is None else conversation.decision
     return decision is not None and decision.kind == DECISION_OF_WHEEL

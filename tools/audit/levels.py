@@ -79,7 +79,7 @@ _OPERATOR_ACCOUNT_PREFIX: Final = "house:progressive:"
 class _Play:
     """An open game as the level audit needs it: the pools of its progressive levels, and its hits so far."""
 
-    pool_by_level: Mapping[str, str] = field(default_factory=dict)
+    pool_id_by_level: Mapping[str, str] = field(default_factory=dict)
     """The pool of each progressive level of the game, by level name."""
     hits: list[tuple[str, int | str]] = field(default_factory=list)
     """The hits so far, as (pool, locked amount in minor units); for a linked level, (pool, claim id)."""
@@ -198,20 +198,20 @@ class LevelAudit:
             elif prefix == "sealed":
                 sealed_prize = from_json(CommittedPrize, value, name)
                 self._commitments[suffix, sealed_prize.prize_number] = sealed_prize.commitment
-        if kind == CARRIED_GAME_KIND and game is not None and game.levels.pool_by_level:
+        if kind == CARRIED_GAME_KIND and game is not None and game.levels.pool_id_by_level:
             for contribution in game.levels.contributions:
                 if contribution.contribution_number is not None:
-                    key = contribution.pool, contribution.contribution_number
+                    key = contribution.pool_id, contribution.contribution_number
                     self._play_by_contribution[key] = game.play_id
             if not game.end_entry_kind:
-                hits = [(hit.pool, _find_claim_or_amount(hit)) for hit in game.levels.hits]
-                self._open_plays[game.play_id] = _Play(game.levels.pool_by_level, hits)
+                hits = [(hit.pool_id, _find_claim_or_amount(hit)) for hit in game.levels.hits]
+                self._open_plays[game.play_id] = _Play(game.levels.pool_id_by_level, hits)
 
     def _add_carried_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
         """Store a level that a memory clear carried over; the entry must transfer the amounts that the level has."""
         opening = read_record(entry, LevelCarried).opened_level
         if opening is not None:
-            self._pool_terms[pool] = opening.game, opening.level, opening.stake_cents
+            self._pool_terms[pool] = opening.game_id, opening.level_name, opening.stake_cents
         self.levels[pool] = level
         posting.check_pool_balances(pool, level, lambda name: _sum_transfers_into(entry, name))
 
@@ -221,10 +221,10 @@ class LevelAudit:
             self._check_level_opening(entry, read_record(entry, LevelOpened))
         elif kind == LEVEL_CHANGED.kind:
             change_record = read_record(entry, LevelChanged)
-            self.levels[change_record.pool] = self.levels[change_record.pool].change_terms(
+            self.levels[change_record.pool_id] = self.levels[change_record.pool_id].change_terms(
                 change_record.terms
             )
-            self._check_stored_levels(entry, [change_record.pool])
+            self._check_stored_levels(entry, [change_record.pool_id])
         elif kind == LEVEL_MOVED.kind:
             move_record = read_record(entry, LevelMoved)
             self._check_level_transfer(entry, move_record.source, move_record.target)
@@ -238,7 +238,7 @@ class LevelAudit:
         """
         if kind == PRIZE_COMMITTED.kind:
             commitment = read_record(entry, ReceivedCommitment)
-            self._commitments.setdefault((commitment.pool, commitment.prize_number), commitment.commitment)
+            self._commitments.setdefault((commitment.pool_id, commitment.prize_number), commitment.commitment)
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, read_record(entry, MysteryPrizeWon))
         elif kind in _WIN_REGISTER_KINDS:
@@ -246,8 +246,8 @@ class LevelAudit:
         elif kind == GAME_ENDED_WITH_UNDECIDED_LEVELS.kind:
             ended_game = read_record(entry, GameEndedWithUndecidedLevels)
             play = self._open_plays.get(ended_game.play_id)
-            if play is None or set(ended_game.pools) - set(play.pool_by_level.values()):
-                open_pools = [] if play is None else sorted(set(play.pool_by_level.values()))
+            if play is None or set(ended_game.pools) - set(play.pool_id_by_level.values()):
+                open_pools = [] if play is None else sorted(set(play.pool_id_by_level.values()))
                 self._report_finding(
                     entry,
                     f"record.pools: expected levels of the open play, {open_pools}; found {list(ended_game.pools)}",
@@ -261,10 +261,10 @@ class LevelAudit:
                 if kind == AWARD_LOCKED.kind
                 else read_record(entry, ClaimSettledUnanswered)
             )
-            self._awarded_cents.setdefault(award.claim, award.amount_cents)
+            self._awarded_cents.setdefault(award.claim_id, award.amount_cents)
         elif kind == CONTROLLER_COUNT_AHEAD.kind:
             counted_record = read_record(entry, ContributionsCounted)
-            self._contribution_numbers[counted_record.pool] = counted_record.counted_number
+            self._contribution_numbers[counted_record.pool_id] = counted_record.counted_number
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
         """Check that two people ruled on a claim and stated a reason; store the amount that they awarded."""
@@ -272,19 +272,19 @@ class LevelAudit:
             persons = list(record.persons)
             self._report_finding(
                 entry,
-                f"record.persons and record.reason: a ruling on claim {record.claim} needs two people and a reason, "
+                f"record.persons and record.reason: a ruling on claim {record.claim_id} needs two people and a reason, "
                 f"found {persons} and {record.reason!r}",
             )
-        self._claims_with_ruling.add(record.claim)
+        self._claims_with_ruling.add(record.claim_id)
         if record.awarded_cents is not None:
-            self._awarded_cents.setdefault(record.claim, record.awarded_cents)
+            self._awarded_cents.setdefault(record.claim_id, record.awarded_cents)
 
     def _check_level_opening(self, entry: StoredEntry, record: LevelOpened) -> None:
         """Check that the entry opens a new progressive level, with the base amount and state that its terms require."""
-        pool = record.pool
+        pool = record.pool_id
         if pool in self.levels:
             self._report_finding(entry, f"record.pool: level {pool} was already open before this entry")
-        self._pool_terms[pool] = record.game, record.level, record.stake_cents
+        self._pool_terms[pool] = record.game_id, record.level_name, record.stake_cents
         level = self.levels[pool] = Level.open(record.terms)
         self._compare_pool_transfers(entry, posting.build_opening_transfers(pool, level))
         self._check_stored_levels(entry, [pool])
@@ -312,7 +312,7 @@ class LevelAudit:
         participations = () if game is None else self._check_levels_played(entry, game, started_game)
         if game is None or not participations:  # the audit of games reports a missing definition
             return
-        play = self._open_plays[started_game.play_id] = _Play(level_record.pool_by_level, game_id=game.id)
+        play = self._open_plays[started_game.play_id] = _Play(level_record.pool_id_by_level, game_id=game.id)
         level_changes, denomination_cents = (
             _ExpectedLevelTransfers(self.levels),
             started_game.denomination_cents,
@@ -321,13 +321,13 @@ class LevelAudit:
         draws = list(level_record.mystery_draws)
         contributions: dict[str, list[LevelContribution]] = {}
         for contribution in level_record.contributions:
-            contributions.setdefault(contribution.pool, []).append(contribution)
+            contributions.setdefault(contribution.pool_id, []).append(contribution)
         for pool in contributions.keys() - {
-            play.pool_by_level[participation.level] for participation in participations
+            play.pool_id_by_level[participation.level] for participation in participations
         }:
             self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
         for participation in participations:
-            pool = play.pool_by_level[participation.level]
+            pool = play.pool_id_by_level[participation.level]
             wager_cents = compute_contributing_credits(participation, started_game.wager) * denomination_cents
             due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
             found_cents = sum(contribution.wager_cents for contribution in contributions.get(pool, ()))
@@ -371,7 +371,7 @@ class LevelAudit:
         )
         stake_cents = stake_credits * started_game.denomination_cents
         for contribution in contributions:
-            pool = contribution.pool
+            pool = contribution.pool_id
             contribution_number = self._check_linked_contribution(
                 entry, participation, contribution, stake_cents
             )
@@ -389,7 +389,7 @@ class LevelAudit:
         except PaytableError as error:
             self._report_finding(entry, f"record.wager is not valid: {error}")
             return ()
-        recorded_levels = started_game.levels.pool_by_level.keys()
+        recorded_levels = started_game.levels.pool_id_by_level.keys()
         if not participations and not recorded_levels:
             if started_game.levels != _NO_LEVELS_PLAYED:
                 self._report_finding(
@@ -443,7 +443,7 @@ class LevelAudit:
         wager_cents: int,
     ) -> int:
         """Check a contribution to a linked level and its running number; return the number."""
-        pool, contribution_number = contribution.pool, contribution.contribution_number
+        pool, contribution_number = contribution.pool_id, contribution.contribution_number
         expected_number = self._contribution_numbers.get(pool, 0) + 1
         if contribution_number is None or contribution_number != expected_number:
             self._report_finding(
@@ -475,7 +475,7 @@ class LevelAudit:
         after its game may move money, and it must be in the register of wins. A prize won by an open game is stored as
         a hit of that game.
         """
-        pool, claim, amount_cents = record.pool, record.claim_id, record.amount_cents
+        pool, claim, amount_cents = record.pool_id, record.claim_id, record.amount_cents
         play_id, late_decision = str(record.play_id), record.late_decision
         if self._play_by_contribution.get((pool, record.contribution_number)) != play_id:
             winning_play_id = self._play_by_contribution.get(
@@ -495,7 +495,7 @@ class LevelAudit:
         if late_decision == "hand":
             line = self._late_register_lines.pop(f"{claim}.hit", None)
             registered_hit = (
-                None if line is None else (line.play_id, line.pool, line.amount_cents, line.payment_method)
+                None if line is None else (line.play_id, line.pool_id, line.amount_cents, line.payment_method)
             )
             if registered_hit != (play_id, pool, amount_cents, "hand"):
                 self._report_finding(
@@ -584,10 +584,10 @@ class LevelAudit:
         )
         expected = [
             *((level, pool, None) for level, pool in won_mystery_levels),
-            *((level, play.pool_by_level[level], share) for level, share in outcome_hits),
+            *((level, play.pool_id_by_level[level], share) for level, share in outcome_hits),
         ]
-        if [(hit.level, hit.pool, hit.won_share) for hit in hit_records] != expected:
-            recorded_hits = [(hit.level, hit.pool, hit.won_share) for hit in hit_records]
+        if [(hit.level_name, hit.pool_id, hit.won_share) for hit in hit_records] != expected:
+            recorded_hits = [(hit.level_name, hit.pool_id, hit.won_share) for hit in hit_records]
             self._report_finding(
                 entry, f"record hits: expected {expected}, which the draws give; found {recorded_hits}"
             )
@@ -670,12 +670,15 @@ class LevelAudit:
             self._late_register_lines[entry.id] = record
             return
         self._register_lines.setdefault(record.play_id, []).append((entry, record))
-        if play.pool_by_level.get(record.level) != record.pool or play.game_id not in {"", record.game}:
+        if play.pool_id_by_level.get(record.level_name) != record.pool_id or play.game_id not in {
+            "",
+            record.game_id,
+        }:
             self._report_finding(
                 entry,
-                f"record: {record.play_id} plays {play.game_id or record.game} for the levels "
-                f"{dict(play.pool_by_level)}; "
-                f"found {record.game}, level {record.level} of {record.pool}",
+                f"record: {record.play_id} plays {play.game_id or record.game_id} for the levels "
+                f"{dict(play.pool_id_by_level)}; "
+                f"found {record.game_id}, level {record.level_name} of {record.pool_id}",
             )
 
     def _check_register(
@@ -695,12 +698,12 @@ class LevelAudit:
                 end_entry, f"the register of wins: expected the lines {expected_ids}, found {recorded_ids}"
             )
         for (entry, hit), (pool, cents) in zip(register_lines, hit_worths, strict=False):
-            recorded_line = hit.pool, hit.amount_cents, hit.payment_method, hit.game
-            if recorded_line != (pool, cents, payment_method, game_id or hit.game):
+            recorded_line = hit.pool_id, hit.amount_cents, hit.payment_method, hit.game_id
+            if recorded_line != (pool, cents, payment_method, game_id or hit.game_id):
                 self._report_finding(
                     entry,
                     f"record: expected pool, cents, way and game "
-                    f"{(pool, cents, payment_method, game_id or hit.game)}, found {recorded_line}",
+                    f"{(pool, cents, payment_method, game_id or hit.game_id)}, found {recorded_line}",
                 )
 
     # ------------------------------------------------------------------ what must be the same
@@ -766,7 +769,7 @@ def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
     """
     claim_or_amount = hit.amount_cents if hit.claim_id is None else hit.claim_id
     if claim_or_amount is None:
-        raise ValueError(f"hit of {hit.pool}: expected an amount or a claim, found neither")
+        raise ValueError(f"hit of {hit.pool_id}: expected an amount or a claim, found neither")
     return claim_or_amount
 
 

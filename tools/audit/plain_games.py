@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from egm.play.conversation import GameConversation
 from egm.play.entries import GAME_CHOICE, GAME_END, GAME_PUSH, GAME_START
 from egm.play.keys import TableKey
 from egm.play.records.tables import TableStateKeys, find_table_keys
+from egm.play.stepped_game import SteppedGame
 from egm.progressive.pools import has_prescribed_amounts
 from meters.entry import encode_canonical_json, is_time, parse_json
 from meters.identifiers import JOURNAL_TAG_DIGIT_COUNT, JOURNAL_TAG_PATTERN
@@ -176,7 +176,7 @@ class _PlainGame:
     credit_before_cents: int
     start_time: str
     """The recorded time of the game's start."""
-    conversation: GameConversation
+    conversation: SteppedGame
     first_sequence: int
     sequence: int
     head_hex: str
@@ -413,7 +413,7 @@ class PlainGameFinder:
         table = self._find_table(terms, match["table"] or INITIAL_TABLE_STATE_JSON)
         if table is None:
             return None
-        conversation = GameConversation(table.game, terms.wager, builds_prompts=False)
+        conversation = SteppedGame(table.game, terms.wager, builds_prompts=False)
         if not _play_recorded_step(conversation, None, match["draws"], match["outcome"]):
             return None
         return _PlainGame(
@@ -544,7 +544,7 @@ class PlainGameFinder:
 
 
 def _play_recorded_step(
-    conversation: GameConversation, choice: Choice | None, draws: bytes, outcome: bytes
+    conversation: SteppedGame, choice: Choice | None, draws: bytes, outcome: bytes
 ) -> bool:
     """Play one step of a game with the recorded draws.
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from egm.errors import InvariantError
 from egm.kernel.credits import divide_stakes_by_account
 from egm.kernel.positions import Position
-from egm.play.conversation import GameConversation, list_decided_bets
 from egm.play.entries import GAME_PUSH, TABLE_BETS_RETURNED, GameEndByHand, GameVoid, StakesReturned
 from egm.play.keys import TableKey
 from egm.play.records.game_record import (
@@ -31,6 +30,7 @@ from egm.play.records.tables import (
     find_table_keys,
     join_table_state,
 )
+from egm.play.stepped_game import SteppedGame, list_decided_bets
 from egm.play.void_rule import Ruling
 from egm.record_codec import RecordError, from_json, to_json
 from meters import StoredEntry
@@ -441,7 +441,7 @@ class StakeAudit:
         self,
         entries: tuple[StoredEntry, ...],
         start_record: GameRecord,
-        conversation: GameConversation | None,
+        conversation: SteppedGame | None,
         end_entry: StoredEntry,
         void_record: GameVoid,
     ) -> None:

@@ -15,9 +15,9 @@ from egm.features.tournament.records import InstalledRules
 from egm.features.tournament.rules import Tournament, find_listed_machine, list_violations, parse_rules
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
-from egm.play.conversation import GameConversation
 from egm.play.records.game_record import GameChoice, GameRecord, LastGame
 from egm.play.records.played_round import PlayedRound
+from egm.play.stepped_game import SteppedGame
 from egm.record_codec import RecordError, from_json
 from meters import StoredEntry
 from paytables import Choice, PaytableError, ReplayDrawSource
@@ -240,21 +240,23 @@ class TournamentAudit:
                 entry,
                 f"record.fee_cents: expected {entry_terms.fee_cents} by the rules, found {record.fee_cents}",
             )
-        if record.entry in tournament.participants:
+        if record.entry_number in tournament.participants:
             self._report_finding(
                 entry,
-                f"record.entry: entry {record.entry} was already sold, or has played a round, before this entry",
+                f"record.entry_number: entry {record.entry_number} was already sold, or has played a round, before "
+                "this entry",
             )
-        self._note_irregular_entry_number(entry, tournament, record.entry)
-        tournament.participants[record.entry] = record.participant
-        tournament.sold_entries.add(record.entry)
+        self._note_irregular_entry_number(entry, tournament, record.entry_number)
+        tournament.participants[record.entry_number] = record.participant_number
+        tournament.sold_entries.add(record.entry_number)
         participants = [
             tournament.participants[number] for number in tournament.sold_entries - tournament.void_entries
         ]
-        if participants.count(record.participant) > entry_terms.per_participant:
+        if participants.count(record.participant_number) > entry_terms.per_participant:
             self._report_finding(
                 entry,
-                f"record.participant: {record.participant} has {participants.count(record.participant)} entries, "
+                f"record.participant_number: {record.participant_number} has "
+                f"{participants.count(record.participant_number)} entries, "
                 f"but the rules allow {entry_terms.per_participant}",
             )
         if len({*participants}) > entry_terms.participants_max:
@@ -298,15 +300,16 @@ class TournamentAudit:
         tournament = self._tournament
         if tournament is None:
             return
-        if record.entry not in tournament.sold_entries - tournament.void_entries:
-            self._report_finding(
-                entry, f"record.entry: entry {record.entry} was not sold on this machine, or was already void"
-            )
-        elif record.participant != tournament.participants[record.entry]:
+        if record.entry_number not in tournament.sold_entries - tournament.void_entries:
             self._report_finding(
                 entry,
-                f"record.participant: entry {record.entry} was sold to "
-                f"{tournament.participants[record.entry]}, found {record.participant}",
+                f"record.entry_number: entry {record.entry_number} was not sold on this machine, or was already void",
+            )
+        elif record.participant_number != tournament.participants[record.entry_number]:
+            self._report_finding(
+                entry,
+                f"record.participant: entry {record.entry_number} was sold to "
+                f"{tournament.participants[record.entry_number]}, found {record.participant_number}",
             )
         if record.fee_cents != tournament.rules.entries.fee_cents:
             self._report_finding(
@@ -314,25 +317,30 @@ class TournamentAudit:
                 f"record.fee_cents: expected the fee of the rules, {tournament.rules.entries.fee_cents}; "
                 f"found {record.fee_cents}",
             )
-        tournament.void_entries.add(record.entry)
+        tournament.void_entries.add(record.entry_number)
 
     def _check_prize(self, entry: StoredEntry, record: entries.PrizePaid) -> None:
         """Check that the prize of a tournament entry is paid once, to its participant, and not to a void entry."""
         tournament = self._tournament
         if tournament is None:
             return
-        if record.entry in tournament.void_entries or record.entry in tournament.paid_entries:
+        if record.entry_number in tournament.void_entries or record.entry_number in tournament.paid_entries:
             reason = (
-                "was void" if record.entry in tournament.void_entries else "had already received its prize"
+                "was void"
+                if record.entry_number in tournament.void_entries
+                else "had already received its prize"
             )
-            self._report_finding(entry, f"record.entry: entry {record.entry} {reason} before this entry")
-        known_participant = tournament.participants.setdefault(record.entry, record.participant)
-        if known_participant != record.participant:
+            self._report_finding(
+                entry, f"record.entry_number: entry {record.entry_number} {reason} before this entry"
+            )
+        known_participant = tournament.participants.setdefault(record.entry_number, record.participant_number)
+        if known_participant != record.participant_number:
             self._report_finding(
                 entry,
-                f"record.participant: expected {known_participant}, who has the entry; found {record.participant}",
+                f"record.participant_number: expected {known_participant}, who has the entry; found "
+                f"{record.participant_number}",
             )
-        tournament.paid_entries.add(record.entry)
+        tournament.paid_entries.add(record.entry_number)
 
     def _check_round_start(self, entry: StoredEntry, record: entries.RoundStarted) -> None:
         """Check that the rules allow this round of the tournament entry with these points.
@@ -355,32 +363,33 @@ class TournamentAudit:
                 entry,
                 f"record.points: expected {round_terms.points} by the rules, found {record.starting_points}",
             )
-        known_participant = tournament.participants.setdefault(record.entry, record.participant)
-        if known_participant != record.participant or record.entry in tournament.void_entries:
-            validity_text = "void" if record.entry in tournament.void_entries else "valid"
+        known_participant = tournament.participants.setdefault(record.entry_number, record.participant_number)
+        if known_participant != record.participant_number or record.entry_number in tournament.void_entries:
+            validity_text = "void" if record.entry_number in tournament.void_entries else "valid"
             self._report_finding(
                 entry,
-                f"record.entry: entry {record.entry} is {validity_text} and belongs to {known_participant},"
-                f" found {record.participant}",
+                f"record.entry_number: entry {record.entry_number} is {validity_text} and belongs to "
+                f"{known_participant},"
+                f" found {record.participant_number}",
             )
         if any(
-            played_round.entry_number == record.entry and not played_round.ending
+            played_round.entry_number == record.entry_number and not played_round.ending
             for played_round in self._played_rounds.values()
         ):
             self._report_finding(
-                entry, f"record.entry: a position still plays a round of entry {record.entry}"
+                entry, f"record.entry_number: a position still plays a round of entry {record.entry_number}"
             )
-        earlier_ending = tournament.ending_by_entry_and_round.get((record.entry, record.round_number))
+        earlier_ending = tournament.ending_by_entry_and_round.get((record.entry_number, record.round_number))
         may_repeat = earlier_ending == "interrupted" and rules.interrupted == "replay"
         if earlier_ending is not None and not may_repeat:
             self._report_finding(
                 entry,
-                f"record.round: round {record.round_number} of entry {record.entry} has already ended as "
+                f"record.round: round {record.round_number} of entry {record.entry_number} has already ended as "
                 f"{earlier_ending}",
             )
         played_round = PlayedRound(
-            entry_number=record.entry,
-            participant=record.participant,
+            entry_number=record.entry_number,
+            participant=record.participant_number,
             round_number=record.round_number,
             bet_points=rules.machines[0].bet,
             games_max=round_terms.games or 0,
@@ -448,12 +457,12 @@ class TournamentAudit:
             played_round.games_played,
         )
         recorded_result = (
-            record.entry,
-            record.participant,
+            record.entry_number,
+            record.participant_number,
             record.round_number,
             record.won_points,
-            record.best_game,
-            record.games,
+            record.best_game_points,
+            record.games_played,
         )
         if recorded_result != derived_result:
             self._report_finding(
@@ -475,7 +484,7 @@ class TournamentAudit:
         self._compare_played_round(entry, round_after)
         self._played_rounds[position] = round_after
         if tournament is not None:
-            tournament.ending_by_entry_and_round[record.entry, record.round_number] = record.status
+            tournament.ending_by_entry_and_round[record.entry_number, record.round_number] = record.status
 
     # ------------------------------------------------------------------ games
     def _check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
@@ -570,7 +579,7 @@ class TournamentAudit:
                 game.wager.credits, **game.wager.options
             ) != (game.wager):
                 self._report_finding(entry, f"the game does not accept the wager {game.wager.to_json()}")
-            conversation = GameConversation(definition, game.wager, game.table_state, builds_prompts=False)
+            conversation = SteppedGame(definition, game.wager, game.table_state, builds_prompts=False)
             decision = None
             for step in game.steps:
                 decision, draw = conversation.decision, ReplayDrawSource(step.draws)

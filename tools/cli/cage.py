@@ -58,8 +58,8 @@ def open_cage(
             clock,
             person,
             second_person=second_person,
-            date_is_known=create_timekeeper(view, clock).is_clock_trusted,
-            is_accounted=lambda record: _is_issue_accounted_for(view, record),
+            is_date_known=create_timekeeper(view, clock).is_clock_trusted,
+            is_known_to_journal=lambda record: _is_issue_accounted_for(view, record),
             is_credited=lambda record: _is_locked_ticket_credited(view, record),
         )
 

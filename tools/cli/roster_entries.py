@@ -54,11 +54,14 @@ def carry_over_roster(
                     change_number=last_change.number,
                     digest=roster.digest,
                     role_by_staff_number={
-                        staff_number: person.role for staff_number, person in roster.people.items()
+                        staff_number: person.role
+                        for staff_number, person in roster.person_by_staff_number.items()
                     },
                     disabled_staff_numbers=tuple(
                         sorted(
-                            staff_number for staff_number, person in roster.people.items() if person.disabled
+                            staff_number
+                            for staff_number, person in roster.person_by_staff_number.items()
+                            if person.is_disabled
                         )
                     ),
                 ),

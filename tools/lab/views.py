@@ -14,8 +14,8 @@ from egm.kernel.messages import (
     ProgressiveView,
     Snapshot,
 )
+from egm.play.award_chances import list_bet_chances, list_long_odds
 from egm.play.installed_games import InstalledGame, list_return_percents
-from egm.play.odds import list_bet_chances, list_long_odds
 from egm.progressive.pools import ProgressivePools
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import View

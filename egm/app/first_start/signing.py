@@ -28,8 +28,8 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.integrity.signed_file import (
     SIGNATURE_FILE_NAME,
     CabinetFileSignature,
-    compute_digest,
-    find_last_signed_file,
+    compute_cabinet_file_digest,
+    find_last_signed_cabinet_file,
 )
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.timekeeping import ClockEvidence, find_clock_doubt
@@ -195,7 +195,10 @@ class SignersStep(SetupStep):
         """
         persons = tuple(person.id for person in self.authenticated_signers)
         return CabinetFileSignature(
-            compute_digest(file_text), persons, reason, self.get_time().isoformat(timespec="seconds")
+            compute_cabinet_file_digest(file_text),
+            persons,
+            reason,
+            self.get_time().isoformat(timespec="seconds"),
         )
 
 
@@ -237,7 +240,7 @@ class SignCabinetFileStep(SignersStep):
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
         """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
-        machine_answers, people = draft.machine_answers, draft.roster.people.values()
+        machine_answers, people = draft.machine_answers, draft.roster.person_by_staff_number.values()
         rows = (
             (build_text("first.machine.serial"), build_plain_text(machine_answers.get("serial", ""))),
             (
@@ -269,7 +272,10 @@ class SignCabinetFileStep(SignersStep):
                     ),
                 )
             ),
-            (build_text("first.file"), build_plain_text(compute_digest(draft.format_cabinet_file())[:16])),
+            (
+                build_text("first.file"),
+                build_plain_text(compute_cabinet_file_digest(draft.format_cabinet_file())[:16]),
+            ),
         )
         now = self.get_time()
         is_clock_plausible = (
@@ -391,7 +397,7 @@ def create_restore_step(
     signed_text, facts = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state_folder.root) as view:
         facts = [("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))]
-        signature = find_last_signed_file(view)
+        signature = find_last_signed_cabinet_file(view)
         if signature is not None:
             signed_text = signature.text
             facts += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]

@@ -181,7 +181,7 @@ class FieldsStep(SetupStep):
                     text.upper() if next_field.name in _UPPERCASE_FIELD_NAMES else text
                 )
             except FieldError as error:
-                return build_refusal_text(error.reason)
+                return build_refusal_text(error.code)
             value = str(stored_value or "")
             if next_field.name in _UPPERCASE_FIELD_NAMES and not all(
                 c.isascii() and (c.isalnum() or c == "-") for c in value
@@ -412,7 +412,7 @@ class EnrolStaffStep(SetupStep):
         """Return the service page of the persons enrolled, or the prompt for the next field of a new person."""
         if self.new_person_values is not None:
             return self._build_field_page(self.new_person_values)
-        people = draft.roster.people.values()
+        people = draft.roster.person_by_staff_number.values()
         rows = tuple(
             PageRow(
                 cells=(
@@ -529,7 +529,10 @@ class EnrolStaffStep(SetupStep):
 
     def _count_signers(self, draft: CabinetFileDraft) -> int:
         """Return how many of the enrolled persons may sign the cabinet file."""
-        return sum(person.has_permission(Permission.CONFIGURE) for person in draft.roster.people.values())
+        return sum(
+            person.has_permission(Permission.CONFIGURE)
+            for person in draft.roster.person_by_staff_number.values()
+        )
 
     def _has_enough_signers(self, draft: CabinetFileDraft) -> bool:
         """Return whether enough of the enrolled persons may sign the cabinet file."""
@@ -545,15 +548,17 @@ def _find_field_refusal(roster: Roster, field_index: int, text: str) -> PageText
         return build_refusal_text("missing")
     if field_index == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
         return build_refusal_text("not_digits")
-    if field_index == 0 and text in roster.people:
-        return build_text("first.refused.number_taken", number=text, name=roster.people[text].name)
+    if field_index == 0 and text in roster.person_by_staff_number:
+        return build_text(
+            "first.refused.number_taken", number=text, name=roster.person_by_staff_number[text].name
+        )
     if field_index == 1 and not (text.isprintable() and len(text) <= 60):
         return build_refusal_text("too_long")
     if field_index == 2 and text not in set(Role):
         return build_refusal_text("not_offered")
     if (
         field_index == 2
-        and not roster.people
+        and not roster.person_by_staff_number
         and not Person("0", "-", Role(text)).has_permission(Permission.ENROL_STAFF)
     ):
         return PageText(kind="text", value="first.refused.first_one")

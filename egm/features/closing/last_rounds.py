@@ -62,9 +62,9 @@ def count_rounds_left(machine: Machine) -> int | None:
     ):
         return None
     rounds_since = _read_rounds_since_closing(machine, last_rounds_time)
-    shared = rounds_since.round_ids_by_game.get(game.digest, set())
+    shared_rounds = rounds_since.round_ids_by_game.get(game.digest, set())
     own_rounds = rounds_since.round_ids_by_game.get(f"{game.digest}/{machine.position.number}", set())
-    return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | own_rounds))
+    return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared_rounds | own_rounds))
 
 
 def is_table_game(game: Game) -> bool:
@@ -79,14 +79,14 @@ def _read_rounds_since_closing(machine: Machine, last_rounds_time: datetime) -> 
     """
     rounds_since = machine.component(RoundsSinceClosing)
     if rounds_since.last_rounds_time != last_rounds_time.isoformat():
-        last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
+        announcement = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
         rounds_since.last_rounds_time, rounds_since.round_ids_by_game = last_rounds_time.isoformat(), {}
-        rounds_since.sequence = 0 if last is None else last.sequence
+        rounds_since.sequence = 0 if announcement is None else announcement.sequence
     for entry in machine.journal.entries(PLAY_START_KIND, since=rounds_since.sequence):
         rounds_since.sequence = entry.sequence
         if entry.time_utc >= last_rounds_time:
-            table, round_ = find_table_and_round_id(entry)
-            rounds_since.round_ids_by_game.setdefault(table, set()).add(round_)
+            table_id, round_id = find_table_and_round_id(entry)
+            rounds_since.round_ids_by_game.setdefault(table_id, set()).add(round_id)
     return rounds_since
 
 

@@ -71,13 +71,13 @@ class ProposedClaim:
         if not self.claim.is_readable:
             return "cannot be read"
         first_claim, second_claim = self.claim_by_copy.get("first"), self.claim_by_copy.get("second")
-        are_same = first_claim is not None and first_claim.is_same_claim(second_claim)
-        if not (self.is_proved or are_same):
-            are_both = first_claim is not None and second_claim is not None
-            return "they disagree" if are_both else f"only the {next(iter(self.claim_by_copy))} copy"
+        copies_agree = first_claim is not None and first_claim.is_same_claim(second_claim)
+        if not (self.is_proved or copies_agree):
+            is_in_both_copies = first_claim is not None and second_claim is not None
+            return "they disagree" if is_in_both_copies else f"only the {next(iter(self.claim_by_copy))} copy"
         if self.later_entries != "none":
             return _LATER_ENTRIES_TEXTS[self.later_entries]
-        if are_same:
+        if copies_agree:
             return "good"
         return "one copy goes further" if first_claim or second_claim else "only the two together"
 
@@ -101,14 +101,14 @@ class ProposedClaim:
 
     def to_json(self) -> dict[str, JSON]:
         """Return the claim, and its amount in each copy of the old memory, as JSON for scripts."""
-        described: dict[str, JSON] = {
+        claim_json: dict[str, JSON] = {
             "id": self.id,
             "amount": str(self.claim.amount),
             "says": dict(self.claim.details),
             "standing": self.copy_agreement_text,
             "copies": {name: str(claim.amount) for name, claim in self.claim_by_copy.items()},
         }
-        return described
+        return claim_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,9 +144,14 @@ class ClaimInspection:
     @property
     def newest_recorded_roster(self) -> RecordedRoster:
         """Return the newest staff roster that is recorded in either copy of the old memory."""
-        copies = (self.inspection.first_copy, self.inspection.second_copy, self.inspection.both_copies)
+        salvaged_journals = (
+            self.inspection.first_copy,
+            self.inspection.second_copy,
+            self.inspection.both_copies,
+        )
         recorded_rosters = (
-            RecordedRoster.from_json(copy.ledger.state.get(StaffKey.ROSTER_CHANGE)) for copy in copies
+            RecordedRoster.from_json(copy.ledger.state.get(StaffKey.ROSTER_CHANGE))
+            for copy in salvaged_journals
         )
         return max(recorded_rosters, key=lambda recorded: recorded.last_change_number)
 
@@ -218,10 +223,12 @@ def _find_later_entries_status(inspection: JournalInspection[MemoryEvidence]) ->
 
 
 def _propose_larger_claim(
-    copies: dict[str, ClearanceClaim], later_entries: LaterEntriesStatus
+    claim_by_copy: dict[str, ClearanceClaim], later_entries: LaterEntriesStatus
 ) -> ProposedClaim:
     """Return a claim on which the copies of the memory disagree, with the larger amount proposed."""
-    return ProposedClaim(max(copies.values(), key=lambda claim: claim.amount), copies, False, later_entries)
+    return ProposedClaim(
+        max(claim_by_copy.values(), key=lambda claim: claim.amount), claim_by_copy, False, later_entries
+    )
 
 
 def prepare_clearance(
@@ -249,16 +256,16 @@ def prepare_clearance(
     if undecided:
         raise ClearRefused(f"these claims are neither settled nor carried over: {', '.join(undecided)}")
     opening: dict[str, Transaction] = {}
-    decided: list[JSON] = []
+    decided_claims: list[JSON] = []
     for proposal in claim_inspection.proposals:
         decision = decisions[proposal.id]
         claim = _choose_claim_of_copy(proposal, decision)
         entries = _list_opening_entries(claim, proposal, decision)
         opening.update({entry.id: entry for entry in entries})
-        decided.append(to_json(_describe_decision(proposal, decision, entries)))
+        decided_claims.append(to_json(_describe_decision(proposal, decision, entries)))
     carried_state = () if claim_inspection.carried_state is None else (claim_inspection.carried_state,)
     inspection = claim_inspection.inspection
-    copies = (inspection.first_copy, inspection.second_copy, inspection.both_copies)
+    salvaged_journals = (inspection.first_copy, inspection.second_copy, inspection.both_copies)
     return Clearance(
         person=person,
         second_person=second_person,
@@ -266,13 +273,13 @@ def prepare_clearance(
         challenge=challenge,
         opening_transactions=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
         claims_record={
-            "claims": decided,
+            "claims": decided_claims,
             "roster": authentication_method,
             "complete": inspection.is_complete,
         },
         owed_cents=inspection.both_copies.credits_cents
         if inspection.copies_agree
-        else max(copy.credits_cents for copy in copies),
+        else max(copy.credits_cents for copy in salvaged_journals),
     )
 
 
@@ -308,11 +315,9 @@ def _list_opening_entries(
         return claim.carry_entries
     if decision.decision == DECISION_ENDED:
         return claim.end_entries or claim.entries_if_ended
-    least_amount = (
-        claim.amount if claim.smallest_payment_cents is None else Fraction(claim.smallest_payment_cents)
-    )
-    if decision.amount_cents is None or not least_amount <= decision.amount_cents <= claim.amount:
-        owed_text = str(claim.amount) if least_amount == claim.amount else f"{least_amount} to {claim.amount}"
+    payment_min = claim.amount if claim.payment_min_cents is None else Fraction(claim.payment_min_cents)
+    if decision.amount_cents is None or not payment_min <= decision.amount_cents <= claim.amount:
+        owed_text = str(claim.amount) if payment_min == claim.amount else f"{payment_min} to {claim.amount}"
         raise ClearRefused(f"{claim.id}: {owed_text} cents are owed, {decision.amount_cents} were paid")
     if not decision.payer.strip():
         raise ClearRefused(f"{claim.id}: the person who paid it is missing")

@@ -61,7 +61,7 @@ class ClearanceClaim:
 
     That decision is then possible only because one copy lacks the claim, or later entries are missing.
     """
-    smallest_payment_cents: int | None = None
+    payment_min_cents: int | None = None
     """The least amount that may be paid by hand; None if the whole amount must be paid."""
     is_readable: bool = True
     """Whether the claim's record is well-formed.
@@ -72,12 +72,12 @@ class ClearanceClaim:
     @property
     def possible_decisions(self) -> tuple[str, ...]:
         """Return which decisions on the claim are possible: carried, paid by hand, or ended (nothing is owed)."""
-        acts = (
+        possibility_by_decision = (
             ("carried", self.carry_entries or None),
             ("paid", self.build_paid_entries),
             ("ended", self.end_entries),
         )
-        return tuple(act for act, possible in acts if possible is not None)
+        return tuple(decision for decision, possible in possibility_by_decision if possible is not None)
 
     def is_same_claim(self, other_claim: "ClearanceClaim | None") -> bool:
         """Return whether the same claim in the memory's second copy has the same amount and details.
@@ -98,9 +98,9 @@ class ClaimBook:
         self.old_ledger: Ledger = history.ledger
         self.old_state: dict[str, JSON] = dict(history.ledger.state)
         self.evidence = history.visitor
-        self._old_head = history.head_hex[:8]
+        self._old_head_digits = history.head_hex[:8]
         self.claims: list[ClearanceClaim] = []
-        self.accounted_names: set[str] = set()
+        self.covered_state_names: set[str] = set()
         self.unclaimed_reservations = dict(history.ledger.pending)
         self.claimed_credit_cents: Counter[str] = Counter()
         """How many minor units of each credit account are part of another claim, such as that for an open game.
@@ -130,7 +130,7 @@ class ClaimBook:
         ``claim_kind``. ``entry_number`` distinguishes several entries of one claim.
         """
         return Transaction(
-            id=id or f"{claim_kind}-{claim_id}-{entry_number}-{self._old_head}",
+            id=id or f"{claim_kind}-{claim_id}-{entry_number}-{self._old_head_digits}",
             kind=entry_kind or claim_kind,
             phase=phase,
             transfers=transfers,
@@ -139,16 +139,19 @@ class ClaimBook:
             record={"claim": claim_id, **record},
         )
 
-    def build_funding_transfers(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
-        """Return the transfers that fund, in the new journal, the credit accounts from which ``flows`` are paid.
+    def build_funding_transfers(self, transfers: Iterable[Transfer]) -> tuple[Transfer, ...]:
+        """Return the transfers that fund, in the new journal, the credit accounts from which ``transfers`` are paid.
 
         Without them, these accounts would be empty there. Sources that hold no player's credit are left out.
         """
-        needed: Counter[str] = Counter()
-        for flow in flows:
-            if is_credit_account(flow.source):
-                needed[flow.source] += flow.amount_cents
-        return tuple(Transfer(CARRIED_OVER_ACCOUNT, name, cents) for name, cents in needed.items())
+        needed_cents_by_account: Counter[str] = Counter()
+        for transfer in transfers:
+            if is_credit_account(transfer.source):
+                needed_cents_by_account[transfer.source] += transfer.amount_cents
+        return tuple(
+            Transfer(CARRIED_OVER_ACCOUNT, account, amount_cents)
+            for account, amount_cents in needed_cents_by_account.items()
+        )
 
     def read_record(self, record_class: type[RecordT], state_name: str) -> RecordT:
         """Return the value that the old memory stores under ``state_name``, as a record of ``record_class``."""
@@ -161,7 +164,7 @@ class ClaimBook:
         out.
         """
         values = {name: self.old_state[name] for name in names if name in self.old_state}
-        self.accounted_names |= values.keys()
+        self.covered_state_names |= values.keys()
         return values
 
     def build_reservation_entries(
@@ -177,8 +180,10 @@ class ClaimBook:
         """
         entries: list[Transaction] = []
         for number, reservation in enumerate(reservations := list(reservations_held), start=1):
-            if funds := self.build_funding_transfers(reservation.transfers):
-                entries.append(self.build_entry(claim_id, CLAIM_CARRIED_KIND, number, transfers=funds))
+            if funding_transfers := self.build_funding_transfers(reservation.transfers):
+                entries.append(
+                    self.build_entry(claim_id, CLAIM_CARRIED_KIND, number, transfers=funding_transfers)
+                )
             entries.append(
                 self.build_entry(
                     claim_id,
@@ -208,19 +213,19 @@ class ClaimBook:
 
         If this fails because the value is malformed, add an unreadable claim instead, on which people must decide.
         """
-        snapshot = (
+        saved_book = (
             self.unclaimed_reservations.copy(),
             self.claimed_credit_cents.copy(),
-            self.accounted_names.copy(),
+            self.covered_state_names.copy(),
             list(self.claims),
         )
         try:
             add_claims(self, state_name)
         except Exception as error:  # noqa: BLE001 (an error in one entry must not hide the others)
-            self.unclaimed_reservations, self.claimed_credit_cents, self.accounted_names, self.claims = (
-                snapshot
+            self.unclaimed_reservations, self.claimed_credit_cents, self.covered_state_names, self.claims = (
+                saved_book
             )
-            self.accounted_names.add(state_name)
+            self.covered_state_names.add(state_name)
             reason = str(error) if isinstance(error, RecordError) else repr(error)
             details = {"cannot be read": reason, "state": self.old_state[state_name]}
             self.add_claim(
@@ -238,17 +243,17 @@ class ClaimBook:
     def claim_unaccounted_reservations(self) -> None:
         """Add a claim for each pending reservation of money that no stored value accounts for."""
         for reservation in list(self.unclaimed_reservations.values()):
-            name = f"reservation:{reservation.id}"
+            claim_id = f"reservation:{reservation.id}"
             self.add_claim(
                 ClearanceClaim(
-                    name,
-                    sum(flow.amount_cents for flow in reservation.transfers),
+                    claim_id,
+                    sum(transfer.amount_cents for transfer in reservation.transfers),
                     {
                         "kind": self._find_original_kind(reservation),
-                        "flows": encode_flows(reservation.transfers),
+                        "flows": encode_transfers(reservation.transfers),
                     },
-                    carry_entries=self.build_reservation_entries(name, [reservation], {}),
-                    end_entries=self._build_credit_return_entries(name, reservation),
+                    carry_entries=self.build_reservation_entries(claim_id, [reservation], {}),
+                    end_entries=self._build_credit_return_entries(claim_id, reservation),
                 )
             )
 
@@ -256,53 +261,53 @@ class ClaimBook:
         self, claim_id: str, reservation: Reservation
     ) -> tuple[Transaction, ...]:
         """Return the new journal's entries that put the amount of a cancelled reservation on the credit meter."""
-        funds = self.build_funding_transfers(reservation.transfers)
-        return (self.build_entry(claim_id, CLAIM_ENDED_KIND, transfers=funds),)
+        funding_transfers = self.build_funding_transfers(reservation.transfers)
+        return (self.build_entry(claim_id, CLAIM_ENDED_KIND, transfers=funding_transfers),)
 
     def claim_remaining_credits(self) -> None:
         """Add a claim for the credit in each account that is not part of another claim.
 
         There is an account for each kind of credit at each player position.
         """
-        for name in sorted(self.old_ledger.list_accounts()):
-            cents = (
-                self.old_ledger.available_cents(name) - self.claimed_credit_cents[name]
-                if is_credit_account(name)
+        for account in sorted(self.old_ledger.list_accounts()):
+            amount_cents = (
+                self.old_ledger.available_cents(account) - self.claimed_credit_cents[account]
+                if is_credit_account(account)
                 else 0
             )
-            if cents <= 0:
+            if amount_cents <= 0:
                 continue
-            position = int(parse_account_variables(name)["position"])
-            restricted = is_restricted_account(name)
+            position = int(parse_account_variables(account)["position"])
+            is_restricted = is_restricted_account(account)
             state = (
                 self.remove_values(format_state_name(position, MoneyKey.RESTRICTED_CREDIT_TERMS))
-                if restricted
+                if is_restricted
                 else {}
             )
-            flow = Transfer(CARRIED_OVER_ACCOUNT, name, cents)
-            payment = Transfer(name, PAID_BY_HAND_ACCOUNT, cents)
+            transfer = Transfer(CARRIED_OVER_ACCOUNT, account, amount_cents)
+            payment = Transfer(account, PAID_BY_HAND_ACCOUNT, amount_cents)
             self.add_claim(
                 ClearanceClaim(
-                    name,
-                    cents,
-                    {"terms": next(iter(state.values()), None)} if restricted else {},
+                    account,
+                    amount_cents,
+                    {"terms": next(iter(state.values()), None)} if is_restricted else {},
                     carry_entries=(
-                        self.build_entry(name, CLAIM_CARRIED_KIND, transfers=(flow,), state=state),
+                        self.build_entry(account, CLAIM_CARRIED_KIND, transfers=(transfer,), state=state),
                     ),
                     build_paid_entries=None
-                    if restricted
-                    else self._build_paid_entries(name, (flow, payment)),
+                    if is_restricted
+                    else self._build_paid_entries(account, (transfer, payment)),
                 )
             )
 
     def _build_paid_entries(
-        self, claim_id: str, flows: tuple[Transfer, ...]
+        self, claim_id: str, transfers: tuple[Transfer, ...]
     ) -> Callable[[int], tuple[Transaction, ...]]:
         """Return a function that builds the new journal's entry for a claim that was paid by hand in full.
 
-        The entry makes the transfers ``flows``. The function ignores its argument, the amount paid in minor units.
+        The entry makes the transfers ``transfers``. The function ignores its argument, the amount paid in minor units.
         """
-        return lambda _: (self.build_entry(claim_id, CLAIM_PAID_KIND, transfers=flows),)
+        return lambda _: (self.build_entry(claim_id, CLAIM_PAID_KIND, transfers=transfers),)
 
     def claim_past_transfer_identifiers(self) -> None:
         """Add a claim with the ids of past host transfers, so that the host cannot move the same money again."""
@@ -324,9 +329,9 @@ class ClaimBook:
                         CLAIM_CARRIED_KIND,
                         number,
                         entry_kind=TRANSFER_IDENTIFIERS.kind,
-                        record=to_json(TransferIdentifiers(identifier_digests=tuple(part))),
+                        record=to_json(TransferIdentifiers(identifier_digests=tuple(chunk))),
                     )
-                    for number, part in enumerate(chunks, start=1)
+                    for number, chunk in enumerate(chunks, start=1)
                 ),
                 end_entries=(
                     self.build_entry(
@@ -342,19 +347,19 @@ class ClaimBook:
         State that concerned only the old journal is left out. None if there is no state, end of a ticket ledger or text
         of a cabinet file to carry over.
         """
-        keep = {
+        carried_state = {
             name: value
             for name, value in sorted(self.old_state.items())
-            if name not in self.accounted_names and not self._is_specific_to_journal(name)
+            if name not in self.covered_state_names and not self._is_specific_to_journal(name)
         }
         record = CarriedStateRecord(
             last_ticket_entries=tuple(self.evidence.last_ticket_entry_ids),
             ticket_ledger=self.evidence.ticket_ledger,
             cabinet_text=self.evidence.cabinet_text,
         )
-        if not keep and record == CarriedStateRecord(last_ticket_entries=record.last_ticket_entries):
+        if not carried_state and record == CarriedStateRecord(last_ticket_entries=record.last_ticket_entries):
             return None
-        return self.build_entry("", CARRIED_STATE_KIND, state=keep, record=to_json(record))
+        return self.build_entry("", CARRIED_STATE_KIND, state=carried_state, record=to_json(record))
 
     def _is_specific_to_journal(self, state_name: str) -> bool:
         """Return whether the value stored under ``state_name`` concerned only the old journal.
@@ -398,6 +403,6 @@ def is_restricted_account(account: str) -> bool:
     return account.rpartition(":")[2] == CreditKind.RESTRICTED
 
 
-def encode_flows(flows: Iterable[Transfer]) -> list[list[JSON]]:
+def encode_transfers(transfers: Iterable[Transfer]) -> list[list[JSON]]:
     """Return transfers as JSON for the details of a claim: a list of source, target and amount (minor units) each."""
-    return [[flow.source, flow.target, flow.amount_cents] for flow in flows]
+    return [[transfer.source, transfer.target, transfer.amount_cents] for transfer in transfers]

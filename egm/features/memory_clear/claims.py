@@ -16,7 +16,7 @@ from egm.features.memory_clear.claim_book import (
     ClaimBook,
     ClaimMaker,
     ClearanceClaim,
-    encode_flows,
+    encode_transfers,
     format_state_name,
     is_credit_account,
     is_restricted_account,
@@ -27,7 +27,7 @@ from egm.features.memory_clear.records import CLAIM_CARRIED_KIND, CLAIM_ENDED_KI
 from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.kernel.keys import StorageKey
-from egm.money.disputed import DisputedAmount, DisputedAmountRuling
+from egm.money.disputed_amounts import DisputedAmount, DisputedAmountRuling
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RegistrationRecord
 from egm.money.records.money import (
@@ -65,7 +65,7 @@ from meters.transaction import JSON
 #: games are carried over.
 _REPORTABLE_CONTRIBUTIONS_MAX: Final = 8
 #: The accounts of a progressive level in which money is held.
-_LEVEL_AMOUNT_FIELDS: Final = ("current", "hidden", "overflow", "won")
+_LEVEL_ACCOUNT_PARTS: Final = ("current", "hidden", "overflow", "won")
 
 
 def list_claims(
@@ -76,10 +76,10 @@ def list_claims(
     Without other state, there is no such entry.
     """
     book = ClaimBook(history, features.storage_keys)
-    for key, describe in list_claim_makers(features).items():
+    for key, add_claims in list_claim_makers(features).items():
         for name in sorted(n for n in book.old_state if book.keys.find_key(n) is key):
-            if name not in book.accounted_names:
-                book.add_claim_for_value(describe, name)
+            if name not in book.covered_state_names:
+                book.add_claim_for_value(add_claims, name)
     book.claim_unaccounted_reservations()
     book.claim_remaining_credits()
     book.claim_past_transfer_identifiers()
@@ -93,29 +93,33 @@ def _claim_bill_or_ticket(book: ClaimBook, state_name: str) -> None:
     reservation = book.unclaimed_reservations.pop(paper.id, None)
     if reservation is None:  # it is already credited: only the driver has not finished
         return
-    position, claim = parse_position(state_name), f"paper:{parse_position(state_name)}"
+    position, claim_id = parse_position(state_name), f"paper:{parse_position(state_name)}"
     state = book.remove_values(state_name)
     payments = [
-        Transfer(flow.target, PAID_BY_HAND_ACCOUNT, flow.amount_cents) for flow in reservation.transfers
+        Transfer(transfer.target, PAID_BY_HAND_ACCOUNT, transfer.amount_cents)
+        for transfer in reservation.transfers
     ]
-    is_promotional = any(is_restricted_account(flow.target) for flow in reservation.transfers)
+    is_promotional = any(is_restricted_account(transfer.target) for transfer in reservation.transfers)
     paid_entries = (
         book.build_entry(
-            claim, CLAIM_PAID_KIND, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *payments)
+            claim_id,
+            CLAIM_PAID_KIND,
+            id=f"{reservation.id}.in",
+            transfers=(*reservation.transfers, *payments),
         ),
     )
     book.add_claim(
         ClearanceClaim(
-            claim,
+            claim_id,
             paper.amount_cents,
             {
                 "what": "ticket" if paper.masked_ticket_number else "bill",
                 "number": paper.masked_ticket_number,
                 "position": position,
             },
-            carry_entries=book.build_reservation_entries(claim, [reservation], state),
+            carry_entries=book.build_reservation_entries(claim_id, [reservation], state),
             build_paid_entries=None if is_promotional else lambda _: paid_entries,
-            end_entries=(book.build_entry(claim, CLAIM_ENDED_KIND),),
+            end_entries=(book.build_entry(claim_id, CLAIM_ENDED_KIND),),
         )
     )
 
@@ -127,7 +131,7 @@ def _claim_pay_out(book: ClaimBook, state_name: str) -> None:
     reservation = book.unclaimed_reservations.pop(pay_out.id, None)
     if reservation is None:
         return
-    claim, cents = f"payout:{position}", pay_out.amount_cents
+    claim_id, owed_cents = f"payout:{position}", pay_out.amount_cents
     disputed_amount_name = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + pay_out.id
     state = book.remove_values(
         state_name,
@@ -136,32 +140,43 @@ def _claim_pay_out(book: ClaimBook, state_name: str) -> None:
         disputed_amount_name,
     )
     progress = {str(book.keys.find_key(key)): state[key] for key in state if key != state_name}
-    credit = _list_credit_transfers(reservation)
-    funds = book.build_funding_transfers(credit)
-    source, way_out = credit[0].source, credit[0].target
-    restricted = is_restricted_account(source)
+    credit_transfers = _list_credit_transfers(reservation)
+    funding_transfers = book.build_funding_transfers(credit_transfers)
+    source, payout_account = credit_transfers[0].source, credit_transfers[0].target
+    is_restricted = is_restricted_account(source)
 
     def build_paid_entries(amount_cents: int) -> tuple[Transaction, ...]:
         """Return the new journal's entries for the payout if staff paid ``amount_cents`` of it by hand.
 
         The entries record the remainder as already paid by the machine.
         """
-        already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
-        by_hand = [Transfer(source, PAID_BY_HAND_ACCOUNT, amount_cents)] if amount_cents else []
-        return (book.build_entry(claim, CLAIM_PAID_KIND, transfers=(*funds, *by_hand, *already_paid)),)
+        already_paid = (
+            [Transfer(source, payout_account, owed_cents - amount_cents)] if amount_cents < owed_cents else []
+        )
+        hand_payments = [Transfer(source, PAID_BY_HAND_ACCOUNT, amount_cents)] if amount_cents else []
+        return (
+            book.build_entry(
+                claim_id, CLAIM_PAID_KIND, transfers=(*funding_transfers, *hand_payments, *already_paid)
+            ),
+        )
 
     ending_id = f"{reservation.id}.{'printed' if pay_out.payout_method == 'ticket' else 'paid'}"
     book.add_claim(
         ClearanceClaim(
-            claim,
-            cents,
+            claim_id,
+            owed_cents,
             {"way": pay_out.payout_method, "position": position, **progress},
-            carry_entries=book.build_reservation_entries(claim, [reservation], state),
-            build_paid_entries=None if restricted else build_paid_entries,
+            carry_entries=book.build_reservation_entries(claim_id, [reservation], state),
+            build_paid_entries=None if is_restricted else build_paid_entries,
             end_entries=(
-                book.build_entry(claim, CLAIM_ENDED_KIND, id=ending_id, transfers=(*funds, *credit)),
+                book.build_entry(
+                    claim_id,
+                    CLAIM_ENDED_KIND,
+                    id=ending_id,
+                    transfers=(*funding_transfers, *credit_transfers),
+                ),
             ),
-            smallest_payment_cents=cents if pay_out.payout_method == "ticket" else 0,
+            payment_min_cents=owed_cents if pay_out.payout_method == "ticket" else 0,
         )
     )
 
@@ -169,35 +184,44 @@ def _claim_pay_out(book: ClaimBook, state_name: str) -> None:
 def _claim_coins_paid(book: ClaimBook, state_name: str) -> None:
     """Add a claim for coins that the hopper has paid and that are not deducted from the credit yet."""
     record, position = book.read_record(DispensedCoins, state_name), parse_position(state_name)
-    claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
-    cents = record.paid_cents
-    book.claimed_credit_cents[credit] += cents
+    claim_id, credit_account = f"coins_gone:{position}", f"credit:{position}:cashable"
+    amount_cents = record.paid_cents
+    book.claimed_credit_cents[credit_account] += amount_cents
     state = book.remove_values(state_name)
-    funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, cents),)
-    carried = (book.build_entry(claim, CLAIM_CARRIED_KIND, transfers=funds, state=state),)
+    funding_transfers = (Transfer(CARRIED_OVER_ACCOUNT, credit_account, amount_cents),)
+    carry_entries = (
+        book.build_entry(claim_id, CLAIM_CARRIED_KIND, transfers=funding_transfers, state=state),
+    )
     book.add_claim(
-        ClearanceClaim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carry_entries=carried)
+        ClearanceClaim(
+            claim_id,
+            0,
+            {"coins": record.paid_coins, "amount_cents": amount_cents},
+            carry_entries=carry_entries,
+        )
     )
 
 
 # ---------------------------------------------------------------------------------------------- disputed amounts
 def _claim_disputed_amount(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a disputed amount without a ruling. It is carried over and decided on the new machine."""
-    disputed, state = book.read_record(DisputedAmount, state_name), book.remove_values(state_name)
-    reservation = book.unclaimed_reservations.pop(f"{disputed.id}.disputed", None)
-    claim = f"disputed:{disputed.id}"
-    carried = () if reservation is None else book.build_reservation_entries(claim, [reservation], state)
+    disputed_amount, state = book.read_record(DisputedAmount, state_name), book.remove_values(state_name)
+    reservation = book.unclaimed_reservations.pop(f"{disputed_amount.id}.disputed", None)
+    claim_id = f"disputed:{disputed_amount.id}"
+    carry_entries = (
+        () if reservation is None else book.build_reservation_entries(claim_id, [reservation], state)
+    )
     book.add_claim(
         ClearanceClaim(
-            claim,
-            disputed.largest_cents,
+            claim_id,
+            disputed_amount.amount_max_cents,
             {
-                "device": disputed.device,
-                "why": disputed.reason,
-                "ticket": disputed.masked_ticket_number,
-                "least_cents": disputed.smallest_cents,
+                "device": disputed_amount.device,
+                "why": disputed_amount.reason,
+                "ticket": disputed_amount.masked_ticket_number,
+                "least_cents": disputed_amount.amount_min_cents,
             },
-            carry_entries=carried or (book.build_entry(claim, CLAIM_CARRIED_KIND, state=state),),
+            carry_entries=carry_entries or (book.build_entry(claim_id, CLAIM_CARRIED_KIND, state=state),),
         )
     )
 
@@ -208,19 +232,21 @@ def _claim_ruling(book: ClaimBook, state_name: str) -> None:
     It is carried over, and then posted from the credit that is reserved for it.
     """
     ruling, position = book.read_record(DisputedAmountRuling, state_name), parse_position(state_name)
-    credit, held_cents = f"credit:{position}:cashable", ruling.disputed_amount.set_aside_cents
-    book.claimed_credit_cents[credit] += held_cents
-    disputed = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + ruling.disputed_amount.id
-    state = book.remove_values(state_name, disputed)
-    claim = f"ruling:{position}"
-    funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, held_cents),) if held_cents else ()
+    credit_account, held_cents = f"credit:{position}:cashable", ruling.disputed_amount.set_aside_cents
+    book.claimed_credit_cents[credit_account] += held_cents
+    disputed_amount_name = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + ruling.disputed_amount.id
+    state = book.remove_values(state_name, disputed_amount_name)
+    claim_id = f"ruling:{position}"
+    funding_transfers = (Transfer(CARRIED_OVER_ACCOUNT, credit_account, held_cents),) if held_cents else ()
     details: dict[str, JSON] = {"id": ruling.disputed_amount.id, "held_cents": held_cents}
     book.add_claim(
         ClearanceClaim(
-            claim,
+            claim_id,
             ruling.amount_cents,
             details,
-            carry_entries=(book.build_entry(claim, CLAIM_CARRIED_KIND, transfers=funds, state=state),),
+            carry_entries=(
+                book.build_entry(claim_id, CLAIM_CARRIED_KIND, transfers=funding_transfers, state=state),
+            ),
         )
     )
 
@@ -230,27 +256,28 @@ def _claim_handpay(book: ClaimBook, state_name: str) -> None:
     """Add a claim for money and merchandise prizes that wait to be handed over by an attendant."""
     handpay, position = book.read_record(HandpayRecord, state_name), parse_position(state_name)
     ids = (handpay.replaced_reservation_id, handpay.id)
-    reservation = [
+    reservations = [
         transfers_record
-        for each in ids
-        if each and (transfers_record := book.unclaimed_reservations.pop(each, None)) is not None
+        for reservation_id in ids
+        if reservation_id
+        and (transfers_record := book.unclaimed_reservations.pop(reservation_id, None)) is not None
     ]
-    claim, state = f"handpay:{position}", book.remove_values(state_name)
+    claim_id, state = f"handpay:{position}", book.remove_values(state_name)
     prizes = [prize.id for prize in handpay.prizes]
-    flows = reservation[-1].transfers if reservation else ()
-    paying = (*book.build_funding_transfers(flows), *flows)
+    transfers = reservations[-1].transfers if reservations else ()
+    payment_transfers = (*book.build_funding_transfers(transfers), *transfers)
     book.add_claim(
         ClearanceClaim(
-            claim,
+            claim_id,
             handpay.amount_cents,
             {"kind": handpay.kind, "position": position, "prizes": prizes},
-            carry_entries=book.build_reservation_entries(claim, reservation, state),
+            carry_entries=book.build_reservation_entries(claim_id, reservations, state),
             build_paid_entries=lambda _: (
                 book.build_entry(
-                    claim,
+                    claim_id,
                     CLAIM_PAID_KIND,
                     id=HandpayEnding.PAID.format_entry_id(handpay.id),
-                    transfers=paying,
+                    transfers=payment_transfers,
                     record={"prizes": prizes},
                 ),
             ),
@@ -261,18 +288,27 @@ def _claim_handpay(book: ClaimBook, state_name: str) -> None:
 def _claim_orphaned_handpay(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a hand-pay that was being moved into the register of unclaimed money."""
     unclaimed = book.read_record(UnclaimedRecord, state_name)
-    claim = f"unclaimed:{parse_position(state_name)}"
-    flows = unclaimed.transfers
-    funds = book.build_funding_transfers(flows)
-    for flow in funds:
-        book.claimed_credit_cents[flow.target] += flow.amount_cents
-    carried = (
-        book.build_entry(claim, CLAIM_CARRIED_KIND, transfers=funds, state=book.remove_values(state_name)),
+    claim_id = f"unclaimed:{parse_position(state_name)}"
+    transfers = unclaimed.transfers
+    funding_transfers = book.build_funding_transfers(transfers)
+    for transfer in funding_transfers:
+        book.claimed_credit_cents[transfer.target] += transfer.amount_cents
+    carry_entries = (
+        book.build_entry(
+            claim_id, CLAIM_CARRIED_KIND, transfers=funding_transfers, state=book.remove_values(state_name)
+        ),
     )
-    cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is AccountBook.LIVE)
+    amount_cents = sum(
+        transfer.amount_cents
+        for transfer in transfers
+        if find_account(transfer.source).book is AccountBook.LIVE
+    )
     book.add_claim(
         ClearanceClaim(
-            claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carry_entries=carried
+            claim_id,
+            amount_cents,
+            {"id": unclaimed.id, "flows": encode_transfers(transfers)},
+            carry_entries=carry_entries,
         )
     )
 
@@ -291,50 +327,58 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
     round_steps = book.evidence.steps_by_round.get(game.round_id, ())
     missing_steps = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
     game = replace(game, round_steps=round_steps if missing_steps > 0 else ())
-    claim, outcome = f"game:{position}", game.outcome
-    wins = {key: won for key, won in _list_open_hits(book).items() if won.play_id == play_id}
-    names = (
+    claim_id, outcome = f"game:{position}", game.outcome
+    hit_by_key = {key: hit for key, hit in _list_open_hits(book).items() if hit.play_id == play_id}
+    state_names = (
         state_name,
         format_state_name(position, ProgressiveKey.GAME_AWAITING_AWARD),
         format_state_name(position, ProgressiveKey.GAME_ENDED_UNDECIDED),
-        *wins,
+        *hit_by_key,
     )
     table = format_state_name(position, TableKey.TABLE_STATE) + game.game.digest
     has_table = outcome is not None and table in book.old_state  # the outcome decides the standing bets
-    state = book.remove_values(*names, *([table] if has_table else []))
-    stake_cents = sum(cents for _, cents in game.stakes_by_account or ())
-    awards = [(hit.pool, _find_award_cents(hit, wins)) for hit in game.levels.hits]
+    state = book.remove_values(*state_names, *([table] if has_table else []))
+    stake_cents = sum(amount_cents for _, amount_cents in game.stakes_by_account or ())
+    awards = [(hit.pool_id, _find_award_cents(hit, hit_by_key)) for hit in game.levels.hits]
     prizes = [] if outcome is None else list(outcome.merchandise)
     win_cents = game.win_cents
-    back_cents = (0 if game.has_returned_stakes else game.push_cents) + game.standing_bets_cents
-    total_cents = win_cents + back_cents + sum(cents or 0 for _, cents in awards)
-    is_award_pending = outcome is not None and any(cents is None for _, cents in awards)
-    by_hand: list[Transfer] = []
+    returned_cents = (0 if game.has_returned_stakes else game.push_cents) + game.standing_bets_cents
+    total_cents = win_cents + returned_cents + sum(amount_cents or 0 for _, amount_cents in awards)
+    is_award_pending = outcome is not None and any(amount_cents is None for _, amount_cents in awards)
+    hand_payments: list[Transfer] = []
     if outcome is None:
-        by_hand = [Transfer("house:refund_defect", PAID_BY_HAND_ACCOUNT, stake_cents)]
+        hand_payments = [Transfer("house:refund_defect", PAID_BY_HAND_ACCOUNT, stake_cents)]
     elif not is_award_pending and not prizes:
-        by_hand = [Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents)] if win_cents else []
-        by_hand += [Transfer(PUSH_ACCOUNT, PAID_BY_HAND_ACCOUNT, back_cents)] if back_cents else []
-        by_hand += [
-            Transfer(f"house:progressive:{pool}", "out:handpay_progressive", cents)
-            for pool, cents in awards
-            if cents
+        hand_payments = (
+            [Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents)] if win_cents else []
+        )
+        hand_payments += (
+            [Transfer(PUSH_ACCOUNT, PAID_BY_HAND_ACCOUNT, returned_cents)] if returned_cents else []
+        )
+        hand_payments += [
+            Transfer(f"house:progressive:{pool_id}", "out:handpay_progressive", amount_cents)
+            for pool_id, amount_cents in awards
+            if amount_cents
         ]
     is_void = game.round_id in book.evidence.void_rounds
     must_be_carried = (
         outcome is None and are_stakes_between_players((*game.steps, *round_steps)) and not is_void
     )
     payment_method = "hand" if outcome is not None else "void"
-    closed_wins = {key: to_json(replace(won, payment_method=payment_method)) for key, won in wins.items()}
+    closed_hit_by_key = {
+        key: to_json(replace(hit, payment_method=payment_method)) for key, hit in hit_by_key.items()
+    }
     paid_entries = (
-        _build_game_entry(book, claim, play_id, replace(game, end_entry_kind=CLAIM_PAID_KIND), {}),
-        book.build_entry(claim, CLAIM_PAID_KIND, transfers=tuple(by_hand), state=closed_wins),
+        _build_game_entry(book, claim_id, play_id, replace(game, end_entry_kind=CLAIM_PAID_KIND), {}),
+        book.build_entry(claim_id, CLAIM_PAID_KIND, transfers=tuple(hand_payments), state=closed_hit_by_key),
     )
-    is_feeding_controller = any(share.contribution_number is not None for share in game.levels.contributions)
+    has_linked_contribution = any(
+        contribution.contribution_number is not None for contribution in game.levels.contributions
+    )
     ended_game = replace(game, end_entry_kind=CLAIM_ENDED_KIND)
     book.add_claim(
         ClearanceClaim(
-            claim,
+            claim_id,
             stake_cents if outcome is None else total_cents,
             {
                 "play_id": play_id,
@@ -346,11 +390,11 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
                 "awaited": is_award_pending,
                 "steps_behind_round": max(missing_steps, 0),
             },
-            carry_entries=() if is_void else (_build_game_entry(book, claim, play_id, game, state),),
-            build_paid_entries=(lambda _: paid_entries) if by_hand and not must_be_carried else None,
+            carry_entries=() if is_void else (_build_game_entry(book, claim_id, play_id, game, state),),
+            build_paid_entries=(lambda _: paid_entries) if hand_payments and not must_be_carried else None,
             # Its contribution must still be sent: without it, the controller counts no later one.
-            entries_if_ended=(_build_game_entry(book, claim, play_id, ended_game, {}),)
-            if is_feeding_controller
+            entries_if_ended=(_build_game_entry(book, claim_id, play_id, ended_game, {}),)
+            if has_linked_contribution
             else (),
         )
     )
@@ -359,24 +403,26 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
 def _claim_table(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a table between two games and the bets that stand on it."""
     table, state = book.read_record(TableRecord, state_name), book.remove_values(state_name)
-    claim, cents = state_name, table.standing_bets_cents
-    by_hand = (
+    claim_id, amount_cents = state_name, table.standing_bets_cents
+    hand_payments = (
         (
             book.build_entry(
-                claim, CLAIM_PAID_KIND, transfers=(Transfer(PUSH_ACCOUNT, PAID_BY_HAND_ACCOUNT, cents),)
+                claim_id,
+                CLAIM_PAID_KIND,
+                transfers=(Transfer(PUSH_ACCOUNT, PAID_BY_HAND_ACCOUNT, amount_cents),),
             ),
         )
-        if cents
+        if amount_cents
         else ()
     )
     book.add_claim(
         ClearanceClaim(
-            claim,
-            cents,
+            claim_id,
+            amount_cents,
             {"game": table.game.id, "position": parse_position(state_name)},
-            carry_entries=(book.build_entry(claim, CLAIM_CARRIED_KIND, state=state),),
-            build_paid_entries=(lambda _: by_hand) if cents else None,
-            end_entries=None if cents else (book.build_entry(claim, CLAIM_ENDED_KIND),),
+            carry_entries=(book.build_entry(claim_id, CLAIM_CARRIED_KIND, state=state),),
+            build_paid_entries=(lambda _: hand_payments) if amount_cents else None,
+            end_entries=None if amount_cents else (book.build_entry(claim_id, CLAIM_ENDED_KIND),),
         )
     )
 
@@ -407,19 +453,20 @@ def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
     }
 
 
-def _find_award_cents(hit: LevelHitRecord, wins: Mapping[str, ClaimRecord]) -> int | None:
+def _find_award_cents(hit: LevelHitRecord, hit_by_key: Mapping[str, ClaimRecord]) -> int | None:
     """Return the amount of a progressive hit in minor units, or None if it is not known yet.
 
-    If ``wins`` contains the award of the level's controller, that is the amount; otherwise it is the recorded amount.
+    If ``hit_by_key`` contains the award of the level's controller, that is the amount; otherwise it is the recorded
+    amount.
     """
-    record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
+    record = hit_by_key.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     return hit.amount_cents if record is None else record.amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- levels
 def _claim_level(book: ClaimBook, state_name: str) -> None:
     """Add a claim for the value of a stand-alone progressive level. It is carried over exactly, as a fraction."""
-    pool = state_name.removeprefix(ProgressiveKey.OWN_LEVEL)
+    pool_id = state_name.removeprefix(ProgressiveKey.OWN_LEVEL)
     state = book.remove_values(state_name)
     level = book.read_record(Level, state_name)
     amounts = {
@@ -427,64 +474,68 @@ def _claim_level(book: ClaimBook, state_name: str) -> None:
         "hidden": level.hidden_amount,
         "overflow": level.overflow_amount,
     }
-    flows = tuple(
-        Transfer(f"pool:{pool}:carried", f"pool:{pool}:{part}", cents)
-        for part in _LEVEL_AMOUNT_FIELDS
-        if (cents := book.old_ledger.balance_cents(f"pool:{pool}:{part}")) > 0
+    transfers = tuple(
+        Transfer(f"pool:{pool_id}:carried", f"pool:{pool_id}:{account_part}", amount_cents)
+        for account_part in _LEVEL_ACCOUNT_PARTS
+        if (amount_cents := book.old_ledger.balance_cents(f"pool:{pool_id}:{account_part}")) > 0
     )
-    details = {part: str(amount) for part, amount in amounts.items()}
-    record = {"pool": pool, "opened": book.evidence.levels.get(pool)}
+    details = {account_part: str(amount) for account_part, amount in amounts.items()}
+    record = {"pool": pool_id, "opened": book.evidence.level_opening_by_pool.get(pool_id)}
     book.add_claim(
         ClearanceClaim(
             state_name,
             sum(amounts.values()),
             details,
             carry_entries=(
-                book.build_entry(state_name, CLAIM_CARRIED_KIND, transfers=flows, state=state, record=record),
+                book.build_entry(
+                    state_name, CLAIM_CARRIED_KIND, transfers=transfers, state=state, record=record
+                ),
             ),
         )
     )
 
 
-def _claim_contributions(book: ClaimBook, state_name: str) -> None:
+def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
     """Add a claim for contributions to a linked progressive level that its controller has not counted yet.
 
     Their games are carried over with it, and those of the last counted contributions, which may still win.
     """
-    pool = state_name.removeprefix(ProgressiveKey.LINK_PROGRESS)
+    pool_id = state_name.removeprefix(ProgressiveKey.LINK_PROGRESS)
     link = book.read_record(LinkProgress, state_name)
     book.remove_values(state_name)
-    shares_by_play_id = {
-        play_id: shares
+    contributions_by_play_id = {
+        play_id: contributions
         for play_id, game in book.evidence.games.items()
         if (
-            shares := [
-                share
-                for share in game.levels.contributions
-                if _is_uncounted(share, pool, link.counted_number - _REPORTABLE_CONTRIBUTIONS_MAX)
+            contributions := [
+                contribution
+                for contribution in game.levels.contributions
+                if _is_uncounted(contribution, pool_id, link.counted_number - _REPORTABLE_CONTRIBUTIONS_MAX)
             ]
         )
     }
-    open_games = (key for key in book.old_state if book.keys.find_key(key) is PlayKey.GAME)
-    open_play_ids = {book.read_record(GamePointer, key).play_id for key in open_games}
+    open_game_keys = (key for key in book.old_state if book.keys.find_key(key) is PlayKey.GAME)
+    open_play_ids = {book.read_record(GamePointer, key).play_id for key in open_game_keys}
     # The new journal numbers its entries from the beginning.
-    unsent = to_json(replace(link, uncounted_since_sequence=0))
-    carried = [
+    link_state = to_json(replace(link, uncounted_since_sequence=0))
+    carry_entries = [
         _build_game_entry(book, "games", play_id, book.evidence.games[play_id], {})
-        for play_id in shares_by_play_id
+        for play_id in contributions_by_play_id
         if play_id not in open_play_ids
     ]
-    uncounted_shares = [
-        share
-        for shares in shares_by_play_id.values()
-        for share in shares
-        if _is_uncounted(share, pool, link.counted_number)
+    uncounted_contributions = [
+        contribution
+        for contributions in contributions_by_play_id.values()
+        for contribution in contributions
+        if _is_uncounted(contribution, pool_id, link.counted_number)
     ]
-    amount = sum((share.amount or Fraction(0) for share in uncounted_shares), Fraction(0))
+    amount = sum(
+        (contribution.amount or Fraction(0) for contribution in uncounted_contributions), Fraction(0)
+    )
     details = {
         "sequence": link.contribution_number,
         "counted": link.counted_number,
-        "uncounted": len(uncounted_shares),
+        "uncounted": len(uncounted_contributions),
     }
     book.add_claim(
         ClearanceClaim(
@@ -492,20 +543,20 @@ def _claim_contributions(book: ClaimBook, state_name: str) -> None:
             amount,
             details,
             carry_entries=(
-                *carried,
-                book.build_entry(state_name, CLAIM_CARRIED_KIND, state={state_name: unsent}),
+                *carry_entries,
+                book.build_entry(state_name, CLAIM_CARRIED_KIND, state={state_name: link_state}),
             ),
         )
     )
 
 
-def _is_uncounted(contribution: LevelContribution, pool: str, last_counted: int) -> bool:
-    """Return whether a contribution belongs to ``pool`` and has a higher number than ``last_counted``.
+def _is_uncounted(contribution: LevelContribution, pool_id: str, last_counted: int) -> bool:
+    """Return whether a contribution belongs to ``pool_id`` and has a higher number than ``last_counted``.
 
     The accounts of a pool hold the money of one progressive level.
     """
     return (
-        contribution.pool == pool
+        contribution.pool_id == pool_id
         and contribution.contribution_number is not None
         and contribution.contribution_number > last_counted
     )
@@ -515,7 +566,7 @@ def _claim_linked_hit(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a linked progressive level that an ended game has won and its controller has not confirmed."""
     state = book.remove_values(state_name)
     hit = book.read_record(ClaimRecord, state_name)
-    details = {"pool": hit.pool, "way": hit.payment_method, "amount_cents": hit.amount_cents}
+    details = {"pool": hit.pool_id, "way": hit.payment_method, "amount_cents": hit.amount_cents}
     book.add_claim(
         ClearanceClaim(
             state_name,
@@ -538,9 +589,9 @@ def _claim_held_prize(book: ClaimBook, state_name: str) -> None:
     games = (
         (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
     )
-    details = {"pool": prize.pool, "why": prize.reason, "ruling": prize.ruling}
-    carried = (*games, book.build_entry(state_name, CLAIM_CARRIED_KIND, state=state))
-    book.add_claim(ClearanceClaim(state_name, prize.amount_cents, details, carry_entries=carried))
+    details = {"pool": prize.pool_id, "why": prize.reason, "ruling": prize.ruling}
+    carry_entries = (*games, book.build_entry(state_name, CLAIM_CARRIED_KIND, state=state))
+    book.add_claim(ClearanceClaim(state_name, prize.amount_cents, details, carry_entries=carry_entries))
 
 
 def _claim_host_registration(book: ClaimBook, state_name: str) -> None:
@@ -581,7 +632,7 @@ CLAIM_MAKER_BY_KEY: Final[Mapping[StorageKey, Callable[[ClaimBook, str], None]]]
     PlayKey.GAME: _claim_game,
     TableKey.TABLE_STATE: _claim_table,
     ProgressiveKey.OWN_LEVEL: _claim_level,
-    ProgressiveKey.LINK_PROGRESS: _claim_contributions,
+    ProgressiveKey.LINK_PROGRESS: _claim_uncounted_contributions,
     ProgressiveKey.CLAIM: _claim_linked_hit,
     ProgressiveKey.HELD_PRIZE: _claim_held_prize,
     HostKey.REGISTRATION: _claim_host_registration,
@@ -601,4 +652,4 @@ def _list_credit_transfers(reservation: Reservation) -> tuple[Transfer, ...]:
 
     Transfers of the stock of coins are left out, because a memory clear does not carry the stock over.
     """
-    return tuple(flow for flow in reservation.transfers if is_credit_account(flow.source))
+    return tuple(transfer for transfer in reservation.transfers if is_credit_account(transfer.source))

@@ -62,7 +62,7 @@ class MemoryEvidence:
 
         In these rounds players win each other's stakes.
         """
-        self.levels: dict[str, JSON] = {}
+        self.level_opening_by_pool: dict[str, JSON] = {}
         """How each progressive level was opened, by pool id."""
         self.transfer_identifiers: set[str] = set()
         self.last_ticket_entry_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
@@ -110,14 +110,14 @@ class MemoryEvidence:
         """Update the last known state of the ticket ledger from the one that a journal entry records."""
         if anchor is None:
             return
-        known_ledgers = () if self.ticket_ledger is None else self.ticket_ledger.accepted_restorations
-        if anchor.restoration not in known_ledgers:
-            known_ledgers = (*known_ledgers, anchor.restoration)
+        accepted_restorations = () if self.ticket_ledger is None else self.ticket_ledger.accepted_restorations
+        if anchor.restoration not in accepted_restorations:
+            accepted_restorations = (*accepted_restorations, anchor.restoration)
         self.ticket_ledger = EarlierLedger(
             restoration=anchor.restoration,
             move_number=anchor.move_number,
             digest=anchor.digest,
-            accepted_restorations=known_ledgers,
+            accepted_restorations=accepted_restorations,
         )
 
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
@@ -129,11 +129,11 @@ class MemoryEvidence:
         elif kind in PLAY_END_KINDS and record.get("play_id") in self.games:
             self._store_game_end(replace(self.games[record["play_id"]], end_entry_kind=kind))
         elif kind == LEVEL_OPENED.kind:
-            self.levels[record["pool"]] = dict(record)
+            self.level_opening_by_pool[record["pool"]] = dict(record)
         elif kind == CLAIM_CARRIED_KIND and "reserved_as" in record:
             self.original_kind_by_reservation[entry.id] = record["reserved_as"]
         elif kind == CLAIM_CARRIED_KIND and record.get("opened"):
-            self.levels[record["pool"]] = record["opened"]
+            self.level_opening_by_pool[record["pool"]] = record["opened"]
         elif kind == TRANSFER_IDENTIFIERS.kind:
             self.transfer_identifiers |= set(record["sha256"])
         elif kind == CABINET_SIGNED_KIND:
@@ -152,8 +152,8 @@ class MemoryEvidence:
         if entry.kind == GAME_CHOICE_KIND:
             choice = from_json(GameChoice, entry.record, where)
             if (game := self.games.get(choice.play_id)) is not None:
-                staked = (*(game.stakes_by_account or ()), *_list_stakes(entry))
-                self._store_game(replace(game.with_step(choice), stakes_by_account=staked))
+                stakes = (*(game.stakes_by_account or ()), *_list_stakes(entry))
+                self._store_game(replace(game.with_step(choice), stakes_by_account=stakes))
             return
         if entry.kind == _GAME_PUSH_KIND:
             play_id = entry.id.rpartition(".")[0]
@@ -201,10 +201,10 @@ class MemoryEvidence:
         """Remove ended games for which no progressive controller can report a hit any more."""
         for play_id, game in list(self.games.items()):
             may_still_win = any(
-                share.contribution_number is not None
-                and share.contribution_number
-                > self._counted_contributions.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS_MAX
-                for share in game.levels.contributions
+                contribution.contribution_number is not None
+                and contribution.contribution_number
+                > self._counted_contributions.get(contribution.pool_id, 0) - _REPORTABLE_CONTRIBUTIONS_MAX
+                for contribution in game.levels.contributions
             )
             if game.end_entry_kind and not may_still_win:
                 del self.games[play_id], self.dims_by_play_id[play_id]
@@ -216,4 +216,8 @@ class MemoryEvidence:
 
 def _list_stakes(entry: StoredEntry) -> tuple[AccountAndCents, ...]:
     """Return the credit that a journal entry stakes, as pairs of account and minor units."""
-    return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT)
+    return tuple(
+        (transfer.source, transfer.amount_cents)
+        for transfer in entry.transfers
+        if transfer.target == WAGER_ACCOUNT
+    )

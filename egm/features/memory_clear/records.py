@@ -65,6 +65,6 @@ def list_earlier_transfers(journal: JournalView) -> frozenset[str]:
     digests: set[str] = set()
     for entry in journal.entries("clear.identifiers"):
         if isinstance(entry.record, Mapping):
-            part = entry.record["sha256"]
-            digests.update(str(digest) for digest in part) if isinstance(part, list) else None
+            new_digests = entry.record["sha256"]
+            digests.update(str(digest) for digest in new_digests) if isinstance(new_digests, list) else None
     return frozenset(digests)

@@ -78,9 +78,9 @@ class EntrySold:
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: PositiveNumber
+    entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the entry, in the order of sale at all machines."""
-    participant: NonBlankText
+    participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The venue's number for the participant."""
     fee_cents: Cents
     """The fee of the entry."""
@@ -93,9 +93,9 @@ class EntryVoided(RulingDetails):
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: PositiveNumber
+    entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the entry."""
-    participant: NonBlankText
+    participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The venue's number for the participant."""
     fee_cents: Cents
     """The fee of the entry."""
@@ -107,9 +107,9 @@ class PrizePaid:
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: PositiveNumber
+    entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the entry."""
-    participant: NonBlankText
+    participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The venue's number for the participant."""
     amount_cents: Cents
     """The prize, as the settlement of the tournament states it."""
@@ -122,9 +122,9 @@ class RoundStarted:
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: PositiveNumber
+    entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the entry."""
-    participant: NonBlankText
+    participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The number by which the venue knows the participant."""
     round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the round, from 1."""
@@ -139,17 +139,17 @@ class RoundEnded:
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: PositiveNumber
+    entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the entry."""
-    participant: NonBlankText
+    participant_number: NonBlankText = field(metadata=stored_as("participant"))
     """The number by which the venue knows the participant."""
     round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the round, from 1."""
     won_points: Count = field(metadata=stored_as("points"))
     """The points won."""
-    best_game: Count
+    best_game_points: Count = field(metadata=stored_as("best_game"))
     """The most points won in one game."""
-    games: Count
+    games_played: Count = field(metadata=stored_as("games"))
     """The number of games played."""
     status: RoundEnding
     """The way in which the round ended."""

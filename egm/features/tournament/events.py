@@ -1,10 +1,11 @@
 """Events of a tournament: the forms that staff fill in, and the clock of a round."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.kernel.events import EmptyPayload, EventName, Payload
+from egm.record_codec import stored_as
 from egm.staff.events import FilledForm, RulingForm
 
 
@@ -37,13 +38,13 @@ class TournamentEvent(EventName):
 class EntrySaleForm(FilledForm):
     """The form with which an attendant sells an entry to a participant, and has received the fee.
 
-    ``start`` says whether its first round starts at this position now (``here``) or ``later``.
+    ``first_round_start`` says whether its first round starts at this position now (``here``) or ``later``.
     """
 
-    entry: int = 0
-    participant: str = ""
+    entry_number: int = field(default=0, metadata=stored_as("entry"))
+    participant_number: str = field(default="", metadata=stored_as("participant"))
     fee_cents: int = 0
-    start: Literal["here", "later"] | None = None
+    first_round_start: Literal["here", "later"] | None = field(default=None, metadata=stored_as("start"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +54,9 @@ class RoundStartForm(FilledForm):
     The round is the entry's next one, or one that was interrupted and is repeated.
     """
 
-    entry: int = 0
-    participant: str = ""
-    round: int = 0
+    entry_number: int = field(default=0, metadata=stored_as("entry"))
+    participant_number: str = field(default="", metadata=stored_as("participant"))
+    round_number: int = field(default=0, metadata=stored_as("round"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,15 +71,15 @@ class RoundEndForm(FilledForm):
 class EntryVoidForm(RulingForm):
     """The form with which staff declare an entry void, so that its fee is refunded."""
 
-    entry: int = 0
+    entry_number: int = field(default=0, metadata=stored_as("entry"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizePaymentForm(FilledForm):
     """The form with which staff record that they have handed over the prize of an entry to its participant."""
 
-    entry: int = 0
-    participant: str = ""
+    entry_number: int = field(default=0, metadata=stored_as("entry"))
+    participant_number: str = field(default="", metadata=stored_as("participant"))
     amount_cents: int = 0
 
 

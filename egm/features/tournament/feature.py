@@ -80,7 +80,6 @@ from egm.kernel.states import (
 )
 from egm.money.host_controls import game_is_enabled
 from egm.people import Permission
-from egm.play.choosing import set_bet
 from egm.play.endings import outcome_is_of_open_game
 from egm.play.forms import PLAY_FORMS
 from egm.play.records.played_round import find_open_round
@@ -96,6 +95,7 @@ from egm.play.rulings import (
     game_cannot_end,
     open_game_has_neither_outcome_nor_win,
 )
+from egm.play.selections import set_bet
 from egm.staff.desk import MenuItem
 from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField, build_form_rule
 from egm.staff.options import no_position_is_in_use

@@ -23,9 +23,9 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
-from egm.play.conversation import GameConversation
 from egm.play.definitions import build_definition_state
 from egm.play.events import BetRequest, ChoiceRequest
+from egm.play.game_messages import send_screen_update
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, LastGame
 from egm.play.records.games import GameInProgress, find_tournament_game
@@ -38,7 +38,7 @@ from egm.play.records.played_round import (
     read_playable_points,
 )
 from egm.play.rounds import play_step, require_open_game
-from egm.play.showing import send_screen_update
+from egm.play.stepped_game import SteppedGame
 from egm.progressive import game_levels
 from egm.progressive.bet import AcceptedBet
 from egm.progressive.pools import has_prescribed_amounts
@@ -93,7 +93,7 @@ def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     places one chip after the other, the bet may be less than that wager.
     """
     request, played_round = event.read_payload(BetRequest), find_open_round(machine)
-    credits_, options = request.value, dict(request.options or {})
+    credits_, options = request.bet_credits, dict(request.options or {})
     game = machine.games.get(machine.selection.game_id)
     if (
         played_round is None
@@ -185,8 +185,8 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     if bet is None or played_round is None:
         raise InvariantError("a tournament game was started, but no bet of points is selected")
     rules, play_id = bet.game, machine.fresh_id("play")
-    conversation = GameConversation(rules, bet.wager, bet.table_state)
-    step = play_step(machine, conversation, None, game_levels.begin_round(machine, bet, play_id), None)
+    stepped_game = SteppedGame(rules, bet.wager, bet.table_state)
+    step = play_step(machine, stepped_game, None, game_levels.begin_round(machine, bet, play_id), None)
     game = GameRecord(
         play_id=play_id,
         game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
@@ -196,8 +196,8 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         language=machine.selection.language,
         credit_before_cents=read_playable_points(machine) * bet.denomination_cents,
         steps=(step,),
-        outcome=conversation.outcome,
-        standing_credits=conversation.standing_credits,
+        outcome=stepped_game.outcome,
+        standing_credits=stepped_game.standing_credits,
         table_state=bet.table_state,
     )
     machine.post(
@@ -212,7 +212,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         },
     )
     in_progress = machine.component(GameInProgress)
-    in_progress.conversation, in_progress.record = conversation, game
+    in_progress.stepped_game, in_progress.record = stepped_game, game
     send_screen_update(machine, resumed=False)
 
 
@@ -236,17 +236,17 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
 
     Record the choice, its stake in points and the next step in the journal, then show the result.
     """
-    choice, game = event.read_payload(ChoiceRequest).value, require_open_game(machine)
-    conversation = machine.component(GameInProgress).conversation
-    staked = conversation.decision.get_added_credits(choice)
-    step = play_step(machine, conversation, choice, game_levels.continue_round(machine, game), None)
+    choice, game = event.read_payload(ChoiceRequest).choice, require_open_game(machine)
+    stepped_game = machine.component(GameInProgress).stepped_game
+    staked = stepped_game.decision.get_added_credits(choice)
+    step = play_step(machine, stepped_game, choice, game_levels.continue_round(machine, game), None)
     game_choice = GameChoice(
         play_id=game.play_id,
         choice=choice,
         draws=step.draws,
-        outcome=conversation.outcome,
+        outcome=stepped_game.outcome,
         staked_credits=staked,
-        standing_credits=conversation.standing_credits,
+        standing_credits=stepped_game.standing_credits,
     )
     machine.post(
         PURSE_GAME_CHOICE,
@@ -287,7 +287,7 @@ def end_purse_game(machine: Machine, _: Event) -> None:
         transfers=tuple(Transfer(*move) for move in moves if move[2]),
         state={PlayKey.PURSE_GAME: None, PlayKey.PURSE: round_after},
     )
-    machine.component(GameInProgress).conversation = None
+    machine.component(GameInProgress).stepped_game = None
 
 
 def refund_purse_game(machine: Machine, event: Event) -> None:
@@ -319,7 +319,7 @@ def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_po
         transfers=(refund,) if refund_points else (),
         state={PlayKey.PURSE_GAME: None, f"{KernelKey.FAULT}game_defective": None},
     )
-    machine.component(GameInProgress).conversation = None
+    machine.component(GameInProgress).stepped_game = None
 
 
 def _list_stake_transfers(machine: Machine, points: int) -> tuple[Transfer, ...]:

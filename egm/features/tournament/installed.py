@@ -169,7 +169,7 @@ def _reason_wager_is_not_allowed(machine: Machine, listed_machine: ListedMachine
     bet_cents, play = listed_machine.bet * listed_machine.denomination_cents, machine.profile.play
     if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
-    if any(pool.game == game_id for pool in machine.component(ProgressivePools).pool_by_id.values()):
+    if any(pool.game_id == game_id for pool in machine.component(ProgressivePools).pool_by_id.values()):
         return f"{game_id} is linked to a progressive level"
     return None
 

@@ -157,14 +157,14 @@ def build_notice(rules: Tournament, language: str) -> str:
     If the rules have no day of publication yet, the notice has none.
     """
     notice = _NoticeWriter(rules, language)
-    parts = [notice.choose_language(rules.name), notice.format_text("title")]
+    lines = [notice.choose_language(rules.name), notice.format_text("title")]
     if rules.published is not None:
-        parts += ["", *_wrap_lines(notice.format_text("public", day=notice.format_day(rules.published)))]
+        lines += ["", *_wrap_lines(notice.format_text("public", day=notice.format_day(rules.published)))]
     for heading, sentences in list_sections(rules, language):
-        parts += ["", heading]
+        lines += ["", heading]
         for sentence in sentences:
-            parts += _wrap_lines(sentence, "  ")
-    return "\n".join(parts) + "\n"
+            lines += _wrap_lines(sentence, "  ")
+    return "\n".join(lines) + "\n"
 
 
 def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -244,7 +244,7 @@ class _NoticeWriter:
         """Yield the sentences about date, venue, length, game and machines."""
         rules = self._rules
         title = load_game(rules.game).title
-        first = rules.machines[0]
+        first_machine = rules.machines[0]
         yield self._format_moment("starts", rules.starts)
         yield self.format_text("lasts", minutes=self._format_number(rules.duration_minutes))
         yield self.format_text("where", venue=self.choose_language(rules.venue))
@@ -252,8 +252,8 @@ class _NoticeWriter:
         yield self.format_text("machines", numbers=", ".join(machine.number for machine in rules.machines))
         yield self.format_text(
             "equal",
-            denomination=self._format_money(first.denomination_cents),
-            bet=self._format_number(first.bet),
+            denomination=self._format_money(first_machine.denomination_cents),
+            bet=self._format_number(first_machine.bet),
         )
 
     def iter_participation_lines(self) -> Iterator[str]:
@@ -261,9 +261,9 @@ class _NoticeWriter:
         entries = self._rules.entries
         yield self.choose_language(entries.participation)
         yield self._format_moment("closes", entries.closes)
-        most = self._format_number(entries.participants_max)
-        least = self._format_number(entries.participants_min)
-        yield self.format_text("places", most=most, least=least)
+        participants_max = self._format_number(entries.participants_max)
+        participants_min = self._format_number(entries.participants_min)
+        yield self.format_text("places", most=participants_max, least=participants_min)
         yield self.format_text("fee", fee=self._format_money(entries.fee_cents))
         if self._rules.is_fee_from_side_bet:
             yield self.format_text("side_bet", side_bet=self._format_money(LET_IT_RIDE_SIDE_BET_CENTS))

@@ -65,7 +65,7 @@ def _list_played_rounds(machine: Machine) -> tuple[PageRow, ...]:
     if read_installed_rules(machine) is None:
         return ()
     rounds: list[tuple[int, int, int, str, str]] = [
-        (each.round_number, each.won_points, each.entry, each.participant, each.status)
+        (each.round_number, each.won_points, each.entry_number, each.participant_number, each.status)
         for each in iter_tournament_records(machine)
         if isinstance(each, RoundEnded)
     ]

@@ -56,15 +56,15 @@ def split_cents(total_cents: int, weights: Sequence[Fraction], remainder_rule: R
     with ``in-order``, each part from the first on gets one cent until none is left.
     """
     weight_sum = sum(weights, Fraction(0))
-    parts = [floor(total_cents * weight / weight_sum) for weight in weights]
+    parts_cents = [floor(total_cents * weight / weight_sum) for weight in weights]
     # Fewer cents than parts, because each part was rounded down by less than one cent.
-    remainder_cents = total_cents - sum(parts)
+    remainder_cents = total_cents - sum(parts_cents)
     if remainder_rule == "best-rank":
-        parts[0] += remainder_cents
+        parts_cents[0] += remainder_cents
     else:
-        for i in range(remainder_cents):
-            parts[i] += 1
-    return parts
+        for index in range(remainder_cents):
+            parts_cents[index] += 1
+    return parts_cents
 
 
 def compute_prizes(plan: PrizePlan, fees_cents: int, ranked_count: int) -> list[int]:
@@ -77,19 +77,24 @@ def compute_prizes(plan: PrizePlan, fees_cents: int, ranked_count: int) -> list[
     """
     if not ranked_count:
         return []
-    awarded = _count_awarded(plan, ranked_count)
-    prizes = [*plan.amounts_cents[:awarded]]
-    shares = plan.fee_shares[:awarded]
-    with_share = [i for i, share in enumerate(shares) if share]
-    if with_share:
+    awarded_rank_count = _count_awarded(plan, ranked_count)
+    prizes = [*plan.amounts_cents[:awarded_rank_count]]
+    shares = plan.fee_shares[:awarded_rank_count]
+    indexes_with_share = [index for index, share in enumerate(shares) if share]
+    if indexes_with_share:
         pool_cents = ceil(sum(shares, Fraction(0)) * fees_cents)
-        parts = split_cents(pool_cents, [shares[i] for i in with_share], plan.remainder_rule)
-        for i, cents in zip(with_share, parts, strict=True):
-            prizes[i] += cents
+        parts_cents = split_cents(
+            pool_cents, [shares[index] for index in indexes_with_share], plan.remainder_rule
+        )
+        for index, cents in zip(indexes_with_share, parts_cents, strict=True):
+            prizes[index] += cents
     prizes += [0] * (ranked_count - len(prizes))
     unclaimed_cents = sum(prizes[ranked_count:])
     unclaimed_shares = split_cents(unclaimed_cents, [Fraction(1)] * ranked_count, plan.remainder_rule)
-    return [prize + more for prize, more in zip(prizes, unclaimed_shares, strict=False)]
+    return [
+        prize + unclaimed_cents_of_rank
+        for prize, unclaimed_cents_of_rank in zip(prizes, unclaimed_shares, strict=False)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +117,15 @@ def find_prize_inversion(
     relative to shares of the fees; with many, they are small.
     """
     ranks = len(plan.fee_shares)
-    for entries in sorted({max(entries_min, min(ranks, entries_max)), entries_max}):
-        prizes = compute_prizes(plan, entries * fee_cents, min(ranks, entries))
+    for entry_count in sorted({max(entries_min, min(ranks, entries_max)), entries_max}):
+        prizes = compute_prizes(plan, entry_count * fee_cents, min(ranks, entry_count))
         for rank, (better_cents, cents) in enumerate(pairwise(prizes), 2):
             if cents > better_cents:
                 return PrizeInversion(
-                    entry_count=entries, rank=rank, prize_cents=cents, better_rank_prize_cents=better_cents
+                    entry_count=entry_count,
+                    rank=rank,
+                    prize_cents=cents,
+                    better_rank_prize_cents=better_cents,
                 )
     return None
 
@@ -163,15 +171,17 @@ def find_prize_shortfall(
     entries can lose their rank (``can_entries_lose_rank``), only one participant has one.
     """
     fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.fee_shares)]
-    for entries in range(entries_min, participants_max * entries_per_participant + 1):
-        ranked = 1 if can_entries_lose_rank else -(-entries // entries_per_participant)
-        awarded = _count_awarded(plan, ranked)
-        fees_cents = entries * fee_cents
-        prizes_cents = fixed_sums[awarded - 1] + ceil(share_sums[awarded - 1] * fees_cents)
+    for entry_count in range(entries_min, participants_max * entries_per_participant + 1):
+        ranked_count = 1 if can_entries_lose_rank else -(-entry_count // entries_per_participant)
+        awarded_rank_count = _count_awarded(plan, ranked_count)
+        fees_cents = entry_count * fee_cents
+        prizes_cents = fixed_sums[awarded_rank_count - 1] + ceil(
+            share_sums[awarded_rank_count - 1] * fees_cents
+        )
         if missing_cents := compute_prize_shortfall_cents(fees_cents, prizes_cents):
             return PrizeShortfall(
-                entry_count=entries,
-                ranked_count=ranked,
+                entry_count=entry_count,
+                ranked_count=ranked_count,
                 prizes_cents=prizes_cents,
                 missing_cents=missing_cents,
             )

@@ -94,13 +94,13 @@ def derive_results(
             )
         if participant != buyer:
             entries_under_other_name.add(number)
-        known_attempt = attempts.get((number, round_number))
+        earlier_attempt = attempts.get((number, round_number))
         attempts[number, round_number] = (
-            attempt if known_attempt is None else _choose_attempt(known_attempt, attempt)
+            attempt if earlier_attempt is None else _choose_attempt(earlier_attempt, attempt)
         )
-    if unneeded := sorted({*renamed_entries} - entries_under_other_name):
+    if unneeded_numbers := sorted({*renamed_entries} - entries_under_other_name):
         raise ResultsError(
-            f"entry {unneeded[0]}: no machine recorded a name other than its buyer's: omit --renamed"
+            f"entry {unneeded_numbers[0]}: no machine recorded a name other than its buyer's: omit --renamed"
         )
     _check_rounds(collected, attempts, absent_rounds)
     _check_entry_numbers(collected, unused_entries)
@@ -169,19 +169,30 @@ def _check_entry_numbers(collected: _CollectedRecords, unused_entries: Collectio
 
     Every number below the highest one sold must be sold, void, or in ``unused_entries``.
     """
-    last = max(collected.sold_entries, default=0)
+    last_number = max(collected.sold_entries, default=0)
     used_entries = {*collected.sold_entries, *(number for number, _ in collected.void_entries)}
-    if unneeded := sorted(number for number in unused_entries if number in used_entries or number > last):
-        number = unneeded[0]
-        reason = f"entry {last} is the last one sold" if number > last else "a journal records its sale"
+    if unneeded_numbers := sorted(
+        number for number in unused_entries if number in used_entries or number > last_number
+    ):
+        number = unneeded_numbers[0]
+        reason = (
+            f"entry {last_number} is the last one sold"
+            if number > last_number
+            else "a journal records its sale"
+        )
         raise ResultsError(f"entry {number}: {reason}: it is not unused")
     missing_entry = next(
-        (number for number in range(1, last) if number not in used_entries and number not in unused_entries),
+        (
+            number
+            for number in range(1, last_number)
+            if number not in used_entries and number not in unused_entries
+        ),
         None,
     )
     if missing_entry is not None:
         raise ResultsError(
-            f"entry {missing_entry}: no journal records its sale, but entry {last} was sold; if its number was left"
+            f"entry {missing_entry}: no journal records its sale, but entry {last_number} was sold; if its number "
+            "was left"
             f" out and nobody paid a fee for it, give --unused {missing_entry}"
         )
 

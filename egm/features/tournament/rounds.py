@@ -107,7 +107,12 @@ def iter_tournament_records(machine: Machine) -> Iterator[_TournamentRecord]:
     if digest not in sequence_by_digest:  # the whole archive is searched
         installations = machine.journal.entries(RULES_INSTALLED.kind)
         sequence_by_digest[digest] = next(
-            (each.sequence for each in installations if read_details(each)["digest"] == digest), 0
+            (
+                installation.sequence
+                for installation in installations
+                if read_details(installation)["digest"] == digest
+            ),
+            0,
         )
     since = sequence_by_digest[digest]
     for entry in machine.journal.entries(tuple(_RECORD_CLASS_BY_KIND), since=since):
@@ -123,9 +128,9 @@ def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
     sold: dict[int, EntrySold] = {}
     for record in iter_tournament_records(machine):
         if isinstance(record, EntrySold):
-            sold[record.entry] = record
+            sold[record.entry_number] = record
         elif isinstance(record, EntryVoided):
-            sold.pop(record.entry, None)
+            sold.pop(record.entry_number, None)
     return sold
 
 
@@ -134,7 +139,7 @@ def _read_round_endings(machine: Machine, entry_number: int) -> dict[int, str]:
     return {
         record.round_number: record.status
         for record in iter_tournament_records(machine)
-        if isinstance(record, RoundEnded) and record.entry == entry_number
+        if isinstance(record, RoundEnded) and record.entry_number == entry_number
     }
 
 
@@ -211,7 +216,7 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
     A later start is always possible. For a start now, the machine must be in the tournament and fit its rules, and
     this position must be free.
     """
-    match event.read_payload(EntrySaleForm).start:
+    match event.read_payload(EntrySaleForm).first_round_start:
         case "later":
             return True
         case "here":
@@ -239,8 +244,12 @@ def fee_matches_rules(machine: Machine, event: Event) -> bool:
 def entry_is_new(machine: Machine, event: Event) -> bool:
     """Return whether the form states a participant, and an entry number that is in no record of this machine yet."""
     form = event.read_payload(EntrySaleForm)
-    used_entries = {record.entry for record in iter_tournament_records(machine)}
-    return form.entry > 0 and are_texts_filled_in(form.participant) and form.entry not in used_entries
+    used_entries = {record.entry_number for record in iter_tournament_records(machine)}
+    return (
+        form.entry_number > 0
+        and are_texts_filled_in(form.participant_number)
+        and form.entry_number not in used_entries
+    )
 
 
 @refusal_code("participant_may_enter")
@@ -249,10 +258,13 @@ def participant_may_buy_entry(machine: Machine, event: Event) -> bool:
 
     Entries that other machines have sold are unknown here.
     """
-    rules, participant = read_installed_rules(machine), event.read_payload(EntrySaleForm).participant.strip()
+    rules, participant = (
+        read_installed_rules(machine),
+        event.read_payload(EntrySaleForm).participant_number.strip(),
+    )
     if rules is None:
         return False
-    sold = [sale.participant for sale in read_sold_entries(machine).values()]
+    sold = [sale.participant_number for sale in read_sold_entries(machine).values()]
     has_place_left = participant in sold or len({*sold}) < rules.entries.participants_max
     return has_place_left and sold.count(participant) < rules.entries.per_participant
 
@@ -267,27 +279,35 @@ def round_may_start(machine: Machine, event: Event) -> bool:
     round is the entry's next one.
     """
     rules, form = read_installed_rules(machine), event.read_payload(RoundStartForm)
-    if rules is None or not are_texts_filled_in(form.participant) or not 1 <= form.round <= len(rules.rounds):
+    if (
+        rules is None
+        or not are_texts_filled_in(form.participant_number)
+        or not 1 <= form.round_number <= len(rules.rounds)
+    ):
         return False
-    if form.entry <= 0 or any(
-        played_round.entry_number == form.entry for played_round in list_open_rounds(machine)
+    if form.entry_number <= 0 or any(
+        played_round.entry_number == form.entry_number for played_round in list_open_rounds(machine)
     ):
         return False
     participants = {
-        record.participant for record in iter_tournament_records(machine) if record.entry == form.entry
+        record.participant_number
+        for record in iter_tournament_records(machine)
+        if record.entry_number == form.entry_number
     }
-    if participants - {form.participant.strip()} or form.entry in _list_void_entries(machine):
+    if participants - {form.participant_number.strip()} or form.entry_number in _list_void_entries(machine):
         return False
-    endings = _read_round_endings(machine, form.entry)
-    if endings and form.round < max(endings):
+    endings = _read_round_endings(machine, form.entry_number)
+    if endings and form.round_number < max(endings):
         return False
-    ending = endings.get(form.round)
+    ending = endings.get(form.round_number)
     return ending is None or (ending == "interrupted" and rules.interrupted == "replay")
 
 
 def _list_void_entries(machine: Machine) -> set[int]:
     """Return the numbers of the tournament entries that were declared void at this machine."""
-    return {record.entry for record in iter_tournament_records(machine) if isinstance(record, EntryVoided)}
+    return {
+        record.entry_number for record in iter_tournament_records(machine) if isinstance(record, EntryVoided)
+    }
 
 
 @refusal_code("ending_is_stated")
@@ -302,10 +322,12 @@ def entry_can_be_voided(machine: Machine, event: Event) -> bool:
     """Return whether the form states a reason, and its entry was sold here, is not void, and is not being played."""
     form = event.read_payload(EntryVoidForm)
     is_being_played = any(
-        played_round.entry_number == form.entry for played_round in list_open_rounds(machine)
+        played_round.entry_number == form.entry_number for played_round in list_open_rounds(machine)
     )
     return (
-        are_texts_filled_in(form.reason) and form.entry in read_sold_entries(machine) and not is_being_played
+        are_texts_filled_in(form.reason)
+        and form.entry_number in read_sold_entries(machine)
+        and not is_being_played
     )
 
 
@@ -315,11 +337,15 @@ def prize_may_be_paid(machine: Machine, event: Event) -> bool:
     False if this machine has recorded the prize of that entry as paid, the entry as void, or another participant.
     """
     form = event.read_payload(PrizePaymentForm)
-    if form.entry <= 0 or form.amount_cents <= 0 or not are_texts_filled_in(form.participant):
+    if form.entry_number <= 0 or form.amount_cents <= 0 or not are_texts_filled_in(form.participant_number):
         return False
-    records = [record for record in iter_tournament_records(machine) if record.entry == form.entry]
+    records = [
+        record for record in iter_tournament_records(machine) if record.entry_number == form.entry_number
+    ]
     is_void_or_paid = any(isinstance(record, EntryVoided | PrizePaid) for record in records)
-    return not is_void_or_paid and {record.participant for record in records} <= {form.participant.strip()}
+    return not is_void_or_paid and {record.participant_number for record in records} <= {
+        form.participant_number.strip()
+    }
 
 
 def round_is_over(machine: Machine, event: Event) -> bool:
@@ -373,40 +399,40 @@ def sell_entry(machine: Machine, event: Event) -> None:
     If the first round of the entry starts at this machine at once, also give the position the points of that round.
     """
     form, (digest, rules) = event.read_payload(EntrySaleForm), require_installed_rules(machine)
-    persons, participant = tuple(list_event_persons(machine, event)), form.participant.strip()
+    persons, participant_number = tuple(list_event_persons(machine, event)), form.participant_number.strip()
     machine.post(
         ENTRY_SOLD,
         EntrySold(
             digest=digest,
-            entry=form.entry,
-            participant=participant,
+            entry_number=form.entry_number,
+            participant_number=participant_number,
             fee_cents=rules.entries.fee_cents,
             persons=persons,
         ),
         transfers=(Transfer("fees:participants", "fees:sold", rules.entries.fee_cents),),
     )
-    if form.start == "here":
-        _post_round_start(machine, form.entry, participant, 1, persons)
+    if form.first_round_start == "here":
+        _post_round_start(machine, form.entry_number, participant_number, 1, persons)
 
 
 def start_round(machine: Machine, event: Event) -> None:
     """Give the position the points for the round of an entry that the form states."""
     form, persons = event.read_payload(RoundStartForm), tuple(list_event_persons(machine, event))
-    _post_round_start(machine, form.entry, form.participant.strip(), form.round, persons)
+    _post_round_start(machine, form.entry_number, form.participant_number.strip(), form.round_number, persons)
 
 
 def _post_round_start(
-    machine: Machine, entry: int, participant: str, round_number: int, persons: tuple[str, ...]
+    machine: Machine, entry_number: int, participant_number: str, round_number: int, persons: tuple[str, ...]
 ) -> None:
     """Record in the journal that a round starts: give the position its points, and select the tournament's game.
 
     ``round_number`` is the number of the round; ``persons`` are the people who started it.
     """
     digest, rules = require_installed_rules(machine)
-    terms, named_game = rules.rounds[round_number - 1], find_machine_in_rules(machine, rules)
-    if named_game is None:
+    round_terms, machine_and_game = rules.rounds[round_number - 1], find_machine_in_rules(machine, rules)
+    if machine_and_game is None:
         raise InvariantError("this machine is not in the rules of the tournament")
-    listed_machine, game = named_game
+    listed_machine, game = machine_and_game
     selection = Selection(
         game_id=game.id,
         denomination_cents=listed_machine.denomination_cents,
@@ -417,21 +443,23 @@ def _post_round_start(
         ROUND_STARTED,
         RoundStarted(
             digest=digest,
-            entry=entry,
-            participant=participant,
+            entry_number=entry_number,
+            participant_number=participant_number,
             round_number=round_number,
-            starting_points=terms.points,
+            starting_points=round_terms.points,
             persons=persons,
         ),
-        transfers=(Transfer("tournament:entry", name_points_account(machine.position.number), terms.points),),
+        transfers=(
+            Transfer("tournament:entry", name_points_account(machine.position.number), round_terms.points),
+        ),
         state={
             PlayKey.PURSE: PlayedRound(
-                entry_number=entry,
-                participant=participant,
+                entry_number=entry_number,
+                participant=participant_number,
                 round_number=round_number,
                 bet_points=listed_machine.bet,
-                games_max=terms.games or 0,
-                round_minutes=terms.minutes or 0,
+                games_max=round_terms.games or 0,
+                round_minutes=round_terms.minutes or 0,
             ),
             KernelKey.SELECTION: selection,
         },
@@ -464,12 +492,12 @@ def _post_round_end(machine: Machine, status: RoundEnding, reason: str, persons:
         ROUND_ENDED,
         RoundEnded(
             digest=digest,
-            entry=played_round.entry_number,
-            participant=played_round.participant,
+            entry_number=played_round.entry_number,
+            participant_number=played_round.participant,
             round_number=played_round.round_number,
             won_points=played_round.won_points,
-            best_game=played_round.best_points,
-            games=played_round.games_played,
+            best_game_points=played_round.best_points,
+            games_played=played_round.games_played,
             status=status,
             reason=reason,
             persons=persons,
@@ -484,13 +512,13 @@ def _post_round_end(machine: Machine, status: RoundEnding, reason: str, persons:
 def void_entry(machine: Machine, event: Event) -> None:
     """Record in the journal that an entry is void. Its fee is refunded at the desk."""
     form = event.read_payload(EntryVoidForm)
-    sale = read_sold_entries(machine)[form.entry]
+    sale = read_sold_entries(machine)[form.entry_number]
     machine.post(
         ENTRY_VOIDED,
         EntryVoided(
             digest=sale.digest,
-            entry=sale.entry,
-            participant=sale.participant,
+            entry_number=sale.entry_number,
+            participant_number=sale.participant_number,
             fee_cents=sale.fee_cents,
             **build_ruling_details(machine, event),
         ),
@@ -505,8 +533,8 @@ def record_prize_payment(machine: Machine, event: Event) -> None:
         PRIZE_PAID,
         PrizePaid(
             digest=read_installed_digest(machine),
-            entry=form.entry,
-            participant=form.participant.strip(),
+            entry_number=form.entry_number,
+            participant_number=form.participant_number.strip(),
             amount_cents=form.amount_cents,
             persons=tuple(list_event_persons(machine, event)),
         ),

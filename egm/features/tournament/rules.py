@@ -216,28 +216,28 @@ class Tournament(_RulesTable):
 
     def _iter_errors_in_rounds(self) -> Iterator[ConfigFault]:
         """Yield a fault for each error in what the rules state about rounds."""
-        qualified = self.entries.participants_max
+        qualified_count = self.entries.participants_max
         for n, each in enumerate(self.rounds, 1):
-            where, is_last = f"rounds[{n}]", n == len(self.rounds)
+            key, is_last = f"rounds[{n}]", n == len(self.rounds)
             if (each.games is None) == (each.minutes is None):
-                yield build_config_fault(where, "give its length as games or as minutes, one of the two")
+                yield build_config_fault(key, "give its length as games or as minutes, one of the two")
             if is_last != (each.advance is None):
                 problem = (
                     "the last round must not have this key, because no round follows it"
                     if is_last
                     else "must be given: how many participants go on to the next round"
                 )
-                yield build_config_fault(f"{where}.advance", problem)
-            elif each.advance is not None and each.advance > qualified:
+                yield build_config_fault(f"{key}.advance", problem)
+            elif each.advance is not None and each.advance > qualified_count:
                 yield build_config_fault(
-                    f"{where}.advance",
-                    f"is {each.advance}, but only {qualified} participants can play this round",
+                    f"{key}.advance",
+                    f"is {each.advance}, but only {qualified_count} participants can play this round",
                 )
-            qualified = each.advance or qualified
-            most = max(machine.bet for machine in self.machines)
-            if each.points < most:
+            qualified_count = each.advance or qualified_count
+            highest_bet = max(machine.bet for machine in self.machines)
+            if each.points < highest_bet:
                 yield build_config_fault(
-                    f"{where}.points", f"{each.points} points are less than one wager of {most}"
+                    f"{key}.points", f"{each.points} points are less than one wager of {highest_bet}"
                 )
         played_minutes = sum(each.minutes or 0 for each in self.rounds)
         if played_minutes > self.duration_minutes:
@@ -249,20 +249,20 @@ class Tournament(_RulesTable):
     def _iter_errors_in_prizes(self) -> Iterator[ConfigFault]:
         """Yield a fault for each error in what the rules state about prizes."""
         for n, prize in enumerate(self.prizes, 1):
-            where = f"prizes[{n}]"
+            key = f"prizes[{n}]"
             if prize.rank != n:
                 yield build_config_fault(
-                    f"{where}.rank", f"prizes are in the order of the ranks: {n}, not {prize.rank}"
+                    f"{key}.rank", f"prizes are in the order of the ranks: {n}, not {prize.rank}"
                 )
             if (prize.share is None) == (prize.amount_cents is None):
-                yield build_config_fault(where, "give the prize as share or as amount_cents, one of the two")
+                yield build_config_fault(key, "give the prize as share or as amount_cents, one of the two")
             elif prize.share is not None and not 0 < prize.share <= 1:
                 yield build_config_fault(
-                    f"{where}.share", f"{prize.share} is not a part of the fees: more than 0, at most 1"
+                    f"{key}.share", f"{prize.share} is not a part of the fees: more than 0, at most 1"
                 )
             elif prize.share is not None and prize.share.denominator > _SHARE_DENOMINATOR_MAX:
                 yield build_config_fault(
-                    f"{where}.share", f"its denominator is more than {_SHARE_DENOMINATOR_MAX:,}"
+                    f"{key}.share", f"its denominator is more than {_SHARE_DENOMINATOR_MAX:,}"
                 )
         if (total := sum((prize.share or Fraction(0) for prize in self.prizes), Fraction(0))) > 1:
             yield build_config_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
@@ -377,12 +377,12 @@ def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigFault]:
         ("game", rules.game),
         *((f"machines[{n}].game", m.game) for n, m in enumerate(rules.machines, 1)),
     ]
-    for where, name in named_games:
+    for key, name in named_games:
         try:
-            if name or where == "game":
+            if name or key == "game":
                 _load_library_game(name)
         except PaytableError as error:
-            yield build_config_fault(where, str(error))
+            yield build_config_fault(key, str(error))
 
 
 def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[ConfigFault]:
@@ -448,27 +448,28 @@ def _iter_unequal_machine_faults(rules: Tournament) -> Iterator[ConfigFault]:
     Denomination and wager must be those of the first machine, and the game must have the denomination. Different games
     must have the same bets, with nearly equal returns.
     """
-    first = rules.machines[0]
+    first_machine = rules.machines[0]
     games: dict[str, Game] = {}
     for n, machine in enumerate(rules.machines, 1):
-        where = f"machines[{n}]"
-        for key in ("denomination_cents", "bet"):
-            value, expected = getattr(machine, key), getattr(first, key)
-            if value != expected:
+        machine_key = f"machines[{n}]"
+        for field in ("denomination_cents", "bet"):
+            value, first_value = getattr(machine, field), getattr(first_machine, field)
+            if value != first_value:
                 yield build_config_fault(
-                    f"{where}.{key}", f"{value} differs from {expected} of machine {first.number}"
+                    f"{machine_key}.{field}",
+                    f"{value} differs from {first_value} of machine {first_machine.number}",
                 )
         game = _load_library_game(machine.game or rules.game)
         allowed_cents = game.denominations_cents
         if allowed_cents and machine.denomination_cents not in allowed_cents:
             yield build_config_fault(
-                f"{where}.denomination_cents",
+                f"{machine_key}.denomination_cents",
                 f"{game.id} has no credit of {machine.denomination_cents}",
                 *map(str, allowed_cents),
             )
         problems = (_describe_return_difference(game, other) for other in games.values())
         if game.id not in games and (problem := next(filter(None, problems), "")):
-            yield build_config_fault(f"{where}.game", problem)
+            yield build_config_fault(f"{machine_key}.game", problem)
         games[game.id] = game
 
 
@@ -507,15 +508,15 @@ def find_listed_machine(rules: Tournament, machine_number: str) -> ListedMachine
 
 def _describe_return_difference(game: Game, other_game: Game) -> str:
     """Return as text how the bets of two games differ, or that their returns differ by more than 1 %; "" otherwise."""
-    returns, expected = (
+    return_by_bet, other_return_by_bet = (
         {bet.bet: bet.rtp for bet in analyse(each, AnalysisDepth.RETURN).bets} for each in (game, other_game)
     )
-    if game.family != other_game.family or returns.keys() != expected.keys():
+    if game.family != other_game.family or return_by_bet.keys() != other_return_by_bet.keys():
         return f"{game.id} does not have the bets of {other_game.id}"
-    for bet, value in returns.items():
-        if abs(value - expected[bet]) > MACHINE_RETURN_DIFFERENCE_MAX:
+    for bet, value in return_by_bet.items():
+        if abs(value - other_return_by_bet[bet]) > MACHINE_RETURN_DIFFERENCE_MAX:
             return (
-                f"{game.id} returns {value} on {bet} and {other_game.id} returns {expected[bet]}:"
+                f"{game.id} returns {value} on {bet} and {other_game.id} returns {other_return_by_bet[bet]}:"
                 " they differ by more than 1 %"
             )
     return ""

@@ -61,9 +61,9 @@ def compute_tournament_settlement(
     prizes = compute_prizes(rules.prize_plan, fees_cents, ranked_count)
     if ranked_count and added_cents:
         added_shares = split_cents(added_cents, [Fraction(1)] * ranked_count, rules.remainders)
-        prizes = [prize + each for prize, each in zip(prizes, added_shares, strict=True)]
+        prizes = [prize + share_cents for prize, share_cents in zip(prizes, added_shares, strict=True)]
     paid_cents = divide_prizes_of_ties(
-        prizes, [each.rank for each in standings.ranked_standings], rules.remainders
+        prizes, [standing.rank for standing in standings.ranked_standings], rules.remainders
     )
     return TournamentSettlement(
         standings=standings,

@@ -15,8 +15,8 @@ from egm.money.host_controls import is_game_allowed
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.play.choosing import find_highest_stake_credits
 from egm.play.records.games import find_last_game
+from egm.play.selections import find_highest_stake_credits
 from meters import MeterReading
 from meters.entry import StoredEntry
 from meters.view import JournalView

@@ -24,20 +24,26 @@ class EscrowedBill:
 
 def find_held_cents(machine: Machine, fault_code: str) -> int:
     """Return the player's money that the device with this fault holds, in minor units; 0 if none or unknown."""
-    device, _, name = fault_code.partition(".")
-    if name == "disputed":
+    device_kind, _, fault_name = fault_code.partition(".")
+    if fault_name == "disputed":
         disputed_amounts: Any = machine.journal.states(
             machine.memory.build_stored_key(MoneyKey.DISPUTED_AMOUNT)
         )
-        return sum(each["most_cents"] for each in disputed_amounts.values() if each["device"] == device)
-    if device == "bill_acceptor":
+        return sum(
+            disputed_amount["most_cents"]
+            for disputed_amount in disputed_amounts.values()
+            if disputed_amount["device"] == device_kind
+        )
+    if device_kind == "bill_acceptor":
         return _find_acceptor_held_cents(machine)
     pay_out = (
-        machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _PAYOUT_METHOD_BY_DEVICE else None
+        machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+        if device_kind in _PAYOUT_METHOD_BY_DEVICE
+        else None
     )
     return (
         pay_out.amount_cents
-        if pay_out is not None and pay_out.payout_method == _PAYOUT_METHOD_BY_DEVICE[device]
+        if pay_out is not None and pay_out.payout_method == _PAYOUT_METHOD_BY_DEVICE[device_kind]
         else 0
     )
 

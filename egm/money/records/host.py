@@ -175,7 +175,7 @@ class CashOutTerms:
 
     is_offered_to_host: bool = field(metadata=stored_as("enabled"))
     """Whether cash-outs are offered to the host first."""
-    host_only: bool = field(metadata=stored_as("hard"))
+    is_host_only: bool = field(metadata=stored_as("hard"))
     """Whether cash-outs may only be made to the host."""
 
 

@@ -211,12 +211,12 @@ class UnclaimedTransfer:
         return [self.source, self.target, self.amount_cents]
 
     @classmethod
-    def from_json(cls, data: Sequence[str | int]) -> Self:
+    def from_json(cls, stored_transfer: Sequence[str | int]) -> Self:
         """Decode a transfer from its journal form.
 
         Journals of software versions without prizes in kind lack the target: it is then the account of unclaimed money.
         """
-        source, *target, amount_cents = data
+        source, *target, amount_cents = stored_transfer
         return cls(str(source), str(*target) or "house:orphan", int(amount_cents))
 
 
@@ -234,5 +234,6 @@ class UnclaimedRecord:
     def transfers(self) -> tuple[Transfer, ...]:
         """Return the transfers that post the voided hand-pay as unclaimed money or as an unclaimed prize."""
         return tuple(
-            Transfer(flow.source, flow.target, flow.amount_cents) for flow in self.reserved_transfers
+            Transfer(transfer.source, transfer.target, transfer.amount_cents)
+            for transfer in self.reserved_transfers
         )

@@ -53,7 +53,7 @@ def are_stakes_between_players(steps: Iterable[RecordedStep]) -> bool:
 class LevelContribution:
     """The contribution of a wager to one progressive level."""
 
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
     wager_cents: Cents
     """The wager of which the contribution is a share, in minor units."""
     contribution_number: PositiveNumber | None = omit_if_default(None, key="sequence")
@@ -70,8 +70,8 @@ class LevelHitRecord:
     claimed: the machine reports the hit, and the controller locks the amount.
     """
 
-    pool: str
-    level: str
+    pool_id: str = field(metadata=stored_as("pool"))
+    level_name: str = field(metadata=stored_as("level"))
     is_mystery: bool = field(metadata=stored_as("mystery"))
     won_share: Fraction | None = omit_if_default(None, key="share")
     """The part of the level that was won, or None for the whole level."""
@@ -87,7 +87,7 @@ class LevelHitRecord:
 class LevelsPlayed:
     """The progressive part of a game's record: its levels, contributions, mystery draws and hits."""
 
-    pool_by_level: Mapping[str, str] = field(default_factory=dict, metadata=stored_as("pools"))
+    pool_id_by_level: Mapping[str, str] = field(default_factory=dict, metadata=stored_as("pools"))
     """The id of the pool (the level's amount at this stake) by the level's name in the game's definition."""
     contributions: tuple[LevelContribution, ...] = field(default=(), metadata=stored_as("fed"))
     """The contributions of the wager to the levels."""
@@ -293,7 +293,7 @@ class MysteryPrizeWon:
 
     play_id: str | None = omit_if_default(None)
     """The id of the game that won the prize; None if no wager of this machine did."""
-    pool: str
+    pool_id: str = field(metadata=stored_as("pool"))
     claim_id: str = field(metadata=stored_as("claim"))
     contribution_number: Count = field(metadata=stored_as("sequence"))
     """The number of this machine's contribution that won the prize."""

@@ -5,7 +5,7 @@ state only refers to them by play id. The game last written or read is cached in
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Machine
@@ -39,8 +39,8 @@ MYSTERY_WON_KIND: Final = "progressive.won"
 class GameInProgress:
     """The open game in memory, rebuilt from the journal after a restart."""
 
-    conversation: Any = None
-    """The GameConversation of the open game, played up to its pending decision or its outcome."""
+    stepped_game: Any = None
+    """The SteppedGame of the open game, played up to its pending decision or its outcome."""
     record: GameRecord | None = None
     """The record of the open game, or of the game last read from the journal."""
 
@@ -61,16 +61,23 @@ def find_tournament_game(machine: Machine) -> GamePointer | None:
     return machine.memory.read(GamePointer, PlayKey.PURSE_GAME)
 
 
-def find_first_entry(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
+class GameStart(NamedTuple):
+    """A game's first entry in this journal, and the game record in it."""
+
+    entry: StoredEntry
+    record: GameRecord
+
+
+def find_game_start(machine: Machine, play_id: str) -> GameStart:
     """Return a game's first entry in this journal, and the game record in it.
 
     The record has the first step only. If a memory clear carried the game into this journal, it has all steps
     so far. Raises KeyError if there is no such entry.
     """
-    start = machine.journal.get(f"{play_id}.start")
-    if start is None:
+    entry = machine.journal.get(f"{play_id}.start")
+    if entry is None:
         raise KeyError(f"{play_id} has no start entry in the journal")
-    return start, from_json(GameRecord, start.record, f"entry {start.sequence}, {start.kind}")
+    return GameStart(entry, from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}"))
 
 
 def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
@@ -82,19 +89,21 @@ def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
 def list_stakes(machine: Machine, game: GameRecord) -> tuple[AccountAndCents, ...]:
     """Return the stakes of the open game in order, as pairs of account and minor units."""
     if game.stakes_by_account is not None:  # carried over from the journal before a memory clear
-        wagered: tuple[AccountAndCents, ...] = game.stakes_by_account
+        first_stakes: tuple[AccountAndCents, ...] = game.stakes_by_account
     else:
-        wagered = _list_wagers(machine, f"{game.play_id}.start")
+        first_stakes = _list_wagers(machine, f"{game.play_id}.start")
     step_count = len(game.steps) if game.raised_credits else 1
-    raised = (_list_wagers(machine, f"{game.play_id}.choice-{number}") for number in range(1, step_count))
-    return (*wagered, *(flow for flows in raised for flow in flows))
+    raises = (_list_wagers(machine, f"{game.play_id}.choice-{number}") for number in range(1, step_count))
+    return (*first_stakes, *(transfer for transfers in raises for transfer in transfers))
 
 
 def _list_wagers(machine: Machine, entry_id: str) -> tuple[AccountAndCents, ...]:
     """Return the wagers in a journal entry, as pairs of account and minor units."""
     entry = machine.journal.get(entry_id)
-    flows = () if entry is None else entry.transfers
-    return tuple((flow.source, flow.amount_cents) for flow in flows if flow.target == WAGER_ACCOUNT)
+    transfers = () if entry is None else entry.transfers
+    return tuple(
+        (transfer.source, transfer.amount_cents) for transfer in transfers if transfer.target == WAGER_ACCOUNT
+    )
 
 
 def is_win_cashed_out(machine: Machine, game: GameRecord) -> bool:
@@ -102,9 +111,9 @@ def is_win_cashed_out(machine: Machine, game: GameRecord) -> bool:
     end = machine.journal.get(f"{game.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end is not None and any(
-        flow.source in credit_accounts
+        transfer.source in credit_accounts
         for entry in machine.journal.entries(_CASH_OUT_KINDS, since=end.sequence)
-        for flow in entry.transfers
+        for transfer in entry.transfers
     )
 
 
@@ -118,7 +127,7 @@ def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
 
 def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
-    start, game = find_first_entry(machine, play_id)
+    start, game = find_game_start(machine, play_id)
     for entry in machine.journal.entries(
         (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), since=start.sequence
     ):

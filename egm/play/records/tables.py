@@ -50,56 +50,58 @@ def find_table_keys(rules: GameRules, position_count: int) -> TableStateKeys:
     )
 
 
-def extract_shared_state(table_state: JSON, keys: TableStateKeys) -> JSON:
+def extract_shared_state(table_state: JSON, state_keys: TableStateKeys) -> JSON:
     """Return the part of a table's state that its players share; None if that part is in its initial state."""
-    parts = _to_mapping(table_state).items()
-    return {key: value for key, value in parts if key in keys.shared_keys and value is not None} or None
+    state_by_key = _to_mapping(table_state).items()
+    return {
+        key: value for key, value in state_by_key if key in state_keys.shared_keys and value is not None
+    } or None
 
 
-def extract_player_state(table_state: JSON, keys: TableStateKeys) -> JSON:
+def extract_player_state(table_state: JSON, state_keys: TableStateKeys) -> JSON:
     """Return one player's part of a table's state; None if it is empty.
 
     It includes the shared values on which the player's standing bets depend.
     """
-    if not (keys.shared_keys or keys.standing_bet_keys):
+    if not (state_keys.shared_keys or state_keys.standing_bet_keys):
         return table_state
-    parts = _to_mapping(table_state)
-    if parts.keys() <= {*keys.shared_keys, *keys.standing_bet_keys}:
+    state_by_key = _to_mapping(table_state)
+    if state_by_key.keys() <= {*state_keys.shared_keys, *state_keys.standing_bet_keys}:
         return None
     return {
         key: value
-        for key, value in parts.items()
-        if key not in keys.shared_keys or key in keys.standing_bet_keys
+        for key, value in state_by_key.items()
+        if key not in state_keys.shared_keys or key in state_keys.standing_bet_keys
     }
 
 
-def join_table_state(player_state: JSON, shared_state: JSON, keys: TableStateKeys) -> JSON:
+def join_table_state(player_state: JSON, shared_state: JSON, state_keys: TableStateKeys) -> JSON:
     """Return a table's state as one player sees it, joined from their own part and the shared part.
 
     Values on which the player's standing bets depend are taken from their own part.
     """
-    if not keys.shared_keys:
+    if not state_keys.shared_keys:
         return player_state
-    own_part = extract_player_state(player_state, keys)
+    own_part = extract_player_state(player_state, state_keys)
     shared_state = {
         key: value
         for key, value in _to_mapping(shared_state).items()
-        if own_part is None or key not in keys.standing_bet_keys
+        if own_part is None or key not in state_keys.standing_bet_keys
     }
     return {**_to_mapping(own_part), **shared_state} or None
 
 
-def did_bets_join_last_round(player_state: JSON, shared_state: JSON, keys: TableStateKeys) -> bool:
+def did_bets_join_last_round(player_state: JSON, shared_state: JSON, state_keys: TableStateKeys) -> bool:
     """Return whether a player's standing bets took part in the table's last round; True without standing bets.
 
     If the shared values on which the bets depend have changed since, the other players have played a round
     without them.
     """
-    own_part = extract_player_state(player_state, keys)
+    own_part = extract_player_state(player_state, state_keys)
     # Compare only the shared values on which standing bets depend.
-    compared_keys = TableStateKeys(shared_keys=keys.standing_bet_keys)
+    compared_keys = TableStateKeys(shared_keys=state_keys.standing_bet_keys)
     return (
-        not keys.shared_keys
+        not state_keys.shared_keys
         or own_part is None
         or extract_shared_state(own_part, compared_keys) == extract_shared_state(shared_state, compared_keys)
     )
@@ -113,15 +115,17 @@ def _to_mapping(table_state: JSON) -> Mapping[str, JSON]:
 # ---------------------------------------------------------------------------------------------- what is stored
 def read_table(machine: Machine, digest: str) -> TableRecord | None:
     """Return the stored state of the table of a game definition, or None if it is in its initial state."""
-    record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
-    keys = None if machine.position.position_count == 1 else _find_keys(machine, digest)
-    if keys is None or not keys.shared_keys:
-        return record
+    table_record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
+    state_keys = None if machine.position.position_count == 1 else _find_keys(machine, digest)
+    if state_keys is None or not state_keys.shared_keys:
+        return table_record
     table = join_table_state(
-        None if record is None else record.table_state, read_shared_state(machine, digest), keys
+        None if table_record is None else table_record.table_state,
+        read_shared_state(machine, digest),
+        state_keys,
     )
-    if record is not None:
-        return replace(record, table_state=table)
+    if table_record is not None:
+        return replace(table_record, table_state=table)
     game = _find_game(machine, digest)
     if table is None or game is None:
         return None
@@ -150,10 +154,12 @@ def can_join_shared_round(machine: Machine, digest: str) -> bool:
     If standing bets of this position missed the table's last shared round, the result is False: the position first
     plays these bets alone. ``digest`` identifies the game. For a game whose players share no state, the result is True.
     """
-    record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
-    keys = _find_keys(machine, digest)
+    table_record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
+    state_keys = _find_keys(machine, digest)
     return did_bets_join_last_round(
-        None if record is None else record.table_state, read_shared_state(machine, digest), keys
+        None if table_record is None else table_record.table_state,
+        read_shared_state(machine, digest),
+        state_keys,
     )
 
 
@@ -176,18 +182,21 @@ def build_shared_state_change(machine: Machine, rules: GameRules, game: GameReco
     game, unless a newer round has started. There is no change if no state is shared, or if the game was played
     alone to decide standing bets that had missed a round.
     """
-    keys, round_id = find_table_keys(rules, machine.position.position_count), game.round_id or game.play_id
-    if not keys.shared_keys or (keys.standing_bet_keys and not game.round_id):
+    state_keys, round_id = (
+        find_table_keys(rules, machine.position.position_count),
+        game.round_id or game.play_id,
+    )
+    if not state_keys.shared_keys or (state_keys.standing_bet_keys and not game.round_id):
         return {}
     if len(game.steps) > 1:
         last_record = _read_shared_record(machine, game.game.digest)
         if game.outcome is None or last_record is None or last_record.round_id != round_id:
             return {}
-    table = extract_shared_state(game.table_state if game.outcome is None else game.outcome.table, keys)
+    table = extract_shared_state(game.table_state if game.outcome is None else game.outcome.table, state_keys)
     shared_record = SharedTableState(
         round_id=round_id,
-        shared_keys=keys.shared_keys,
-        standing_bet_keys=keys.standing_bet_keys,
+        shared_keys=state_keys.shared_keys,
+        standing_bet_keys=state_keys.standing_bet_keys,
         shared_state=table,
     )
     return {f"{TableKey.SHARED_STATE}{game.game.digest}": to_json(shared_record)}

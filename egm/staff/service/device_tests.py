@@ -47,7 +47,7 @@ from egm.tickets.templates import load_template
 #: Prefix of the ids of test tickets and test payouts.
 TEST_JOB_PREFIX: Final = "test-"
 #: Text of a test ticket in place of kind and amount; its number of zeros is not a valid ticket number.
-_TEST_TICKET_TEXTS: Final = "TEST - NO VALUE - SANS VALEUR"
+_TEST_TICKET_TEXT: Final = "TEST - NO VALUE - SANS VALEUR"
 #: A hopper test requires one of these doors open, so that the person can return the coins.
 _HOPPER_DOORS: Final = frozenset({"main", "hopper", "belly"})
 
@@ -60,7 +60,7 @@ def is_test_job_id(job_id: str) -> bool:
 def build_test_job(jurisdiction: str, job_id: str) -> TicketJob:
     """Return the print job of a test ticket: every line of the jurisdiction's template, without value."""
     template = load_template(jurisdiction)
-    fields = {name: _TEST_TICKET_TEXTS if name in {"kind", "amount"} else "" for name in template.field_names}
+    fields = {name: _TEST_TICKET_TEXT if name in {"kind", "amount"} else "" for name in template.field_names}
     return TicketJob(
         job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGIT_COUNT, fields=fields
     )
@@ -81,8 +81,8 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
 
     def device_is_free(machine: Machine, event: Event) -> bool:
         """Return whether the device to test exists, is not serving a player, and meets the conditions of the test."""
-        test = event.read_payload(DeviceTest)
-        match test.test:
+        device_test = event.read_payload(DeviceTest)
+        match device_test.test_kind:
             case "print":
                 return (
                     machine.component(MoneyDevices).printer is not None
@@ -95,8 +95,8 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
                     and machine.memory.get(MoneyKey.HOPPER_PAYOUT) is None
                     and machine.memory.get(MoneyKey.PAY_OUT) is None
                     and not _HOPPER_DOORS.isdisjoint(machine.open_doors)
-                    and test.coins is not None
-                    and 1 <= test.coins <= machine.profile.staff.test_coins_max
+                    and device_test.coins is not None
+                    and 1 <= device_test.coins <= machine.profile.staff.test_coins_max
                 )
             case "take":
                 return (
@@ -120,45 +120,45 @@ def acceptor_test_is_running(machine: Machine, _: Event) -> bool:
 
 def ticket_is_a_test(machine: Machine, _: Event) -> bool:
     """Return whether the ticket being printed is a test ticket."""
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    return printing is not None and is_test_job_id(printing.id)
+    printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
+    return printing_record is not None and is_test_job_id(printing_record.id)
 
 
 def payout_is_a_test(machine: Machine, _: Event) -> bool:
     """Return whether the hopper's present payout is a device test."""
-    paying = machine.memory.read(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
-    return paying is not None and is_test_job_id(paying.payout_id)
+    payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
+    return payout is not None and is_test_job_id(payout.payout_id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: Machine, event: Event) -> None:
     """Start the requested test on its device, and record it; for a calibration, store it instead."""
-    test, page_data = event.read_payload(DeviceTest), machine.component(ServiceDesk).device_page_data
-    if test.test is None or test.test == "calibrate":
+    device_test, page_data = event.read_payload(DeviceTest), machine.component(ServiceDesk).device_page_data
+    if device_test.test_kind is None or device_test.test_kind == "calibrate":
         _store_calibration(machine, event)
         return
     devices, test_id = machine.component(MoneyDevices), machine.fresh_id(TEST_JOB_PREFIX.rstrip("-"))
     machine.post(
         TEST_STARTED,
         DeviceTestStarted(
-            device=test.device,
-            test_kind=test.test,
+            device=device_test.device,
+            test_kind=device_test.test_kind,
             person=find_actor(machine, event),
-            coins=test.coins,
-            takes_paper=test.on,
-            switched_on_outputs=test.outputs,
+            coins=device_test.coins,
+            takes_paper=device_test.takes_paper,
+            switched_on_outputs=device_test.outputs,
         ),
         entry_id=test_id,
     )
     try:
-        if test.test == "print" and devices.printer is not None:
+        if device_test.test_kind == "print" and devices.printer is not None:
             devices.printer.print_ticket(build_test_job(machine.profile.id, test_id))
-        elif test.coins is not None and devices.hopper is not None:
-            devices.hopper.pay(test_id, test.coins)
-        elif test.test == "take":
-            page_data.is_testing_acceptor = bool(test.on)
-        elif test.test == "light":
-            page_data.outputs = frozenset(test.outputs or ())
+        elif device_test.coins is not None and devices.hopper is not None:
+            devices.hopper.pay(test_id, device_test.coins)
+        elif device_test.test_kind == "take":
+            page_data.is_testing_acceptor = bool(device_test.takes_paper)
+        elif device_test.test_kind == "light":
+            page_data.tested_outputs = frozenset(device_test.outputs or ())
     except ValueError as error:  # the driver reports what it cannot do
         _report_failed_test(machine, test_id, str(error))
 
@@ -185,7 +185,7 @@ def return_test_paper(machine: Machine, event: Event) -> None:
     """Let the acceptor return the bill or ticket that it has read in a test; a ticket's number is not recorded."""
     acceptor, paper = machine.component(MoneyDevices).acceptor, event.read_payload(PaperEscrowed)
     if acceptor is not None:
-        acceptor.return_paper(paper.escrow)
+        acceptor.return_paper(paper.escrow_number)
     machine.post(TEST_PAPER_READ, TestPaperRead(amount_cents=paper.face_cents))
 
 
@@ -200,21 +200,21 @@ def record_test_paper(machine: Machine, event: Event) -> None:
 
 def record_test_ticket(machine: Machine, _: Event) -> None:
     """Record that the test ticket is printed up to its bar code."""
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     machine.post(
         TEST_TICKET_PRINTED,
-        SlipOrTestPagePrinted(id=printing.id),
-        state={MoneyKey.PRINT_JOB: replace(printing, state=PrintState.BARCODE_DONE)},
+        SlipOrTestPagePrinted(id=printing_record.id),
+        state={MoneyKey.PRINT_JOB: replace(printing_record, state=PrintState.BARCODE_DONE)},
     )
 
 
 def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     """Record that the test ticket was not printed."""
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
-    reason = event.read_payload(PrintFailure).why
+    printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    reason = event.read_payload(PrintFailure).reason
     machine.post(
         TEST_TICKET_FAILED,
-        PrintJobOrTestFailed(id=printing.id, reason=reason),
+        PrintJobOrTestFailed(id=printing_record.id, reason=reason),
         state={MoneyKey.PRINT_JOB: None},
     )
 

@@ -48,7 +48,7 @@ class DeviceListPage(MenuPage):
                 cells=(
                     build_plain_text(name),
                     build_code_text("device", kind),
-                    build_plain_text(page_data.identities.get(name, "")),
+                    build_plain_text(page_data.identity_by_device_name.get(name, "")),
                     _find_worst_fault(machine, kind),
                 ),
                 action=f"device:{name}",
@@ -94,11 +94,11 @@ _CALIBRATE_ACTION_ID: Final = "calibrate"
 
 def _find_worst_fault(machine: Machine, device_kind: str) -> PageText:
     """Return the most severe active fault of a kind of device, as text; empty if none exists."""
-    codes = [
+    fault_codes = [
         code for code in list_faults_to_show(machine.active_faults) if code.partition(".")[0] == device_kind
     ]
-    codes.sort(key=lambda code: not machine.active_faults[code]["locks"])
-    return build_code_text("tilt.text", codes[0]) if codes else build_plain_text("")
+    fault_codes.sort(key=lambda code: not machine.active_faults[code]["locks"])
+    return build_code_text("tilt.text", fault_codes[0]) if fault_codes else build_plain_text("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +135,15 @@ class TouchCalibrationPage(MenuPage):
         if action != "crosses" or person is None:
             return build_refusal("not_offered")
         try:
-            numbers = [int(word) for word in text.split()]
-            matrix = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
+            coordinates = [int(word) for word in text.split()]
+            matrix = fit_calibration([*zip(coordinates[::2], coordinates[1::2], strict=True)])
         except (ValueError, CalibrationError):
             return GoBack(1, build_text("service.refused.touches"))
-        signed = DeviceTest(device="screen", test="calibrate", person=person.id, persons=(person.id,))
+        authorised_test = DeviceTest(
+            device="screen", test_kind="calibrate", person=person.id, persons=(person.id,)
+        )
         return SubmitEvent(
-            Event(EventType.START_DEVICE_TEST, replace(signed, matrix=matrix)), pages_to_leave=1
+            Event(EventType.START_DEVICE_TEST, replace(authorised_test, matrix=matrix)), pages_to_leave=1
         )
 
 
@@ -157,35 +159,46 @@ class DevicePage(MenuPage):
         kind = page_data.kind_by_device_name[self.device_name]
         report_rows = tuple(
             PageRow(cells=(build_plain_text(line),))
-            for line in page_data.last_reports.get(self.device_name, ())
+            for line in page_data.last_reports_by_device_name.get(self.device_name, ())
         )
-        head = build_two_column_table(
+        summary_table = build_two_column_table(
             (
                 ("column.kind", build_code_text("device", kind)),
-                ("column.identity", build_plain_text(page_data.identities.get(self.device_name, ""))),
+                (
+                    "column.identity",
+                    build_plain_text(page_data.identity_by_device_name.get(self.device_name, "")),
+                ),
                 ("column.fault", _find_worst_fault(machine, kind)),
             )
         )
-        reports = PageTable(title=build_text("service.test.reports"), rows=report_rows)
-        tables = (head, _build_input_table(machine), reports) if kind == "io_board" else (head, reports)
+        report_table = PageTable(title=build_text("service.test.reports"), rows=report_rows)
+        tables = (
+            (summary_table, _build_input_table(machine), report_table)
+            if kind == "io_board"
+            else (summary_table, report_table)
+        )
         return ServicePage(
             id="",
             title=build_text("service.test.title", device=self.device_name),
             test=True,
             tables=tables,
             prompt=_build_coin_prompt(machine) if kind == "hopper" else None,
-            actions=(BACK_ACTION, *_LIST_TESTS_BY_DEVICE_KIND.get(kind, _list_no_tests)(machine)),
+            actions=(BACK_ACTION, *_TEST_LISTER_BY_DEVICE_KIND.get(kind, _list_no_tests)(machine)),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Submit the test of the device that the person has requested."""
         desk = machine.component(ServiceDesk)
         person = desk.signed_in_person
-        test = _find_requested_test(desk.device_page_data.kind_by_device_name[self.device_name], action, text)
-        if person is None or test is None:
+        device_test = _find_requested_test(
+            desk.device_page_data.kind_by_device_name[self.device_name], action, text
+        )
+        if person is None or device_test is None:
             return build_refusal("not_offered")
-        signed = replace(test, device=self.device_name, person=person.id, persons=(person.id,))
-        return SubmitEvent(Event(EventType.START_DEVICE_TEST, signed))
+        authorised_test = replace(
+            device_test, device=self.device_name, person=person.id, persons=(person.id,)
+        )
+        return SubmitEvent(Event(EventType.START_DEVICE_TEST, authorised_test))
 
 
 def _find_requested_test(device_kind: str, action: str, text: str) -> DeviceTest | None:
@@ -195,19 +208,19 @@ def _find_requested_test(device_kind: str, action: str, text: str) -> DeviceTest
     """
     match device_kind, action:
         case "ticket_printer", "print":
-            return DeviceTest(test="print")
+            return DeviceTest(test_kind="print")
         case "hopper", "enter" if text.isascii() and text.isdigit():
-            return DeviceTest(test="pay", coins=int(text))
+            return DeviceTest(test_kind="pay", coins=int(text))
         case "bill_acceptor", "take" | "stop":
-            return DeviceTest(test="take", on=action == "take")
+            return DeviceTest(test_kind="take", takes_paper=action == "take")
         case "io_board", "lamps" | "tower" | "bell" | "dark":
-            return DeviceTest(test="light", outputs=_OUTPUTS_BY_GROUP[action])
+            return DeviceTest(test_kind="light", outputs=_OUTPUTS_BY_TEST[action])
         case _:
             return None
 
 
 #: Action -> the outputs of the I/O board that it switches on.
-_OUTPUTS_BY_GROUP: Final[dict[str, tuple[str, ...]]] = {
+_OUTPUTS_BY_TEST: Final[dict[str, tuple[str, ...]]] = {
     "lamps": tuple(f"lamp:{name}" for name in BUTTONS),
     "tower": tuple(f"tower:{name}" for name in TOWER_LIGHTS),
     "bell": ("bell",),
@@ -222,7 +235,7 @@ def _build_test_action(test_name: str, *, is_enabled: bool = True) -> PageAction
     )
 
 
-def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _LIST_TESTS_BY_DEVICE_KIND)
+def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TEST_LISTER_BY_DEVICE_KIND)
     """Return no test buttons, for a device that has no tests."""
     return ()
 
@@ -234,17 +247,20 @@ def _list_printer_tests(machine: Machine) -> tuple[PageAction, ...]:
 
 def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
     """Return the buttons that start and end the test of the bill acceptor."""
-    taking = machine.component(ServiceDesk).device_page_data.is_testing_acceptor
-    return (_build_test_action("take", is_enabled=not taking), _build_test_action("stop", is_enabled=taking))
+    is_testing = machine.component(ServiceDesk).device_page_data.is_testing_acceptor
+    return (
+        _build_test_action("take", is_enabled=not is_testing),
+        _build_test_action("stop", is_enabled=is_testing),
+    )
 
 
-def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _LIST_TESTS_BY_DEVICE_KIND)
+def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TEST_LISTER_BY_DEVICE_KIND)
     """Return the buttons that test the outputs of the I/O board: lamps, tower light, bell, and all off."""
-    return tuple(_build_test_action(name) for name in _OUTPUTS_BY_GROUP)
+    return tuple(_build_test_action(name) for name in _OUTPUTS_BY_TEST)
 
 
 #: Kind of device -> the function that lists the buttons of its tests.
-_LIST_TESTS_BY_DEVICE_KIND: Final[dict[str, Callable[[Machine], tuple[PageAction, ...]]]] = {
+_TEST_LISTER_BY_DEVICE_KIND: Final[dict[str, Callable[[Machine], tuple[PageAction, ...]]]] = {
     "ticket_printer": _list_printer_tests,
     "bill_acceptor": _list_acceptor_tests,
     "io_board": _list_io_board_tests,
@@ -253,11 +269,11 @@ _LIST_TESTS_BY_DEVICE_KIND: Final[dict[str, Callable[[Machine], tuple[PageAction
 
 def _build_coin_prompt(machine: Machine) -> Prompt | None:
     """Return the prompt for the number of coins of a hopper test, or None if the profile permits none."""
-    highest_coins = machine.profile.staff.test_coins_max
-    label = build_text("service.test.coins", most=highest_coins)
+    coins_max = machine.profile.staff.test_coins_max
+    label = build_text("service.test.coins", most=coins_max)
     return (
         Prompt(label=label, kind="digits", length_max=2, confirm=build_text("service.test.pay"))
-        if highest_coins
+        if coins_max
         else None
     )
 

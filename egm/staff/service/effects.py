@@ -56,7 +56,9 @@ def menu_may_open(machine: Machine, event: Event) -> bool:
 
 def page_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the answer in the event belongs to the service page that is open now."""
-    return machine.component(ServiceDesk).is_answer_to_open_page(event.read_payload(PageAnswer).options.page)
+    return machine.component(ServiceDesk).is_input_to_open_page(
+        event.read_payload(PageAnswer).page_input.page_id
+    )
 
 
 @refusal_code("position_is_another")
@@ -67,7 +69,7 @@ def another_position_is_chosen(machine: Machine, event: Event) -> bool:
     }
     return (
         machine.component(ServiceDesk).signed_in_person is not None
-        and event.read_payload(MenuMove).position in other_positions
+        and event.read_payload(MenuMove).position_number in other_positions
     )
 
 
@@ -95,11 +97,11 @@ def no_service_page_is_open(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_key_turn(machine: Machine, event: Event) -> None:
     """Record that a key switch was turned, even if the turn has no effect (J-16)."""
-    switched = event.read_payload(KeySwitchChange)
-    key_moved = KeySwitchTurned(
-        key_switch=switched.key, is_turned_on=switched.on, was_unobserved=switched.unattended
+    key_change = event.read_payload(KeySwitchChange)
+    key_turn = KeySwitchTurned(
+        key_switch=key_change.key, is_turned_on=key_change.is_on, was_unobserved=key_change.was_unattended
     )
-    machine.post(KEY_TURNED if key_moved.is_turned_on else KEY_RETURNED, key_moved)
+    machine.post(KEY_TURNED if key_turn.is_turned_on else KEY_RETURNED, key_turn)
 
 
 def open_menu(machine: Machine, event: Event) -> None:
@@ -125,30 +127,30 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
 
     Return the event that closes the menu here. If the menu cannot be opened there, show a notice and return None.
     """
-    desk, number = machine.component(ServiceDesk), event.read_payload(MenuMove).position
-    target = machine.component(RunningPositions).position_by_number[number]
+    desk, position_number = machine.component(ServiceDesk), event.read_payload(MenuMove).position_number
+    target_position = machine.component(RunningPositions).position_by_number[position_number]
     key = "operator" if desk.is_opened_by_key else "screen"
     person = "" if desk.signed_in_person is None else desk.signed_in_person.id
-    target.submit_event(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key, person=person)))
-    if target.engine.machine.component(ServiceDesk).signed_in_person is None:
+    target_position.submit_event(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key, person=person)))
+    if target_position.engine.machine.component(ServiceDesk).signed_in_person is None:
         machine.notice = Notice(
-            code="refused.position_is_busy", severity="warning", values={"position": number}
+            code="refused.position_is_busy", severity="warning", values={"position": position_number}
         )
         return None
-    return Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(why=f"to position {number}"))
+    return Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason=f"to position {position_number}"))
 
 
 def ask_for_sign_in(machine: Machine, event: Event) -> None:
     """Ask the person who turned the attendant's key to sign in; then the key acts as turned by that person."""
     permission, authorisation = find_key_permission(machine), event.read_payload(Authorisation)
 
-    def act_on(machine: Machine, person: Person) -> PageResult:
+    def act_as_person(machine: Machine, person: Person) -> PageResult:
         """Record the sign-in, close the menu, and let the attendant's key act as turned by this person."""
         _record_sign_in(machine, person, "attendant")
         _sign_out(machine, "done")
         return SubmitEvent(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
 
-    page = SignInPage(act_on, build_text(f"service.act.{permission}"), permission=permission)
+    page = SignInPage(act_as_person, build_text(f"service.act.{permission}"), permission=permission)
     _open_service_menu(machine, page, authorisation.key or "attendant")
     machine.component(ServiceDesk).menu_name = "attendant"
 
@@ -156,8 +158,8 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
 def _open_service_menu(machine: Machine, page: SignInPage, opened_by: str) -> None:
     """Open the service menu at ``page``, and record how: ``opened_by`` is the key switch, or ``screen``."""
     desk = machine.component(ServiceDesk)
-    new_menu = OpenMenu(since=machine.clock.now().isoformat(), person=None)
-    machine.post(MENU_REQUESTED, MenuRequested(opened_by=opened_by), state={StaffKey.OPEN_MENU: new_menu})
+    menu_record = OpenMenu(since=machine.clock.now().isoformat(), person=None)
+    machine.post(MENU_REQUESTED, MenuRequested(opened_by=opened_by), state={StaffKey.OPEN_MENU: menu_record})
     desk.open(page)
     desk.menu_name, desk.is_opened_by_key = "operator", opened_by != "screen"
 
@@ -171,21 +173,21 @@ def _sign_in_and_show_main_menu(machine: Machine, person: Person) -> PageResult:
 
 def _record_sign_in(machine: Machine, person: Person, menu: str) -> None:
     """Record in the journal that a person has signed in at the service menu."""
-    entered = OpenMenu(since=machine.clock.now().isoformat(), person=person.id)
+    menu_record = OpenMenu(since=machine.clock.now().isoformat(), person=person.id)
     details = MenuEntered(menu=menu, person=person.id, role=person.role)
-    machine.post(MENU_ENTERED, details, state={StaffKey.OPEN_MENU: entered})
+    machine.post(MENU_ENTERED, details, state={StaffKey.OPEN_MENU: menu_record})
 
 
 def answer_page(machine: Machine, event: Event) -> Event | None:
     """Pass the signed-in person's answer to the open service page; return the event that it leads to, or None."""
     answer = event.read_payload(PageAnswer)
-    action, text = _clean_typed_text(answer.value), _clean_typed_text(answer.options.input)
+    action, text = _clean_typed_text(answer.action), _clean_typed_text(answer.page_input.entered_text)
     machine.notice = None
-    outcome = machine.component(ServiceDesk).handle_input(machine, action, text)
+    result = machine.component(ServiceDesk).handle_input(machine, action, text)
     return (
-        Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(why=outcome.reason))
-        if isinstance(outcome, CloseMenu)
-        else outcome
+        Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason=result.reason))
+        if isinstance(result, CloseMenu)
+        else result
     )
 
 
@@ -197,7 +199,7 @@ def _clean_typed_text(typed_value: object) -> str:
 
 def close_menu(machine: Machine, event: Event) -> None:
     """Close the service menu, because the key was turned back, the menu timed out, or the person has finished."""
-    _sign_out(machine, event.read_payload(MenuClosed).why)
+    _sign_out(machine, event.read_payload(MenuClosed).reason)
 
 
 def close_menu_at_start(machine: Machine, _: Event) -> None:
@@ -207,12 +209,12 @@ def close_menu_at_start(machine: Machine, _: Event) -> None:
 
 def _sign_out(machine: Machine, reason: str) -> None:
     """Close the service menu, and record who was signed out, and why."""
-    menu = machine.memory.read(OpenMenu, StaffKey.OPEN_MENU)
+    menu_record = machine.memory.read(OpenMenu, StaffKey.OPEN_MENU)
     desk = machine.component(ServiceDesk)
-    if menu is not None and menu.person is not None:
-        details = MenuLeft(reason=reason, menu=desk.menu_name, person=menu.person)
+    if menu_record is not None and menu_record.person is not None:
+        details = MenuLeft(reason=reason, menu=desk.menu_name, person=menu_record.person)
         machine.post(MENU_LEFT, details, state={StaffKey.OPEN_MENU: None})
-    elif menu is not None:
+    elif menu_record is not None:
         machine.post(MENU_GIVEN_UP, StaffActReason(reason=reason), state={StaffKey.OPEN_MENU: None})
     desk.close()
 

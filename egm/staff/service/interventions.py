@@ -6,6 +6,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
+from egm.staff.intervention_sheet import InterventionSheet, iter_last_sheets
 from egm.staff.page_texts import (
     BACK_ACTION,
     build_column_titles,
@@ -13,7 +14,6 @@ from egm.staff.page_texts import (
     build_text,
     build_time_text,
 )
-from egm.staff.sheet import InterventionSheet, iter_last_sheets
 
 #: Number of sheets listed at the machine; ``egm intervention list`` lists all of them.
 _LISTED_SHEETS_MAX: Final = 50

@@ -29,13 +29,17 @@ def iter_concerned_positions(
     ``board_position`` is the number of the position to which the board belongs.
     """
     own_position = running_positions.position_by_number[board_position]
-    served = tuple(running_positions.iter_positions_served(board_position))
+    served_positions = tuple(running_positions.iter_positions_served(board_position))
     if event.type is EventType.KEY_TURNED:
-        waiting_positions = [position for position in served if is_waiting_for_key(position.engine, event)]
+        waiting_positions = [
+            position for position in served_positions if is_waiting_for_key(position.engine, event)
+        ]
         return (min(waiting_positions, key=_rank_waiting_position, default=own_position),)
     if event.type is EventType.SERVICE_MENU_CLOSED:
         return [
-            position for position in served if position is own_position or _has_menu(position.engine.machine)
+            position
+            for position in served_positions
+            if position is own_position or _has_menu(position.engine.machine)
         ]
     return (own_position,)
 

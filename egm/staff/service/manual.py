@@ -87,8 +87,10 @@ class ManualChapter:
 
     def build_table(self, menu: ServiceMenu) -> PageTable:
         """Return the whole chapter of the manual as a table."""
-        heads = tuple(build_text(f"manual.column.{name}") for name in self.columns)
-        return PageTable(columns=heads, rows=tuple(PageRow(cells=cells) for cells in self.build_rows(menu)))
+        column_titles = tuple(build_text(f"manual.column.{name}") for name in self.columns)
+        return PageTable(
+            columns=column_titles, rows=tuple(PageRow(cells=cells) for cells in self.build_rows(menu))
+        )
 
 
 def join_texts(keys: Iterable[str], separator: str = "") -> PageText:
@@ -150,11 +152,11 @@ def _iter_permission_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 def _iter_menu_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each page of the service menu: name, section and permitted roles."""
     for section in MENU_SECTIONS:
-        for entry in menu.list_section_pages(section):
+        for menu_item in menu.list_section_pages(section):
             yield (
-                build_text(f"service.menu.{entry.id}"),
+                build_text(f"service.menu.{menu_item.id}"),
                 build_text(f"service.section.{section}"),
-                _list_permitted_roles(entry.permission),
+                _list_permitted_roles(menu_item.permission),
             )
 
 
@@ -163,8 +165,8 @@ def _iter_form_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     for form in menu.forms:
         yield (
             build_text(f"form.{form.id}.title"),
-            join_texts(f"form.{form.id}.{entry.name}" for entry in form.fields),
-            join_texts(f"service.needs.{get_refusal_code(need)}" for need in form.submission_guards),
+            join_texts(f"form.{form.id}.{form_field.name}" for form_field in form.fields),
+            join_texts(f"service.needs.{get_refusal_code(guard)}" for guard in form.submission_guards),
             join_texts(
                 dict.fromkeys(f"manual.set.{name}" for name in iter_state_set_names(menu, form.event))
             ),
@@ -183,12 +185,12 @@ def iter_state_set_names(menu: ServiceMenu, event: EventName) -> Iterator[str]:
 def _build_step_rows(procedure: str) -> Callable[[ServiceMenu], Iterator[tuple[PageText, ...]]]:
     """Return a function that yields the numbered steps of the catalogue's ``procedure`` as rows of the manual."""
 
-    def rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
+    def iter_step_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
         """Yield the numbered steps of the procedure as rows."""
         for number in range(1, STEP_COUNT_BY_PROCEDURE[procedure] + 1):
             yield build_plain_text(number), build_text(f"manual.steps.{procedure}.s{number}")
 
-    return rows
+    return iter_step_rows
 
 
 def _iter_denomination_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
@@ -210,18 +212,18 @@ def _iter_form_details(form: Form | None) -> Iterator[tuple[PageText, ...]]:
         yield build_text("manual.column.roles"), _list_permitted_roles(form.permission)
         yield (
             build_text("manual.column.needs"),
-            join_texts(f"service.needs.{get_refusal_code(need)}" for need in form.submission_guards),
+            join_texts(f"service.needs.{get_refusal_code(guard)}" for guard in form.submission_guards),
         )
 
 
 def _iter_meter_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each meter: name, unit, whether it is a running total or a present amount, and code."""
     for meter in METERS:
-        reads = "level" if meter.can_decrease else "total"
+        reading_kind = "level" if meter.can_decrease else "total"
         yield (
             build_code_text("meter_name", meter.name),
             build_text(f"manual.unit.{meter.unit}"),
-            build_text(f"manual.reads.{reads}"),
+            build_text(f"manual.reads.{reading_kind}"),
             build_plain_text(meter.name),
         )
     for name in EVENT_METERS:
@@ -244,12 +246,14 @@ def _iter_intervention_kind_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...
 
 def _iter_serial_line_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each device protocol: device, protocol, line settings and wiring."""
-    for protocol, entry in PROTOCOLS.items():
-        line = entry.line_settings
+    for protocol, definition in PROTOCOLS.items():
+        line_settings = definition.line_settings
         yield (
-            build_code_text("device", entry.device_kind),
+            build_code_text("device", definition.device_kind),
             build_plain_text(protocol),
-            build_plain_text(f"{line.baud_rate} {line.data_bits}{line.parity}{line.stop_bits}"),
+            build_plain_text(
+                f"{line_settings.baud_rate} {line_settings.data_bits}{line_settings.parity}{line_settings.stop_bits}"
+            ),
             build_text(f"manual.wiring.{protocol}"),
         )
 
@@ -296,8 +300,8 @@ def build_event_text(event_pattern: str) -> PageText:
         return build_text(f"manual.event.{subject.replace('.', '_')}")
     if subject.isdigit():  # the value of a bill, in minor units
         return build_text(f"manual.event.{kind.replace('.', '_')}", amount_cents=int(subject))
-    entry = f"entry.{kind.replace('.', '_')}"
-    return join_texts(filter(None, (entry, _find_subject_text_key(kind, subject))), "  ·  ")
+    entry_text_key = f"entry.{kind.replace('.', '_')}"
+    return join_texts(filter(None, (entry_text_key, _find_subject_text_key(kind, subject))), "  ·  ")
 
 
 def _find_subject_text_key(event_kind: str, subject_pattern: str) -> str:

@@ -82,8 +82,8 @@ class _ManualLinePage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with each cell of the line next to the name of its column."""
-        heads = (build_text(f"manual.column.{name}") for name in self.chapter.columns)
-        table = build_two_column_table(zip(heads, self.row.cells, strict=True))
+        column_titles = (build_text(f"manual.column.{name}") for name in self.chapter.columns)
+        table = build_two_column_table(zip(column_titles, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK_ACTION,))
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)

@@ -1,8 +1,8 @@
 """The main menu: the pages and forms available to each person, by section, and the search over all of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from egm.kernel.entries import EntryDeclarations
 from egm.kernel.events import Event, EventType
@@ -24,17 +24,21 @@ from egm.staff.page_texts import (
     build_plain_text,
     build_text,
 )
-from egm.staff.service.filling import FormFillingPage
+from egm.staff.service.form_filling import FormFillingPage
 
 #: The sections of the main menu, in order.
 MENU_SECTIONS: Final = ("machine", "money", "games", "players", "staff")
+#: What a line of the main menu opens.
+_LineKind: TypeAlias = Literal["page", "form"]
+#: Kind of menu line -> the last part of the key of its table's title.
+_TITLE_BY_LINE_KIND: Final[Mapping[_LineKind, str]] = {"page": "reading", "form": "forms"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceMenu:
     """The pages and forms that all features contribute to the main menu."""
 
-    menu_entries: tuple[MenuItem, ...]
+    menu_items: tuple[MenuItem, ...]
     forms: tuple[Form, ...]
     rules: StateTable[Machine]
     """The state-table rules of the forms' events, for the manual."""
@@ -43,7 +47,7 @@ class ServiceMenu:
 
     def list_section_pages(self, section: str) -> tuple[MenuItem, ...]:
         """Return the pages in one section of the main menu."""
-        return tuple(entry for entry in self.menu_entries if entry.menu_section == section)
+        return tuple(menu_item for menu_item in self.menu_items if menu_item.menu_section == section)
 
     def list_section_forms(self, section: str) -> tuple[Form, ...]:
         """Return the staff forms in one section of the main menu."""
@@ -80,7 +84,7 @@ class MainMenuPage(MenuPage):
         if target == "position" and argument in {
             str(number) for number in machine.component(RunningPositions).position_by_number
         }:
-            return SubmitEvent(Event(EventType.SERVICE_MENU_MOVED, MenuMove(position=int(argument))))
+            return SubmitEvent(Event(EventType.SERVICE_MENU_MOVED, MenuMove(position_number=int(argument))))
         if target == "subject" and argument in MENU_SECTIONS:
             return OpenPage(_SectionPage(argument))
         return OpenPage(_MenuSearchPage()) if action == "search" else _open_menu_line(machine, action)
@@ -148,24 +152,26 @@ def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
 
 def _iter_section_tables(machine: Machine, sections: Iterable[str]) -> Iterator[PageTable]:
     """Yield the lines of the given sections of the main menu: a table of all pages, then a table of all forms."""
-    for part, title in enumerate(("reading", "forms")):
-        rows = tuple(row for section in sections for row in _iter_section_rows(machine, section, part))
+    for line_kind, title in _TITLE_BY_LINE_KIND.items():
+        rows = tuple(row for section in sections for row in _iter_section_rows(machine, section, line_kind))
         if rows:
             yield PageTable(title=build_text(f"service.section.{title}"), rows=rows)
 
 
-def _iter_section_rows(machine: Machine, section: str, part_index: int | None = None) -> Iterator[PageRow]:
+def _iter_section_rows(
+    machine: Machine, section: str, line_kind: _LineKind | None = None
+) -> Iterator[PageRow]:
     """Yield the lines of a section of the main menu that the signed-in person may use.
 
-    ``part_index`` selects the pages (0) or the forms (1); None selects both.
+    ``line_kind`` selects the pages or the forms; None selects both.
     """
     person, menu = machine.component(ServiceDesk).signed_in_person, machine.component(ServiceMenu)
     if person is None:
         return
-    for entry in menu.list_section_pages(section) if part_index != 1 else ():
-        if entry.permission is None or person.has_permission(entry.permission):
-            yield PageRow(cells=(build_text(f"service.menu.{entry.id}"),), action=entry.id)
-    for form in menu.list_section_forms(section) if part_index != 0 else ():
+    for menu_item in menu.list_section_pages(section) if line_kind != "form" else ():
+        if menu_item.permission is None or person.has_permission(menu_item.permission):
+            yield PageRow(cells=(build_text(f"service.menu.{menu_item.id}"),), action=menu_item.id)
+    for form in menu.list_section_forms(section) if line_kind != "page" else ():
         if person.has_permission(form.permission):
             yield PageRow(cells=(build_text(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
@@ -182,4 +188,4 @@ def _open_menu_line(machine: Machine, action: str) -> PageResult:
     menu, (target, _, name) = machine.component(ServiceMenu), action.partition(":")
     if target == "form":
         return OpenPage(FormFillingPage(next(form for form in menu.forms if form.id == name)))
-    return OpenPage(next(entry for entry in menu.menu_entries if entry.id == action).create_page())
+    return OpenPage(next(menu_item for menu_item in menu.menu_items if menu_item.id == action).create_page())

@@ -20,7 +20,7 @@ from egm.staff.page_texts import (
     build_two_column_table,
 )
 from egm.staff.records import OperatorOptions
-from egm.staff.service.filling import FormFillingPage
+from egm.staff.service.form_filling import FormFillingPage
 
 
 class OptionListPage(MenuPage):
@@ -49,13 +49,15 @@ class OptionListPage(MenuPage):
                     icon="" if offered_cents == current_cents else "warning",
                 )
             )
-        amounts = []
-        for option, amount in AMOUNT_OPTIONS.items():
+        amount_rows = []
+        for option, amount_option in AMOUNT_OPTIONS.items():
             cents: int | None = getattr(options, f"{option}_cents")
-            amounts.append(
+            amount_rows.append(
                 (
                     f"options.{option}",
-                    build_money_text(amount.read_profile_cents(machine.profile) if cents is None else cents),
+                    build_money_text(
+                        amount_option.read_profile_cents(machine.profile) if cents is None else cents
+                    ),
                 )
             )
         return ServicePage(
@@ -67,7 +69,7 @@ class OptionListPage(MenuPage):
                 ),
                 build_two_column_table(
                     (
-                        *amounts,
+                        *amount_rows,
                         ("options.when", build_text("service.options.next_start")),
                     )
                 ),
@@ -105,8 +107,11 @@ class GameOptionsPage(MenuPage):
         admitted_cents = machine.component(InstalledGames).denominations_cents[self.game_id]
         offered_cents = options.denominations_cents.get(self.game_id, admitted_cents)
         rows = (
-            (build_money_text(c), build_text("service.test.on" if c in offered_cents else "service.test.off"))
-            for c in admitted_cents
+            (
+                build_money_text(denomination_cents),
+                build_text("service.test.on" if denomination_cents in offered_cents else "service.test.off"),
+            )
+            for denomination_cents in admitted_cents
         )
         return ServicePage(
             id="",

@@ -63,13 +63,13 @@ class MetersPage(MenuPage):
         if self.split_dimension:
             tables = self._build_split_tables(machine)
         else:
-            names = machine.profile.staff.meter_names
+            jurisdiction = machine.profile.staff.meter_names
             rows: Iterable[tuple[str | PageText, PageText]] = (
                 (
-                    build_regulation_meter_name_text(name, names),
+                    build_regulation_meter_name_text(name, jurisdiction),
                     _format_value_in_jurisdiction_unit(machine, name, value),
                 )
-                for name, value in read_jurisdiction_meters(reading, names).items()
+                for name, value in read_jurisdiction_meters(reading, jurisdiction).items()
             )
             tables = (
                 build_two_column_table(rows, build_text("service.meters.named")),
@@ -110,11 +110,14 @@ class MetersPage(MenuPage):
         for name in reading.values:
             meter = METER_BY_NAME.get(name)
             can_be_split = ".since_" not in name and (meter is None or not meter.can_decrease)
-            parts = reading.split_by(name, self.split_dimension) if can_be_split else {}
-            if any(value for part, value in parts.items() if part):
+            value_by_dimension_value = reading.split_by(name, self.split_dimension) if can_be_split else {}
+            if any(value for dimension_value, value in value_by_dimension_value.items() if dimension_value):
                 rows = (
-                    (self._format_dimension_value(machine, part), build_meter_value_text(name, value))
-                    for part, value in sorted(parts.items())
+                    (
+                        self._format_dimension_value(machine, dimension_value),
+                        build_meter_value_text(name, value),
+                    )
+                    for dimension_value, value in sorted(value_by_dimension_value.items())
                 )
                 tables.append(build_two_column_table(rows, build_meter_name_text(name)))
         return tuple(tables)
@@ -143,14 +146,14 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
     The groups are money and counts, faults, doors, and meters that count only since power-up or since a door
     was closed.
     """
-    tables: dict[str, list[tuple[str | PageText, PageText]]] = {"all": []}
+    rows_by_group: dict[str, list[tuple[str | PageText, PageText]]] = {"all": []}
     for name, value in reading.values.items():
-        base_name, _, since = name.partition(".since_")
+        base_name, _, start_event = name.partition(".since_")
         group = next((group for prefix, group, _ in METER_GROUPS if name.startswith(prefix)), "all")
         if value:
-            table = tables.setdefault(f"since_{since}" if since else group, [])
-            table.append((build_meter_name_text(base_name), build_meter_value_text(name, value)))
-    for group, rows in tables.items():
+            group_rows = rows_by_group.setdefault(f"since_{start_event}" if start_event else group, [])
+            group_rows.append((build_meter_name_text(base_name), build_meter_value_text(name, value)))
+    for group, rows in rows_by_group.items():
         if rows:
             yield build_two_column_table(
                 rows, build_text(f"service.meters.{group}", sequence=reading.sequence)
@@ -159,9 +162,8 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
 
 def _format_value_in_jurisdiction_unit(machine: Machine, meter_name: str, meter_value: int) -> PageText:
     """Return a meter's value in the unit in which the jurisdiction counts that meter."""
-    return build_meter_value_text(
-        METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_names][meter_name][0], meter_value
-    )
+    first_own_name, *_ = METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_names][meter_name]
+    return build_meter_value_text(first_own_name, meter_value)
 
 
 @dataclass(slots=True)
@@ -193,7 +195,7 @@ class LogPage(MenuPage):
 def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
     """Return the line of a log about a journal entry: time, position if there are several, event and so on."""
     record = recall.read_details(entry)
-    cents = record.get("amount_cents")
+    amount_cents = record.get("amount_cents")
     significance = machine.entry_declarations.find_significance(entry)
     position = build_number_text(recall.read_position(entry))
     return PageRow(
@@ -201,7 +203,7 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
             build_time_text(entry.time_utc.isoformat()),
             *((position,) if machine.position.position_count > 1 else ()),
             build_code_text("entry", entry.kind),
-            build_money_text(cents) if isinstance(cents, int) else build_plain_text(""),
+            build_money_text(amount_cents) if isinstance(amount_cents, int) else build_plain_text(""),
             _format_entry_subject(record),
             build_authors_text(machine.entry_declarations.list_authors(entry)),
         ),
@@ -224,8 +226,8 @@ def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
     for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
         if isinstance(record.get(name), str) and record[name]:
             return build_code_text(section, record[name])
-    names = ("number", "reason", "detail", "whom", "pool")
-    detail = next((record[name] for name in names if record.get(name)), "")
+    field_names = ("number", "reason", "detail", "whom", "pool")
+    detail = next((record[name] for name in field_names if record.get(name)), "")
     return build_plain_text(str(detail)[:60])
 
 
@@ -253,20 +255,20 @@ class TablesPage(MenuPage):
 def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the running software, each game's digest and each device's identification (J-12, A-19)."""
     profile, page_data = machine.profile, machine.component(ServiceDesk).device_page_data
-    installed = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
-    signed = (
+    installed_software = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
+    signed_rows = (
         (("software.signed", build_text("service.software.unsigned")),)
-        if installed is None
+        if installed_software is None
         else (
-            ("software.signed", build_plain_text(installed["signer"])),
-            ("software.release", build_plain_text(installed["version"])),
+            ("software.signed", build_plain_text(installed_software["signer"])),
+            ("software.release", build_plain_text(installed_software["version"])),
         )
     )
     return (
         build_two_column_table(
             (
                 ("software.program", build_plain_text(f"open-egm {version('open-egm')}")),
-                *signed,
+                *signed_rows,
                 (
                     "software.python",
                     build_plain_text(f"{platform.python_implementation()} {platform.python_version()}"),
@@ -293,7 +295,9 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
         build_two_column_table(
             (
                 (build_plain_text(name), build_plain_text(digest[:32]))
-                for name, digest in ({} if installed is None else installed["components"]).items()
+                for name, digest in (
+                    {} if installed_software is None else installed_software["components"]
+                ).items()
             ),
             build_text("service.software.components"),
         ),
@@ -301,7 +305,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
             (
                 (
                     build_code_text("device", kind),
-                    build_plain_text(f"{name}  {page_data.identities.get(name, '')}"),
+                    build_plain_text(f"{name}  {page_data.identity_by_device_name.get(name, '')}"),
                 )
                 for name, kind in page_data.kind_by_device_name.items()
             ),

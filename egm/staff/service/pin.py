@@ -19,11 +19,11 @@ class OwnPinPage(MenuPage):
     """
 
     def __init__(self) -> None:
-        self._typed = ""
+        self._first_pin = ""
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the new PIN, or for its repetition."""
-        label = build_text("service.pin_again" if self._typed else "service.pin_new")
+        label = build_text("service.pin_again" if self._first_pin else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=PIN_DIGITS_MAX)
         return ServicePage(
             id="", title=build_text("service.menu.own_pin"), prompt=prompt, actions=(BACK_ACTION,)
@@ -34,13 +34,13 @@ class OwnPinPage(MenuPage):
         person = machine.component(ServiceDesk).signed_in_person
         if action != "enter" or person is None:
             return build_refusal("not_offered")
-        typed, self._typed = self._typed, ""
+        first_pin, self._first_pin = self._first_pin, ""
         try:
-            if not typed:
+            if not first_pin:
                 check_pin_is_permitted(text)
-                self._typed = text
+                self._first_pin = text
                 return StayOnPage()
-            if text != typed:
+            if text != first_pin:
                 return build_refusal("not_the_same")
             reload_staff_roster(machine)
             machine.install(

@@ -121,11 +121,11 @@ def reload_staff_roster(machine: Machine) -> None:
     """
     record_wrong_pins_of_terminals(machine)
     loaded_roster = machine.component(Roster)
-    recorded = RecordedRoster.from_json(machine.memory.get(StaffKey.ROSTER_CHANGE))
+    recorded_roster = RecordedRoster.from_json(machine.memory.get(StaffKey.ROSTER_CHANGE))
     if loaded_roster.path is not None:
         try:
             roster, roster_error = load_recorded_roster(
-                loaded_roster.path, loaded_roster.second_copy_path, recorded
+                loaded_roster.path, loaded_roster.second_copy_path, recorded_roster
             )
             machine.install(roster)
             if roster_error:
@@ -141,16 +141,16 @@ def reload_staff_roster(machine: Machine) -> None:
             raise RosterError(str(error)) from error
     current_roster = machine.component(Roster)
     _store_second_copy(current_roster)
-    if not recorded.last_change_number:
+    if not recorded_roster.last_change_number:
         _authenticate_first_roster(current_roster)
-    for change in current_roster.list_changes_after(recorded.last_change_number):
+    for change in current_roster.list_changes_after(recorded_roster.last_change_number):
         machine.post(
-            _ENTRY_BY_ROSTER_CHANGE[change.what],
+            _ENTRY_BY_ROSTER_CHANGE[change.change_kind],
             RosterChanged(
-                person=change.by,
-                changed_number=change.person,
+                person=change.changed_by,
+                changed_number=change.staff_number,
                 role=Role(change.role),
-                change_time=change.at,
+                change_time=change.changed_at,
                 change_number=change.number,
                 digest=change.digest,
             ),

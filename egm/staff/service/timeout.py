@@ -18,9 +18,9 @@ class ServiceTimeout:
     name = "service menu"
 
     def __init__(self, context: MachineContext) -> None:
-        self._handle = context.submit_event
-        self._seconds = context.engine.machine.profile.staff.time_out_seconds
-        self._page = ""
+        self._submit_event = context.submit_event
+        self._timeout_seconds = context.engine.machine.profile.staff.time_out_seconds
+        self._page_id = ""
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
@@ -29,20 +29,20 @@ class ServiceTimeout:
 
     def process_change(self, snapshot: Snapshot) -> None:
         """Restart the timer if the service page has changed, and stop it if no page is open."""
-        page = "" if snapshot.service_page is None else snapshot.service_page.id
-        if page == self._page:
+        page_id = "" if snapshot.service_page is None else snapshot.service_page.id
+        if page_id == self._page_id:
             return
-        self._page = page
+        self._page_id = page_id
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if page:
-            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._expire)
+        if page_id:
+            self._timer = asyncio.get_running_loop().call_later(self._timeout_seconds, self._expire)
 
     def _expire(self) -> None:
         """Submit the event that closes the service menu, because the time is up."""
         self._timer = None
-        self._handle(Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(why="time_out")))
+        self._submit_event(Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason="time_out")))
 
 
 def create_service_timeout(context: MachineContext) -> Iterable[BackgroundService]:

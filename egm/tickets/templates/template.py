@@ -20,10 +20,10 @@ from babel.numbers import format_currency
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from egm.devices.interface import TicketJob
+from egm.tickets.amount_in_words import format_amount_in_words
 from egm.tickets.barcode import compute_width_modules
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT, Ticket, TicketKind, Venue, group_digits
-from egm.tickets.words import format_amount_in_words
 from paytables.source import describe_toml_error, parse_toml, read_contents
 from paytables.wording import describe_wrong_value, format_known_names
 
@@ -131,7 +131,7 @@ class TemplateLine(_Table):
         return frozenset(name for _, name, _, _ in parsed if name is not None)
 
 
-class CageAct(StrEnum):
+class CageAction(StrEnum):
     """The actions of a cashier on a ticket (:mod:`egm.tickets.cage`)."""
 
     PAY = "pay"
@@ -144,7 +144,12 @@ class CageAct(StrEnum):
 class CageRules(_Table):
     """The jurisdiction's rules for cashiers who handle tickets at the cage."""
 
-    two_persons: tuple[CageAct, ...] = (CageAct.VOID, CageAct.RELEASE, CageAct.REPRINT, CageAct.REVIVE)
+    two_persons: tuple[CageAction, ...] = (
+        CageAction.VOID,
+        CageAction.RELEASE,
+        CageAction.REPRINT,
+        CageAction.REVIVE,
+    )
     """The cashier's actions that require two people."""
     expired: Literal["refused", "paid"] = "refused"
     """Whether the cage pays an expired ticket or refuses it; machines always refuse it."""
@@ -190,14 +195,16 @@ class TicketTemplate(_Table):
             languages = tuple(self.locales)[: None if self.bilingual else 1]
         else:
             languages = (language,)
-        values = {code: self._format_values(ticket, code) for code in languages}
-        texts = {}
+        value_by_field_by_language = {code: self._format_values(ticket, code) for code in languages}
+        text_by_line_name = {}
         for line in self.lines:
-            fields = (
-                line.text[code].format_map(values[code]).strip() for code in languages if code in line.text
+            line_texts = (
+                line.text[code].format_map(value_by_field_by_language[code]).strip()
+                for code in languages
+                if code in line.text
             )
-            texts[line.name] = " / ".join(dict.fromkeys(text for text in fields if text))
-        return texts
+            text_by_line_name[line.name] = " / ".join(dict.fromkeys(text for text in line_texts if text))
+        return text_by_line_name
 
     @property
     def field_names(self) -> tuple[str, ...]:
@@ -224,31 +231,31 @@ class TicketTemplate(_Table):
 
     def _format_values(self, ticket: Ticket, language: str) -> dict[str, str]:
         """Return the text of every template field for one ticket, by the field's name."""
-        zone, locale = ticket.house.zone, self.locales[language]
-        local = ticket.issued_at.astimezone(zone)
+        zone, locale = ticket.venue.zone, self.locales[language]
+        local_time = ticket.issued_at.astimezone(zone)
         expires = self.never[language]
         if ticket.expires_at is not None:
-            last_day = ticket.house.find_last_valid_moment(ticket.expires_at)
+            last_day = ticket.venue.find_last_valid_moment(ticket.expires_at)
             expires = format_date(last_day, self.date, locale=locale)
         return {
             **{name: text[language] for name, text in self.constants.items()},
-            "site": ticket.house.site,
-            "address": ticket.house.address,
-            "licence_holder": ticket.house.licence_holder,
+            "site": ticket.venue.site,
+            "address": ticket.venue.address,
+            "licence_holder": ticket.venue.licence_holder,
             "machine_serial": ticket.machine_serial,
             "operator_number": ticket.operator_number,
             "kind": self.kinds[ticket.kind][language],
             "amount": _format_money(ticket.amount_cents, ticket.currency, locale),
             "amount_words": format_amount_in_words(ticket.amount_cents, ticket.currency, language),
-            "date": format_date(local, self.date, locale=locale),
-            "time": format_time(local.replace(tzinfo=None), "HH:mm:ss", locale=locale),
+            "date": format_date(local_time, self.date, locale=locale),
+            "time": format_time(local_time.replace(tzinfo=None), "HH:mm:ss", locale=locale),
             "expires": expires,
             "sequence": f"{ticket.sequence:04d}",
             "number": group_digits(ticket.number),
             "credits": str(ticket.credits),
             "denomination": _format_money(ticket.denomination_cents, ticket.currency, locale),
-            "duplicate": self.duplicate[language] if ticket.duplicate else "",
-            "witness": f"JOURNAL {ticket.witness}" if ticket.witness else "",
+            "duplicate": self.duplicate[language] if ticket.is_duplicate else "",
+            "witness": f"JOURNAL {ticket.journal_head}" if ticket.journal_head else "",
         }
 
     # ------------------------------------------------------------------ checking
@@ -265,14 +272,14 @@ class TicketTemplate(_Table):
 
     def _check_texts(self) -> None:
         """Raise ValueError if a text is missing in one of the template's languages, or a line uses an unknown field."""
-        tables = {
+        text_table_by_key = {
             **{f"kinds.{kind}": self.kinds.get(kind, {}) for kind in TicketKind},
-            **{f"constants.{name}": text for name, text in self.constants.items()},
+            **{f"constants.{name}": text_by_language for name, text_by_language in self.constants.items()},
             "duplicate": self.duplicate,
             "never": self.never,
         }
-        for key, text in tables.items():
-            if missing_languages := [code for code in self.locales if code not in text]:
+        for key, text_by_language in text_table_by_key.items():
+            if missing_languages := [code for code in self.locales if code not in text_by_language]:
                 raise ValueError(f"{key}: no text for {', '.join(missing_languages)}")
         known_fields = TICKET_FIELDS | self.constants.keys()
         for line in self.lines:
@@ -309,15 +316,17 @@ class TicketTemplate(_Table):
 
     def _check_positions_on_paper(self) -> None:
         """Raise ValueError if two lines have the same name, or if a line or the bar code does not fit on the paper."""
-        names = [line.name for line in self.lines]
-        if duplicates := sorted({name for name in names if names.count(name) > 1}):
+        line_names = [line.name for line in self.lines]
+        if duplicates := sorted({name for name in line_names if line_names.count(name) > 1}):
             raise ValueError(f"lines: {', '.join(duplicates)} appears twice")
-        half = compute_width_modules(TICKET_NUMBER_DIGIT_COUNT) * self.barcode.module_dots / DOTS_PER_MM / 2
-        middle, top = self.barcode.at_mm
+        half_width_mm = (
+            compute_width_modules(TICKET_NUMBER_DIGIT_COUNT) * self.barcode.module_dots / DOTS_PER_MM / 2
+        )
+        middle_x_mm, top_mm = self.barcode.at_mm
         if (
-            middle - half < 0
-            or middle + half > TICKET_WIDTH_MM
-            or top + self.barcode.height_mm > TICKET_HEIGHT_MM
+            middle_x_mm - half_width_mm < 0
+            or middle_x_mm + half_width_mm > TICKET_WIDTH_MM
+            or top_mm + self.barcode.height_mm > TICKET_HEIGHT_MM
         ):
             raise ValueError(
                 f"barcode: does not fit on the paper of {TICKET_WIDTH_MM} x {TICKET_HEIGHT_MM} mm"
@@ -332,17 +341,20 @@ class TicketTemplate(_Table):
 def _is_on_paper(line: TemplateLine) -> bool:
     """Return whether the paper has room for a line at its full ``width_mm``, at its position and rotation.
 
-    ``along`` is the axis in which the line's text runs, ``across`` the other axis.
+    ``along_mm`` is the axis in which the line's text runs, ``across_mm`` the other axis.
     """
-    along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
-    length, depth = (
+    x_mm, y_mm = line.at_mm
+    along_mm, across_mm = (y_mm, x_mm) if line.turn else (x_mm, y_mm)
+    paper_length_mm, paper_depth_mm = (
         (TICKET_WIDTH_MM, TICKET_HEIGHT_MM) if not line.turn else (TICKET_HEIGHT_MM, TICKET_WIDTH_MM)
     )
-    start_distance = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
+    start_distance_mm = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
     if line.turn == 90:
-        start_distance = line.width_mm - start_distance
-    fits_along = along - start_distance >= 0 and along - start_distance + line.width_mm <= length
-    return fits_along and across - line.size_mm / 2 >= 0 and across + line.size_mm / 2 <= depth
+        start_distance_mm = line.width_mm - start_distance_mm
+    fits_along = (
+        along_mm - start_distance_mm >= 0 and along_mm - start_distance_mm + line.width_mm <= paper_length_mm
+    )
+    return fits_along and across_mm - line.size_mm / 2 >= 0 and across_mm + line.size_mm / 2 <= paper_depth_mm
 
 
 def _check_locale(language: str, locale: str) -> None:
@@ -422,9 +434,9 @@ def load_template(id_or_path: str | Path) -> TicketTemplate:
         raise InvalidTicket(f"{path.name}: {describe_toml_error(error)}") from None
     except ValidationError as error:
         first_error = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first_error["loc"])
+        location = ".".join(str(part) for part in first_error["loc"])
         reason = describe_wrong_value(first_error["msg"], first_error["input"])
-        raise InvalidTicket(f"{path.name}: {where}{': ' if where else ''}{reason}") from None
+        raise InvalidTicket(f"{path.name}: {location}{': ' if location else ''}{reason}") from None
     if template.id != path.stem:
         raise InvalidTicket(f"{path.name}: id: {template.id!r} is not the file's name")
     return template

@@ -36,7 +36,7 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
         assert len(refusal_reasons) == 1
         assert "at least 65.00 %" in refusal_reasons[0]
         assert process._machine.active_faults["cabinet_file"]["detail"] == refusal_reasons[0]
-        (software,) = (entry.create_page() for entry in SERVICE_MENU.menu_entries if entry.id == "software")
+        (software,) = (entry.create_page() for entry in SERVICE_MENU.menu_items if entry.id == "software")
         words = [
             translate_text(text, "en") for text in iter_page_texts(software.build_page(process._machine))
         ]

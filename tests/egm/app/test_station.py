@@ -26,8 +26,8 @@ from egm.kernel.messages import PlayButtonPress
 from egm.kernel.positions import Position
 from egm.kernel.running_positions import RunningPositions
 from egm.links.screen.client import ScreenClient
+from egm.play.game_messages import build_message
 from egm.play.installed_games import admit_games
-from egm.play.showing import build_message
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig, write_undeclared_entry
 

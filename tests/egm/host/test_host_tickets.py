@@ -12,7 +12,7 @@ from egm.devices.interface import Barcode, PaperReturned, PrintState, ReturnReas
 from egm.host.ticket_port import HostTicketInterface, TicketNumberReplyResult
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RedemptionStatus

@@ -86,8 +86,8 @@ def test_doors_that_changed_during_a_line_loss_are_reported_as_unattended():
     """The first report after a line loss or a power loss is compared with the last known state of the doors."""
     report = InputsReported(device="io", doors_open=frozenset({"main", "drop"}), keys_on=frozenset())
     assert list(iter_reported_events(report, "io_board", ("drop", "logic"))) == [
-        Event(EventType.DOOR_OPENED, DoorChange(door="main", unattended=True)),
-        Event(EventType.DOOR_CLOSED, DoorChange(door="logic", unattended=True)),
+        Event(EventType.DOOR_OPENED, DoorChange(door="main", was_unobserved=True)),
+        Event(EventType.DOOR_CLOSED, DoorChange(door="logic", was_unobserved=True)),
     ]
 
 

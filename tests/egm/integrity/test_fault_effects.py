@@ -9,7 +9,7 @@ from egm.devices.interface import FaultCode
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT
 from egm.kernel.significance import EventEffect, find_significance_by_pattern
-from egm.money import ways_out
+from egm.money import payout_methods
 from egm.money.value_in import list_acceptable_bills, list_acceptable_coins, should_accept_tickets
 from egm.testing.machine import MachineRig
 
@@ -38,8 +38,10 @@ class Availability:
             "coin_acceptor": bool(list_acceptable_coins(machine, state)),
         }
         self.pays = {
-            "ticket_printer": not ways_out.reason_ticket_is_unavailable(machine, machine.cashable_cents),
-            "hopper": ways_out._is_payout_method_available(machine, "coins"),
+            "ticket_printer": not payout_methods.reason_ticket_is_unavailable(
+                machine, machine.cashable_cents
+            ),
+            "hopper": payout_methods._is_payout_method_available(machine, "coins"),
         }
 
 

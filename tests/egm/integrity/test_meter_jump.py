@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.testing.machine import MachineRig
 from meters import open_view
 from tools.audit.games import GameFiles

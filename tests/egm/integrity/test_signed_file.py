@@ -13,7 +13,7 @@ from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.signing import create_restore_step
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
+from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_cabinet_file_digest
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.people import Person, Role, Roster
@@ -65,7 +65,7 @@ class Cabinet:
     def change(self) -> str:
         """Change the file as an editor does; return its new digest."""
         self.file.write_text(self.file.read_text().replace("Chez Lise", "Chez Luc"))
-        return compute_digest(self.file.read_text())
+        return compute_cabinet_file_digest(self.file.read_text())
 
     def sign(self, *numbers, code=0):
         """Sign the file at a terminal; return the output."""
@@ -116,7 +116,7 @@ def test_a_cabinet_file_may_change_while_none_was_ever_signed(cabinet):
 def test_a_changed_cabinet_file_stops_the_machine_until_it_is_restored_or_signed(cabinet):
     cabinet.sign("1")
     assert cabinet.start()["faults"] == set()
-    before = compute_digest(TEXT)
+    before = compute_cabinet_file_digest(TEXT)
     after = cabinet.change()
     result = cabinet.start()
     assert (result["faults"], result["state"]) == ({"cabinet_file_changed"}, State.TILT)
@@ -136,7 +136,7 @@ def test_a_changed_cabinet_file_stops_the_machine_until_it_is_restored_or_signed
     cabinet.audit()
     result = CliRunner().invoke(main, ["cabinet", "signed", "--file", "--state", str(cabinet.folder.root)])
     assert result.exit_code == 0, result.exception
-    assert compute_digest(result.output) == after
+    assert compute_cabinet_file_digest(result.output) == after
 
 
 @pytest.mark.requirement("A-22", "E-11")

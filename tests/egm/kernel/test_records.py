@@ -13,7 +13,7 @@ from egm.host.keys import HostKey
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
-from egm.money import disputed
+from egm.money import disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.money.records import host, money
 from egm.money.ticket_terms import TicketTerms
@@ -45,8 +45,8 @@ STATES = {
     MoneyKey.PRINT_JOB: money.PrintingRecord,
     MoneyKey.HOPPER_PAYOUT: PayoutRecord,
     MoneyKey.UNPOSTED_COINS: money.DispensedCoins,
-    MoneyKey.DISPUTED_AMOUNT: disputed.DisputedAmount,
-    MoneyKey.DISPUTED_AMOUNT_RULING: disputed.DisputedAmountRuling,
+    MoneyKey.DISPUTED_AMOUNT: disputed_amounts.DisputedAmount,
+    MoneyKey.DISPUTED_AMOUNT_RULING: disputed_amounts.DisputedAmountRuling,
     MoneyKey.HANDPAY: money.HandpayRecord,
     MoneyKey.UNCLAIMED_HANDPAY: money.UnclaimedRecord,
     MoneyKey.PAPER_BEING_STACKED: money.PaperRecord,
@@ -184,7 +184,7 @@ def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_p
     assert (rig.state, rig.credit_cents) == (State.AWAITING_AWARD, 4950)
     game = find_open_game(rig.machine)
     assert game is not None
-    assert [(hit.pool, hit.amount_cents) for hit in game.levels.hits] == [
+    assert [(hit.pool_id, hit.amount_cents) for hit in game.levels.hits] == [
         ("three-levels.mystery.50", 501),
         ("TOP", None),
         ("LUCK", None),

@@ -346,7 +346,7 @@ def test_the_host_sets_the_texts_printed_on_tickets(make):
     assert bench.send_long_poll(0x7C, f"{len(texts) // 2:02x}{texts}") == "01"
     cash_out(bench)
     bench.send_long_poll(0x58, NUMBER)
-    house = bench.rig.store.find_ticket(NUMBER).ticket.house
+    house = bench.rig.store.find_ticket(NUMBER).ticket.venue
     assert (house.site, house.address) == ("HOTEL", "MAIN 7")
     assert bench.send_long_poll(0x7C, "03100141") == "00", "titles are the place's own"
     assert bench.send_long_poll(0x7C, "03000541") == "00", "a text cut short"

@@ -17,7 +17,7 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import ClearAction, KernelKey, KeyOwner
 from egm.kernel.positions import Position
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.host_controls import is_game_allowed
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey

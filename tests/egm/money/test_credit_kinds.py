@@ -14,7 +14,7 @@ from egm.errors import InvariantError
 from egm.kernel.credits import CreditKind, build_credit_transfers, divide_stakes_by_account
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
-from egm.money.restricted import find_restricted_terms
+from egm.money.restricted_credit import find_restricted_terms
 from egm.money.value_in import list_acceptable_bills, should_accept_tickets
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState

@@ -13,7 +13,7 @@ from egm.app.view import build_snapshot
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import load_profile

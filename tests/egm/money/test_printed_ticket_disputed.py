@@ -9,7 +9,7 @@ from egm.app.ports import DRIVER_FACTORY_BY_PROTOCOL, DriverArguments
 from egm.devices.interface import MoneyDevices, PrintState
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.testing.clearing import clear_with_decisions

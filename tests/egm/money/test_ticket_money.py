@@ -13,7 +13,7 @@ from egm.errors import OperatorError
 from egm.integrity.clock_watch import create_clock_watch
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import KernelKey
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
@@ -22,8 +22,8 @@ from egm.tickets.cage import TicketCage
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
-from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
-from egm.tickets.movelog import compute_row_digest
+from egm.tickets.move_log import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.move_log import compute_row_digest
 from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
 from egm.tickets.proof import combine_proofs, compute_commitment, list_accepted_redemptions, read_proofs
 from egm.tickets.record import TicketAction
@@ -135,7 +135,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     rig.ledger.close_confirmed_paper()
     assert (rig.credit_cents, rig.state) == (0, State.TILT)
     (disputed,) = list_disputed_amounts(rig.machine).values()
-    assert (disputed.smallest_cents, disputed.largest_cents) == (0, 10_000)
+    assert (disputed.amount_min_cents, disputed.amount_max_cents) == (0, 10_000)
     assert rig.journal.meters().values["vouchers_disputed"] == 1
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
@@ -261,7 +261,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig,
     elif state is PrintState.PRINTING:
         assert (out_cents, by_hand, restarted.state) == (0, None, State.TILT)
         [disputed] = list_disputed_amounts(restarted.machine).values()
-        assert (disputed.smallest_cents, disputed.largest_cents) == (0, 10_000)
+        assert (disputed.amount_min_cents, disputed.amount_max_cents) == (0, 10_000)
     else:
         assert (out_cents, by_hand["amount_cents"], restarted.state) == (0, 10_000, State.HANDPAY)
 

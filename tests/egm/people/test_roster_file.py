@@ -41,11 +41,11 @@ def test_enrolled_people_are_read_back_from_a_file_that_only_its_owner_can_read(
     create_roster(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     reopened = Roster.load(path)
-    assert reopened.people == {"1": MANAGER, "2": MECHANIC}
+    assert reopened.person_by_staff_number == {"1": MANAGER, "2": MECHANIC}
     assert reopened.authenticate("2", "246801975318") == MECHANIC
     assert reopened.authenticate("2", "246802") is None
     assert reopened.authenticate("9", "246801975318") is None
-    assert [(c.number, c.by, c.what, c.person) for c in reopened.changes] == [
+    assert [(c.number, c.changed_by, c.change_kind, c.staff_number) for c in reopened.changes] == [
         (1, "", "added", "1"),
         (2, "1", "added", "2"),
     ]
@@ -72,7 +72,7 @@ def test_each_roster_change_is_recorded_with_its_author(path):
     assert roster.find_enabled_person("2") is None
     assert roster.authenticate("2", "97531086") is None
     assert roster.enable_person("2", changed_by="1", changed_at=NOW).authenticate("2", "97531086") == MECHANIC
-    assert [(c.what, c.by) for c in Roster.load(path).changes] == [
+    assert [(c.change_kind, c.changed_by) for c in Roster.load(path).changes] == [
         ("added", ""),
         ("added", "1"),
         ("pin", "2"),

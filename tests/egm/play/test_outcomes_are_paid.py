@@ -16,10 +16,10 @@ from rigs.three_levels import GAME, NO_LUCK, A, C, make_levels_machine
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest, GameOutcome
-from egm.play.conversation import GameConversation
 from egm.play.keys import PlayKey
 from egm.play.records.games import GameInProgress
 from egm.play.rulings import void_game
+from egm.play.stepped_game import SteppedGame
 from egm.progressive.game_levels import list_game_hits
 from egm.progressive.keys import ProgressiveKey
 from egm.testing.machine import (
@@ -201,7 +201,7 @@ def test_a_replay_that_fails_inside_the_game_fails_the_machine_check(won, monkey
     def fail(*_):
         raise IndexError("no such reel")
 
-    monkeypatch.setattr(GameConversation, "advance", fail)
+    monkeypatch.setattr(SteppedGame, "advance", fail)
     assert fill_in(won, "machine_check", **ONE) == "machine_check_failed"
     assert won.records("machine.checked")[-1]["game"] == "no such reel"
 
@@ -293,7 +293,7 @@ def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
     (void,) = rig.records("game.void")
     assert not void["recorded"]["decided"]
     assert void["recorded"]["levels_cents"] == award.amount_cents
-    stored_level = rig.journal.state(f"{ProgressiveKey.OWN_LEVEL}{award.pool}")
+    stored_level = rig.journal.state(f"{ProgressiveKey.OWN_LEVEL}{award.pool_id}")
     assert Fraction(stored_level["current"]) >= award.amount_cents
     rig.journal.self_audit()
     rig.close()

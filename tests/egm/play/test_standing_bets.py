@@ -12,7 +12,7 @@ from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
 from egm.play.records.tables import list_tables_with_standing_bets
 from egm.profiles import load_profile
-from egm.staff.service.filling import FormFillingPage
+from egm.staff.service.form_filling import FormFillingPage
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor

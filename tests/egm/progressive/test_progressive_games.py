@@ -294,7 +294,7 @@ def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes()
         resident.progressive_pools.list_played_pools(game, game.build_wager(20), 5)
     twice = tuple(resident.progressive_pools.pool_by_id.values())
     with pytest.raises(LevelConfigurationError, match="two levels"):
-        ProgressivePools((*twice, replace(twice[0], game="other")))
+        ProgressivePools((*twice, replace(twice[0], game_id="other")))
 
 
 @pytest.mark.requirement("I-03")
@@ -419,7 +419,7 @@ def test_levels_are_won_with_the_real_generator_as_well(rig):
     machine.machine.random_service = create_generator()
     for _ in range(40):
         machine.play()
-        if machine.machine.component(GameInProgress).conversation.decision is not None:
+        if machine.machine.component(GameInProgress).stepped_game.decision is not None:
             machine.engine.handle(EventType.CHOOSE, value=1)
         machine.report_shown()
         if machine.state is State.HANDPAY:

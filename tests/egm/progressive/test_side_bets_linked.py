@@ -167,8 +167,8 @@ def test_a_claim_of_an_impossible_share_is_refused(tmp_path):
             (other,) = controller.process_message(Claim(**claim, claim="Y"))
             assert (paid.amount_cents, other.reason) == (1000_05, "claim_differs")
             claim_record = ClaimRecord(
-                pool="POT", level="jackpot", contribution_number=1, won_share=Fraction(1, 10), shown_cents=1000_00, play_id="p",
-                game=GAME, at_utc="", amount_cents=None, payment_method=None, is_unanswered=False,
+                pool_id="POT", level_name="jackpot", contribution_number=1, won_share=Fraction(1, 10), shown_cents=1000_00, play_id="p",
+                game_id=GAME, at_utc="", amount_cents=None, payment_method=None, is_unanswered=False,
             )  # fmt: skip
             doubts_by_cents = {
                 cents: find_reason_to_doubt_award(rig.room.machine, claim_record, cents)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from egm.play.odds import list_bet_chances
+from egm.play.award_chances import list_bet_chances
 from egm.screen.picture import Picture
 from egm.screen.scenes.odds import _describe_bet, _format_chance_lines
 from paytables import AnalysisDepth, analyse, load_game

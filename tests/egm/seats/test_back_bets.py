@@ -8,7 +8,7 @@ from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.play.tables import read_table_view
+from egm.play.standing_bets import read_table_view
 from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from meters import open_view

@@ -18,7 +18,7 @@ from rigs.craps_text import (
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import can_join_shared_round, list_tables_with_standing_bets, read_shared_state
-from egm.play.tables import read_table_view
+from egm.play.standing_bets import read_table_view
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions

@@ -173,11 +173,11 @@ def test_acceptor_test_is_refused_while_a_ticket_waits_for_the_host(menu):
 def test_leaving_the_menu_ends_every_test(menu):
     page_data = menu.machine.component(ServiceDesk).device_page_data
     menu.touch("device:io").touch("lamps")
-    assert "lamp:play" in page_data.outputs
+    assert "lamp:play" in page_data.tested_outputs
     menu.touch("back").touch("device:bill").touch("take")
     assert page_data.is_testing_acceptor
     menu.room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="time_out")
-    assert (page_data.is_testing_acceptor, page_data.outputs) == (False, frozenset())
+    assert (page_data.is_testing_acceptor, page_data.tested_outputs) == (False, frozenset())
 
 
 @pytest.mark.requirement("J-10", "A-19")

@@ -10,7 +10,7 @@ from egm.app.features import STAFF_REGISTERS
 from egm.devices.ledgers import DisputedCoins, PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import profile as profiles
@@ -66,7 +66,7 @@ def test_a_bill_of_unknown_whereabouts_waits_for_a_ruling_over_a_restart(rig, tm
     assert (rig.state, rig.notice) == (State.TILT, "not_yours_to_clear")
     rig.close()
     restarted = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    assert (restarted.state, open_one(restarted).largest_cents) == (State.TILT, 2000)
+    assert (restarted.state, open_one(restarted).amount_max_cents) == (State.TILT, 2000)
 
     rule(restarted, 2000)
     assert (restarted.state, restarted.machine.active_faults) == (State.IDLE, {})
@@ -214,7 +214,7 @@ def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(c
         )
     assert (restarted.state, restarted.machine.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
     assert restarted.journal.balance_cents("out:hopper") == seen * 100
-    assert (open_one(restarted).largest_cents, restarted.credit_cents) == (500 - seen * 100, 0)
+    assert (open_one(restarted).amount_max_cents, restarted.credit_cents) == (500 - seen * 100, 0)
 
     rule(restarted, 100)  # one of the missing coins was found in the hopper
     assert restarted.state is State.IDLE
@@ -270,7 +270,7 @@ def test_a_payout_without_its_hopper_ends(coins, tmp_path):
     rig.close()
     restarted = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml").boot()
     assert restarted.journal.balance_cents("out:hopper") == 400
-    assert (open_one(restarted).largest_cents, restarted.state) == (100, State.TILT)
+    assert (open_one(restarted).amount_max_cents, restarted.state) == (100, State.TILT)
     restarted.close()
     coins.room = coins()
 
@@ -293,7 +293,7 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
         restarted.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     disputed = open_one(restarted)
     assert (restarted.credit_cents, restarted.state) == (100, State.TILT)
-    assert (disputed.smallest_cents, disputed.largest_cents) == (50, 400)
+    assert (disputed.amount_min_cents, disputed.amount_max_cents) == (50, 400)
     rule(restarted, 225)
     assert (restarted.state, restarted.journal.balance_cents(PAID)) == (State.IDLE, 225)
 

@@ -12,9 +12,9 @@ from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.people import Role
 from egm.screen.text import Texts
+from egm.staff.intervention_sheet import iter_sheets
 from egm.staff.keys import StaffKey
 from egm.staff.registers import iter_register_lines
-from egm.staff.sheet import iter_sheets
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_text
 from tools.cli import main

@@ -12,10 +12,10 @@ from egm.devices.interface import DeviceIdentified
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.people import Role
-from egm.play.conversation import GameConversation
 from egm.play.keys import PlayKey
 from egm.play.recall_page import RecallPlayPage
 from egm.play.records.games import GameInProgress
+from egm.play.stepped_game import SteppedGame
 from egm.play.stored_prizes import build_prize_computer_with_cache
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
@@ -77,7 +77,7 @@ def test_a_play_whose_replay_fails_inside_the_game_is_recalled_with_its_recorded
     def fail(*_):
         raise IndexError("no such reel")
 
-    monkeypatch.setattr(GameConversation, "advance", fail)
+    monkeypatch.setattr(SteppedGame, "advance", fail)
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     newest = menu.page.tables[0].rows[0].action
     menu.touch(newest).touch("show")
@@ -157,8 +157,8 @@ def test_a_game_with_choices_is_recalled_decision_by_decision(tmp_path):
     rig.play()
     answers = []
     held_reels_by_answer = [], ["1"], ["2"], ["1", "2"], ["3"], ["1", "3"], ["2", "3"], ["1", "2", "3"]
-    while rig.machine.component(GameInProgress).conversation.decision is not None:
-        answers.append(rig.machine.component(GameInProgress).conversation.decision.options[-1])
+    while rig.machine.component(GameInProgress).stepped_game.decision is not None:
+        answers.append(rig.machine.component(GameInProgress).stepped_game.decision.options[-1])
         rig.engine.handle(EventType.CHOOSE, value=answers[-1])
     play_id = rig.machine.memory.get(PlayKey.GAME)["play_id"]
     outcome = rig.hands.messages[-1].display

@@ -25,7 +25,7 @@ from egm.profiles import load_profile
 from egm.staff.desk import MenuPage, ServiceDesk
 from egm.staff.failed_sign_ins import build_wrong_pins_key
 from egm.staff.keys import StaffKey
-from egm.staff.service.filling import FormFillingPage
+from egm.staff.service.form_filling import FormFillingPage
 from egm.staff.service.menu import MENU_SECTIONS
 from egm.staff.service.sign_in import reload_staff_roster
 from egm.staff.service.timeout import create_service_timeout
@@ -99,7 +99,7 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
 
 def test_every_page_of_the_menu_warns_what_leaving_it_loses():
     """The warning follows what each page declares, not the names of its fields."""
-    pages = [entry.create_page() for entry in SERVICE_MENU.menu_entries]
+    pages = [entry.create_page() for entry in SERVICE_MENU.menu_items]
     assert pages
     assert all(isinstance(page.entered_values, Mapping) and not page.entered_values for page in pages)
     filling = FormFillingPage(SERVICE_MENU.forms[0])
@@ -351,7 +351,7 @@ def test_a_lock_may_expire_while_its_number_is_unlocked(menu, monkeypatch):
         menu.identify(Role.MECHANIC, pin="1379")
     menu.identify(Role.MANAGER)
     monkeypatch.setattr(
-        "egm.staff.numbers.clear_wrong_pins_at_terminals",
+        "egm.staff.number_unlocking.clear_wrong_pins_at_terminals",
         lambda *_: menu.room.clock.pass_seconds(menu.machine.profile.staff.locked_minutes * 60),
     )
     menu.fill("unlock", STAFF_NUMBER_BY_ROLE[Role.MECHANIC], "he mistook the keys")
@@ -408,10 +408,10 @@ def test_a_pin_is_stored_nowhere(menu):
 def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, role):
     menu.sign_in(role)
     reached = menu.collect_all_actions()
-    for entry in SERVICE_MENU.menu_entries:
+    for entry in SERVICE_MENU.menu_items:
         allowed = entry.permission is None or entry.permission in find_permissions(role)
         assert (entry.id in reached) is allowed, entry.id
-    hidden = next((entry.id for entry in SERVICE_MENU.menu_entries if entry.id not in reached), None)
+    hidden = next((entry.id for entry in SERVICE_MENU.menu_items if entry.id not in reached), None)
     if hidden is not None:
         menu.touch(hidden, page=menu.page.id)  # a forged touch on a key that is not shown
         assert menu.notice == "service.refused.not_offered"
@@ -427,9 +427,9 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
 
 
 def test_every_page_and_every_form_is_under_one_subject_of_the_menu():
-    assert {entry.menu_section for entry in SERVICE_MENU.menu_entries} == set(MENU_SECTIONS)
+    assert {entry.menu_section for entry in SERVICE_MENU.menu_items} == set(MENU_SECTIONS)
     assert {form.menu_section for form in SERVICE_MENU.forms} == {"", *MENU_SECTIONS}
-    for lines in (SERVICE_MENU.menu_entries, SERVICE_MENU.forms):
+    for lines in (SERVICE_MENU.menu_items, SERVICE_MENU.forms):
         assert len({line.id for line in lines}) == len(lines)
 
 

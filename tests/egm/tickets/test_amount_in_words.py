@@ -2,8 +2,8 @@
 
 import pytest
 
+from egm.tickets.amount_in_words import format_amount_in_words, spell_in_english, spell_in_french
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.words import format_amount_in_words, spell_in_english, spell_in_french
 
 FRENCH = {
     0: "zéro", 1: "un", 16: "seize", 17: "dix-sept", 20: "vingt", 21: "vingt et un", 22: "vingt-deux",

@@ -9,8 +9,8 @@ from rigs.ticket_office import KEY, Office
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerDamaged, TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
-from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
-from egm.tickets.movelog import compute_row_digest
+from egm.tickets.move_log import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.move_log import compute_row_digest
 from egm.tickets.redemption import TicketRedemption, TicketRefusalReason
 from egm.tickets.store import TicketStore
 
@@ -38,7 +38,7 @@ def test_a_clock_that_is_wrong_for_a_moment_expires_nothing(office, year):
 
 def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
     known = [True]
-    office = Office(tmp_path, date_is_known=lambda: known[0])
+    office = Office(tmp_path, is_date_known=lambda: known[0])
     number = office.issue_ticket().number
     office.clock.pass_days(400)
     assert office.desk.begin_redemption("in-1", number).reason is TicketRefusalReason.EXPIRED

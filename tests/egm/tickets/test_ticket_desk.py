@@ -152,21 +152,23 @@ def test_without_the_host_a_limited_number_of_tickets_is_issued(tmp_path):
     numbers = [office.issue_ticket(str(n)).number for n in range(3)]
     assert (
         office.desk.prepare_ticket("4", 100, denomination_cents=1).reason
-        is TicketRefusalReason.TOO_MANY_UNREPORTED_TICKETS
+        is TicketRefusalReason.TOO_MANY_UNREAD_TICKETS
     )
-    assert [r.ticket.number for r in office.desk.list_unreported()] == numbers
-    office.desk.mark_reported(numbers[0])
-    office.desk.mark_reported(numbers[0])
+    assert [r.ticket.number for r in office.desk.list_unread()] == numbers
+    office.desk.mark_read_by_host(numbers[0])
+    office.desk.mark_read_by_host(numbers[0])
     assert office.desk.prepare_ticket("4", 100, denomination_cents=1).amount_cents == 100
     assert (
         office.desk.prepare_ticket("5", 100, denomination_cents=1).reason
-        is TicketRefusalReason.TOO_MANY_UNREPORTED_TICKETS
+        is TicketRefusalReason.TOO_MANY_UNREAD_TICKETS
     )
 
 
 @pytest.mark.requirement("H-05")
 def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
-    office = Office(tmp_path, numbering=create_enrolled_number, is_ticket_number=is_secure_enhanced_number)
+    office = Office(
+        tmp_path, create_number=create_enrolled_number, is_ticket_number=is_secure_enhanced_number
+    )
     assert (
         office.desk.prepare_ticket("a", 100, denomination_cents=1).reason is TicketRefusalReason.NOT_ENROLLED
     )
@@ -185,7 +187,9 @@ def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
 @pytest.mark.requirement("H-05")
 def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
     """Many hosts do this at every start; the machine pays by hand until the used numbers are past."""
-    office = Office(tmp_path, numbering=create_enrolled_number, is_ticket_number=is_secure_enhanced_number)
+    office = Office(
+        tmp_path, create_number=create_enrolled_number, is_ticket_number=is_secure_enhanced_number
+    )
     office.desk.store_enrolment(0xABCDEF, 0)
     for n in range(150):
         number = office.desk.prepare_ticket(f"a{n}", 100, denomination_cents=1).number
@@ -230,13 +234,13 @@ def test_no_unredeemed_number_is_shown_in_full(office):
 @pytest.mark.requirement("H-04")
 def test_a_used_number_is_drawn_again(tmp_path):
     draws = iter([5, 5, 5, 8])
-    office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: next(draws)))
+    office = Office(tmp_path, create_number=build_stand_alone_numbering(lambda bound: next(draws)))
     assert office.issue_ticket("a").number != office.issue_ticket("b").number
     assert list(draws) == []
 
 
 def test_a_stuck_source_of_numbers_stops_the_machine(tmp_path):
-    office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: 0))
+    office = Office(tmp_path, create_number=build_stand_alone_numbering(lambda bound: 0))
     office.issue_ticket("a")
     with pytest.raises(TicketOrderError, match="no unused ticket number was found"):
         office.desk.prepare_ticket("b", 100, denomination_cents=1)

@@ -17,8 +17,8 @@ from egm.errors import OperatorError
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.errors import InvalidTicket, TicketLedgerDamaged, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
-from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
-from egm.tickets.record import TICKET_LIFE_CYCLE, TicketAction
+from egm.tickets.move_log import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.record import TICKET_TRANSITIONS, TicketAction
 from egm.tickets.redemption import TicketRedemption
 from egm.tickets.store import TicketStore
 
@@ -112,7 +112,7 @@ def test_every_action_in_every_state_of_a_ticket_has_its_result(tmp_path, state,
             store.record_move(number, step, action_time=NOW, actor="m", redemption_id="r")
         before = store.require_ticket(number)
         assert before.state is state
-        needs, leaves = TICKET_LIFE_CYCLE[action]
+        needs, leaves = TICKET_TRANSITIONS[action]
         if state in needs:
             assert (
                 store.record_move(number, action, action_time=NOW, actor="m", redemption_id="x").state
@@ -396,7 +396,7 @@ def test_a_medium_that_refuses_a_write_changes_nothing(tmp_path):
     number = office.issue_ticket("a").number
     blocker = sqlite3.connect(tmp_path / TICKET_DATABASE_FILE_NAME, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
-    office.store._run("PRAGMA busy_timeout=0")
+    office.store._run_sql("PRAGMA busy_timeout=0")
     with pytest.raises(TicketLedgerUnwritable, match="locked"):
         office.desk.begin_redemption("r", number)
     blocker.execute("ROLLBACK")
@@ -419,9 +419,9 @@ TICKETS = st.builds(
     expires_at=st.none() | TIMES,
     machine_serial=WORDS,
     operator_number=WORDS,
-    house=st.builds(Venue, site=WORDS, address=WORDS, licence_holder=WORDS),
+    venue=st.builds(Venue, site=WORDS, address=WORDS, licence_holder=WORDS),
     template=WORDS,
-    duplicate=st.booleans(),
+    is_duplicate=st.booleans(),
 )
 
 

@@ -59,7 +59,7 @@ def test_zbar_reads_the_number_from_the_picture(zbar, jurisdiction):
 def test_zbar_reads_the_number_from_the_png_and_the_pdf(zbar, jurisdiction):
     import pypdfium2
 
-    ticket = make_ticket(duplicate=True)
+    ticket = make_ticket(is_duplicate=True)
     picture = draw_ticket(ticket, load_template(jurisdiction), "en")
     opened = Image.open(BytesIO(encode_png(picture)))
     assert ImageChops.difference(opened.convert("L"), picture.convert("L")).getbbox() is None
@@ -119,8 +119,8 @@ def test_no_line_touches_another_or_leaves_the_paper(jurisdiction, language, hou
         ticket = make_ticket(
             kind=kind,
             amount_cents=amount,
-            house=house,
-            duplicate=True,
+            venue=house,
+            is_duplicate=True,
             sequence=999_999,
             denomination_cents=1,
             currency="EUR" if jurisdiction == "monaco" else "CAD",
@@ -139,7 +139,7 @@ def test_no_line_touches_another_or_leaves_the_paper(jurisdiction, language, hou
 def test_a_text_too_long_for_its_line_is_refused_not_cut():
     endless = Venue(site="x" * 300)
     with pytest.raises(InvalidTicket, match=r"ticket line site: .* does not fit into 120\.0 mm"):
-        draw_ticket(make_ticket(house=endless), load_template("generic"), "en")
+        draw_ticket(make_ticket(venue=endless), load_template("generic"), "en")
 
 
 def test_the_same_ticket_is_the_same_picture():

@@ -29,7 +29,7 @@ def test_a_ticket_states_every_required_field(jurisdiction, language):
     """The values that a regulation requires are searched in the printed texts."""
     template = load_template(jurisdiction)
     ticket = make_ticket(
-        amount_cents=123_456, duplicate=True, currency="EUR" if jurisdiction == "monaco" else "CAD"
+        amount_cents=123_456, is_duplicate=True, currency="EUR" if jurisdiction == "monaco" else "CAD"
     )
     printed = template.build_texts(ticket, language)
     everything = "\n".join(printed.values()).replace("\N{NO-BREAK SPACE}", " ")
@@ -82,7 +82,7 @@ def test_a_ticket_without_a_limit_of_time_says_so():
 def test_only_a_duplicate_says_duplicate(jurisdiction):
     template = load_template(jurisdiction)
     assert template.build_texts(make_ticket(), "fr")["duplicate"] == ""
-    assert "DUPLICATA" in template.build_texts(make_ticket(duplicate=True), "fr")["duplicate"]
+    assert "DUPLICATA" in template.build_texts(make_ticket(is_duplicate=True), "fr")["duplicate"]
 
 
 @pytest.mark.requirement("H-02")
@@ -92,7 +92,7 @@ def test_every_printer_can_print_every_field_every_time(jurisdiction, kind):
     """Tested with the real codecs: TCL supports Latin-1, and Ithaca code page 437; neither has a euro sign."""
     template = load_template(jurisdiction)
     currency = "EUR" if jurisdiction == "monaco" else "CAD"
-    for changes in ({}, {"duplicate": True}, {"expires_at": None}, {"amount_cents": 123_456_78}):
+    for changes in ({}, {"is_duplicate": True}, {"expires_at": None}, {"amount_cents": 123_456_78}):
         ticket = make_ticket(kind=kind, currency=currency, **changes)
         for language in ("en", "fr"):
             job = template.build_job("cashout-1", ticket, language)
@@ -110,7 +110,7 @@ def test_a_field_that_a_printer_lacks_is_named():
     assert job.fields["amount"] == "123,45 EUR"
     assert job.fields["kind"] == "REÇU DE PAIEMENT MANUEL"
     odd = Venue(site="L’Œuf d’or * | ^ – Ōsaka 大阪 №1\t")
-    assert load_template("generic").build_job("1", make_ticket(house=odd), "fr").fields["site"] == (
+    assert load_template("generic").build_job("1", make_ticket(venue=odd), "fr").fields["site"] == (
         "L'OEuf d'or       - Osaka ?? N1"
     )
     coupon = load_template("quebec-vlt").build_job("1", make_ticket(), "fr")

@@ -95,11 +95,11 @@ def test_a_stand_alone_number_states_its_kind_and_has_a_valid_check(kind):
 @pytest.mark.requirement("H-04")
 def test_no_one_or_two_wrong_digits_pass():
     """The proof covers every pair of places and every pair of changes, and therefore every number."""
-    weights = [10**digit_index % n.HALF_NUMBER_MODULUS for digit_index in range(PLACES)]
-    assert all(delta * weight % n.HALF_NUMBER_MODULUS for weight in weights for delta in range(1, 10))
+    weights = [10**digit_index % n.CHECK_CODE_MODULUS for digit_index in range(PLACES)]
+    assert all(delta * weight % n.CHECK_CODE_MODULUS for weight in weights for delta in range(1, 10))
     for weight, other_weight in itertools.combinations(weights, 2):
         for a, b in itertools.product(range(1, 10), range(-9, 10)):
-            assert (a * weight + b * other_weight) % n.HALF_NUMBER_MODULUS
+            assert (a * weight + b * other_weight) % n.CHECK_CODE_MODULUS
 
 
 @pytest.mark.requirement("H-04")

@@ -91,7 +91,7 @@ ROWS = (
         date_is_the_clocks=case(date="20200101"),
     ),
     *rows(
-        "file_signed in at work: sign_file",
+        "file_signed in at work: sign_cabinet_file",
         extend_arrangement(arrange_empty_machine(), _install_file, OPEN_MENU),
         {**TWO, "form": "file_signed", "reason": "a new bank"},
         marks="A-22",

@@ -10,7 +10,7 @@ from rigs.voids import make_undecided_game
 from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode
 from egm.kernel.events import EventType, State
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.host_money import HostMoney, TicketInquiry
 from egm.testing.machine import MachineRig, ScriptedChance
 

@@ -226,7 +226,7 @@ AUTOMATIC = {
     "after_event in awake: complete_cash_out_by_ruling": "ticket_ruling_is_unfinished",
     "after_event in everywhere: finish_interrupted_cash_out": "cash_out_is_unfinished",
     "after_event in everywhere: void_exchanged_reservation": "exchange_is_unfinished",
-    "after_event in not playing: discard_conversation_of_ended_game": "ended_game_has_conversation",
+    "after_event in not playing: unload_ended_game": "ended_game_has_conversation",
     "after_event in listening: settle_ruled_mystery_prizes": "ruled_mystery_prize_can_be_settled",
     "after_event in listening: end_finished_round": "round_is_over",
     "at_rest in orders due: build_pending_order_event": "order_is_open",

@@ -96,7 +96,7 @@ ROWS = (
     *rows(
         "answer in at work: answer_page",
         MENU,
-        {"value": "back", "options": PageInput(page="another")},
+        {"value": "back", "options": PageInput(page_id="another")},
         page_is_open=case(then="nothing"),
     ),
     # ------------------------------------------------------------------ tests of devices

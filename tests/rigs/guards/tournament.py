@@ -144,7 +144,7 @@ def deal_blackjack(folder: Path) -> MachineRig:
 
 def _find_costly_answer(rig: MachineRig) -> object:
     """Return an option of the open decision that adds to the stake."""
-    decision = rig.machine.component(GameInProgress).conversation.decision
+    decision = rig.machine.component(GameInProgress).stepped_game.decision
     return next(option for option in decision.options if decision.get_added_credits(option))
 
 

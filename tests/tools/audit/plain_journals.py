@@ -49,7 +49,7 @@ def play(rig, game, times):
         rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
     for _ in range(times):
         rig.play()
-        while (decision := rig.machine.component(GameInProgress).conversation.decision) is not None:
+        while (decision := rig.machine.component(GameInProgress).stepped_game.decision) is not None:
             rig.engine.handle(EventType.CHOOSE, value=decision.options[-1])
         rig.report_shown()
 

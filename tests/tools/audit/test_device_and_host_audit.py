@@ -9,7 +9,7 @@ from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
 from egm.links.gat.codec import GatCommand, GatPacket
 from egm.links.gat.port import create_gat_port
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.host_money import HostMoney
 from egm.people import Role
 from egm.profiles import profile as profiles

@@ -7,7 +7,7 @@ from rigs.lies import audit_findings, read_signed_entries
 
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType
-from egm.money.disputed import list_disputed_amounts
+from egm.money.disputed_amounts import list_disputed_amounts
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.testing.machine import MachineRig

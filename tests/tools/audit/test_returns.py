@@ -30,12 +30,12 @@ def play(rig, games):
             rig.insert(2000)
         rig.play()
         while (
-            rig.machine.component(GameInProgress).conversation is not None
-            and rig.machine.component(GameInProgress).conversation.decision is not None
+            rig.machine.component(GameInProgress).stepped_game is not None
+            and rig.machine.component(GameInProgress).stepped_game.decision is not None
         ):
             rig.engine.handle(
                 EventType.CHOOSE,
-                value=rig.machine.component(GameInProgress).conversation.decision.options[-1],
+                value=rig.machine.component(GameInProgress).stepped_game.decision.options[-1],
             )
         rig.report_shown()
         if rig.state is State.HANDPAY:

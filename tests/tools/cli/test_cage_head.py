@@ -12,8 +12,8 @@ from egm.tickets.cage import TicketCage
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import TicketState
-from egm.tickets.movelog import EMPTY_MOVE_LOG_END
-from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.move_log import EMPTY_MOVE_LOG_END
+from egm.tickets.move_log import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.redemption import TicketRefusal
 from egm.tickets.restoration import restore_ticket_ledger
 from egm.tickets.store import (

@@ -56,7 +56,7 @@ def state(tmp_path_factory):
             fields["prizes"] = [{"id": EVIL, "names": {"en": EVIL}, "value_cents": 5}]
             if register.required_field and register.required_field != "prizes":
                 fields[register.required_field] = EVIL
-            record(register.entry_kinds[0], record=fields | dict(register.required_values or {}))
+            record(register.entry_kinds[0], record=fields | dict(register.required_value_by_field or {}))
         after = dict.fromkeys(NAMED, EVIL) | {"games": [], "serial": EVIL, "operator_number": EVIL}
         record(INVENTORY, record={"before": None, "after": after})
         link = {"sequence": 1, "counted": 1, "since": 0, "shown_cents": 5, "falls": 0}

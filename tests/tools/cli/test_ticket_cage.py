@@ -16,7 +16,7 @@ from egm.tickets.cage import TicketCage, TicketPayee, iter_register_lines
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
-from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.move_log import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.numbers import is_system_number
 from egm.tickets.record import TicketAction
 from egm.tickets.redemption import TicketRedemption, TicketRefusalReason
@@ -128,7 +128,7 @@ def test_the_cage_records_name_and_address_from_500_dollars(tmp_path):
 def test_a_duplicate_is_the_same_ticket_and_needs_it_to_be_issued(office, two):
     ticket = office.issue_ticket()
     reprinted = two.reprint_ticket(ticket.number, "the paper tore")
-    assert reprinted == replace(ticket, duplicate=True)
+    assert reprinted == replace(ticket, is_duplicate=True)
     assert load_template("generic").build_texts(reprinted, "en")["duplicate"] == "DUPLICATE"
     assert isinstance(office.desk.begin_redemption("r", ticket.number), TicketRedemption)
     with pytest.raises(OperatorError, match="the ticket is pending; reprint requires it to be issued"):
@@ -203,7 +203,7 @@ def test_an_expired_ticket_is_refused_remains_a_liability_and_can_be_revived(off
         (TicketState.ISSUED, 1),
         (TicketState.PENDING, 1),
     }
-    doubting = TicketCage(office.store, office.clock, "Luc", date_is_known=False)
+    doubting = TicketCage(office.store, office.clock, "Luc", is_date_known=False)
     assert isinstance(doubting.pay_ticket(office.issue_ticket("c").number), TicketRedemption)
     assert two.revive_expired_ticket(late, "the machine's clock stood in 1970").expires_at is None
     office.clock.pass_days(4000)

@@ -25,7 +25,7 @@ LEVEL = LevelDefinition(
     terms=TERMS,
     stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=7, hit_rate=Fraction(1, 5)),
 )
-POOL = ProgressivePool(definition=LEVEL, game="campaign", level="top", keeper=LevelKeeper.CONTROLLER)
+POOL = ProgressivePool(definition=LEVEL, game_id="campaign", level_name="top", keeper=LevelKeeper.CONTROLLER)
 
 
 class Five:

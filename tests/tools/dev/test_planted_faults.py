@@ -14,7 +14,7 @@ from egm.kernel.machine import Machine
 from egm.money import value_in
 from egm.money.device_ledgers import JournalEscrowLedger
 from egm.play import residual_credit, rulings
-from egm.play.records import residual
+from egm.play.records import residual_terms
 from egm.progressive.messages import PaymentReport
 from egm.staff import interventions
 from egm.staff.service import key_switches
@@ -99,12 +99,12 @@ def decided_games_that_may_be_void(monkeypatch):
 
 def games_that_are_called_defective(monkeypatch):
     staff_that_refunds(monkeypatch)
-    monkeypatch.setattr(rulings, "rebuild_conversation", lambda *_: None)
+    monkeypatch.setattr(rulings, "try_replay_game", lambda *_: None)
 
 
 def any_credit_taken_for_a_remainder(monkeypatch):
     """Treat all credit as residual before the first game, under a profile that allows giving up residual credit."""
-    terms, write = residual.build_residual_terms, CabinetSetup.write_cabinet_file
+    terms, write = residual_terms.build_residual_terms, CabinetSetup.write_cabinet_file
 
     def in_such_a_jurisdiction(setup, folder):
         cabinet, profile = write(setup, folder), folder / "jurisdiction.toml"
@@ -116,7 +116,7 @@ def any_credit_taken_for_a_remainder(monkeypatch):
         return replace(terms(machine), smallest_useful_cents=10_000_000)
 
     monkeypatch.setattr(CabinetSetup, "write_cabinet_file", in_such_a_jurisdiction)
-    monkeypatch.setattr(residual, "build_residual_terms", all_credit)
+    monkeypatch.setattr(residual_terms, "build_residual_terms", all_credit)
     monkeypatch.setattr(residual_credit, "build_residual_terms", all_credit)
 
 

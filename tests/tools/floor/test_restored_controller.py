@@ -32,8 +32,8 @@ OFTEN = Fraction(2, 5)
 LEVEL = level("TOP", base_cents=1500, increment=Fraction(1, 25), hidden_increment=Fraction(1, 70))
 POOL = ProgressivePool(
     definition=replace(LEVEL, stake_and_hit_rate=replace(LEVEL.stake_and_hit_rate, hit_rate=OFTEN)),
-    game="game",
-    level="top",
+    game_id="game",
+    level_name="top",
     keeper=LevelKeeper.CONTROLLER,
 )
 

@@ -70,7 +70,7 @@ def test_every_fault_page_and_form_is_in_the_manual(audience, language):
     for code, effect in EFFECTS.items():
         assert page_rows[code][2] == texts.translate(f"manual.effect.{effect}")
     page_rows = find_chapter_rows(page, texts, "menu")
-    for entry in SERVICE_MENU.menu_entries:
+    for entry in SERVICE_MENU.menu_items:
         row = page_rows[texts.translate(f"service.menu.{entry.id}")]
         assert row[2] == list_permitted_roles(texts, entry.permission)
     page_rows = find_chapter_rows(page, texts, "forms")

@@ -2,7 +2,7 @@
 
 For example, a bill was lost in the acceptor. The entry that closes the interrupted transaction opens the
 dispute and states the smallest and the largest amount that may be owed. One ruling of staff between these
-bounds ends it (:mod:`egm.money.disputed`).
+bounds ends it (:mod:`egm.money.disputed_amounts`).
 """
 
 from dataclasses import replace
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.kernel.states import ALL_STATES, STATES_FOR_RULINGS
 from egm.money import entries
-from egm.money.disputed import DisputedAmount, DisputedAmountRuling
+from egm.money.disputed_amounts import DisputedAmount, DisputedAmountRuling
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, DispensedCoins
 from egm.people import Permission
@@ -51,9 +51,9 @@ def read_opened_dispute(context: CheckContext) -> DisputedAmount | None:
         raise PatternMismatch(
             f"state: expected one dispute, stored under {prefix}{stored_dispute.id}; found {format_value(keys)}"
         )
-    smallest_cents, largest_cents = stored_dispute.smallest_cents, stored_dispute.largest_cents
-    bounds = smallest_cents, largest_cents, stored_dispute.set_aside_cents
-    if not 0 <= smallest_cents <= largest_cents >= stored_dispute.set_aside_cents >= 0:
+    amount_min_cents, amount_max_cents = stored_dispute.amount_min_cents, stored_dispute.amount_max_cents
+    bounds = amount_min_cents, amount_max_cents, stored_dispute.set_aside_cents
+    if not 0 <= amount_min_cents <= amount_max_cents >= stored_dispute.set_aside_cents >= 0:
         raise PatternMismatch(
             f"state.{key}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
             "0 <= least_cents <= most_cents and 0 <= held_cents <= most_cents"
@@ -74,7 +74,7 @@ def build_dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
         "why": dispute.reason,
         "number": dispute.masked_ticket_number,
     }
-    bounds = {"least_cents": dispute.smallest_cents, "most_cents": dispute.largest_cents}
+    bounds = {"least_cents": dispute.amount_min_cents, "most_cents": dispute.amount_max_cents}
     return {**{key: value for key, value in fields.items() if value}, **bounds}
 
 
@@ -110,14 +110,14 @@ def check_disputed_bill_or_ticket(context: CheckContext) -> None:
     credit.
     """
     kind = context["held_source"].rpartition(":")[2] if "number" in context.bound_values else ""
-    largest_cents = 0 if kind == "restricted" else context["held_cents"]
+    amount_max_cents = 0 if kind == "restricted" else context["held_cents"]
     _check_opened_dispute(
         context,
         id=context["paper"],
         device="bill_acceptor",
         why=context["reason"],
         least_cents=0,
-        most_cents=largest_cents,
+        most_cents=amount_max_cents,
         held_cents=0,
         ticket=context.bound_values.get("number", ""),
         kind=kind,
@@ -162,8 +162,8 @@ def check_disputed_ticket_print(context: CheckContext) -> None:
         dispute,
         id=cash_out.id,
         device="ticket_printer",
-        smallest_cents=0,
-        largest_cents=cash_out.amount_cents,
+        amount_min_cents=0,
+        amount_max_cents=cash_out.amount_cents,
         set_aside_cents=0,
         masked_ticket_number=cash_out.masked_number or "",
         credit_kind=str(cash_out.credit_kind),
@@ -188,7 +188,7 @@ def _check_dispute_entry(context: CheckContext) -> None:
             f"{format_value(None if dispute is None else build_dispute_fields(dispute))}, "
             f"found {format_value(context.record)}"
         )
-    expected = replace(dispute, smallest_cents=0, set_aside_cents=0)
+    expected = replace(dispute, amount_min_cents=0, set_aside_cents=0)
     if context.entry.phase is Phase.RESERVE:
         expected = _compute_coin_dispute(context, expected)
     stored_value = context.value_after(f"disputed:{dispute.id}")
@@ -214,7 +214,7 @@ def _compute_coin_dispute(context: CheckContext, dispute: DisputedAmount) -> Dis
         id=abandoned_payout.id,
         device="hopper",
         reason=abandoned_payout.doubt_reason,
-        largest_cents=remainder_cents,
+        amount_max_cents=remainder_cents,
         set_aside_cents=remainder_cents,
     )
 
@@ -279,14 +279,15 @@ def _check_ruling(context: CheckContext) -> None:
         expected["commitment"] = record["commitment"]
     if not is_json_equal(record, expected):
         raise PatternMismatch(f"record: expected {format_value(expected)}, found {format_value(record)}")
-    if not dispute.smallest_cents <= awarded_cents <= dispute.largest_cents:
+    if not dispute.amount_min_cents <= awarded_cents <= dispute.amount_max_cents:
         raise PatternMismatch(
-            f"record.amount_cents: expected {dispute.smallest_cents} to {dispute.largest_cents}, the bounds of the "
+            f"record.amount_cents: expected {dispute.amount_min_cents} to {dispute.amount_max_cents}, the bounds of "
+            "the "
             f"dispute; found {format_value(awarded_cents)}"
         )
-    if dispute.masked_ticket_number and awarded_cents not in {0, dispute.largest_cents}:
+    if dispute.masked_ticket_number and awarded_cents not in {0, dispute.amount_max_cents}:
         raise PatternMismatch(
-            f"record.amount_cents: a ticket pays {dispute.largest_cents} or 0, found {format_value(awarded_cents)}"
+            f"record.amount_cents: a ticket pays {dispute.amount_max_cents} or 0, found {format_value(awarded_cents)}"
         )
     if bool(dispute.set_aside_cents) != (ruling is not None):
         ruling_text = "no ruling was" if ruling is None else "a ruling was"

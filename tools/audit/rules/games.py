@@ -72,11 +72,11 @@ def _check_claims_of_hits(context: CheckContext) -> None:
     is_start = context.entry.kind == PLAY_START_KIND
     hits = context.typed_record(GameRecord).levels.hits if is_start else context.typed_record(GameChoice).hits
     claims = {
-        key.removeprefix("claim:"): (claim.pool, claim.level, claim.won_share, claim.shown_cents)
+        key.removeprefix("claim:"): (claim.pool_id, claim.level_name, claim.won_share, claim.shown_cents)
         for key, claim in _iter_stored_records(context, ClaimRecord, "claim:")
     }
     linked_hits = {
-        hit.claim_id: (hit.pool, hit.level, hit.won_share, hit.shown_cents)
+        hit.claim_id: (hit.pool_id, hit.level_name, hit.won_share, hit.shown_cents)
         for hit in hits
         if hit.claim_id is not None
     }
@@ -86,13 +86,14 @@ def _check_claims_of_hits(context: CheckContext) -> None:
             f"{format_value(linked_hits)}, found {format_value(claims)}"
         )
     stored_wins = [
-        (win.pool, win.amount_cents)
+        (win.pool_id, win.amount_cents)
         for _, win in _iter_stored_records(context, BroadcastWin, "progressive_win:")
     ]
     broadcast_hits = [
-        (hit.pool, hit.amount_cents)
+        (hit.pool_id, hit.amount_cents)
         for hit in hits
-        if hit.claim_id is None and context.ledger.state.get(f"{ProgressiveKey.OWN_LEVEL}{hit.pool}") is None
+        if hit.claim_id is None
+        and context.ledger.state.get(f"{ProgressiveKey.OWN_LEVEL}{hit.pool_id}") is None
     ]
     if Counter(stored_wins) != Counter(broadcast_hits):
         raise PatternMismatch(

@@ -87,7 +87,7 @@ def _require_ruling(ruling: str) -> Check:
             )
         expected = context["pool"], context["play"], context["cents"], ruling
         if held_prize is not None and (
-            (held_prize.pool, held_prize.play_id, held_prize.amount_cents, held_prize.ruling) != expected
+            (held_prize.pool_id, held_prize.play_id, held_prize.amount_cents, held_prize.ruling) != expected
             or (held_prize.won or {}).get("claim") != context["claim"]
         ):
             raise PatternMismatch(
@@ -156,7 +156,7 @@ def _check_ruling(context: CheckContext) -> None:
             else own_claim.shown_cents
         )
         state[f"claim:{claim}"] = to_json(replace(own_claim, amount_cents=cents, is_unanswered=True))
-        doubted_fields |= {"pool": own_claim.pool, "play_id": own_claim.play_id, "awarded_cents": cents}
+        doubted_fields |= {"pool": own_claim.pool_id, "play_id": own_claim.play_id, "awarded_cents": cents}
     if len(unruled_prize_by_key) <= 1:
         state["fault:progressive_unproved"] = None
     if not is_awaiting_ruling:
@@ -191,7 +191,7 @@ def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
     return {
         f"claim:{claim}": to_json(claim_record)
         for claim, claim_record in context.facts.closed_claims.items()
-        if claim_record.pool == context["pool"]
+        if claim_record.pool_id == context["pool"]
         and claim_record.contribution_number > context["counted"]
         and claim_record.payment_method != "void"
         and not claim_record.is_mystery

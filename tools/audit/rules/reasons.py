@@ -14,7 +14,7 @@ from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED
 from egm.play.keys import PlayKey
 from egm.play.player_protection import PAUSING_REMINDER_KINDS
 from egm.play.records.protection import ReminderRecord
-from egm.play.records.residual import ResidualTerms
+from egm.play.records.residual_terms import ResidualTerms
 from tools.audit.rules.pattern import CheckContext, PatternMismatch, format_value
 from tools.audit.rules.states import derive_machine_state
 

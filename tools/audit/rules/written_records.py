@@ -6,7 +6,7 @@ from egm.kernel.states import STATES_FOR_RULINGS
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.staff import entries
-from egm.staff.events import INCIDENT_NOTIFICATION_WAYS
+from egm.staff.events import INCIDENT_NOTIFICATION_MEANS
 from tools.audit.rules.parts import check_signed_in_to_menu, read_nonzero_meters
 from tools.audit.rules.pattern import CheckContext, DerivedValue, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule
@@ -20,9 +20,9 @@ def _check_management_decision(context: CheckContext) -> None:
     record = context.record
     if "officer" not in record:
         return
-    if record["informed"] not in INCIDENT_NOTIFICATION_WAYS:
+    if record["informed"] not in INCIDENT_NOTIFICATION_MEANS:
         raise PatternMismatch(
-            f"record.informed: expected one of {', '.join(INCIDENT_NOTIFICATION_WAYS)}, "
+            f"record.informed: expected one of {', '.join(INCIDENT_NOTIFICATION_MEANS)}, "
             f"found {format_value(record['informed'])}"
         )
     for person in record["persons"]:

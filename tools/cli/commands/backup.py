@@ -9,7 +9,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, find_default_state_folder, load_cabinet
 from egm.config.faults import read_toml
 from egm.errors import OperatorError
-from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
+from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_cabinet_file_digest
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
 from egm.secret_files import replace_private_file
 from meters import JournalError, open_view
@@ -144,9 +144,9 @@ def _restore(
             lines_done.append(f"{name} of the progressive link: {path}")
     signed_time = SystemClock().now().isoformat(timespec="seconds")
     signer_numbers = tuple(person.id for person in signers)
-    CabinetFileSignature(compute_digest(cabinet_text), signer_numbers, reason, signed_time).write(
-        folder.root / SIGNATURE_FILE_NAME
-    )
+    CabinetFileSignature(
+        compute_cabinet_file_digest(cabinet_text), signer_numbers, reason, signed_time
+    ).write(folder.root / SIGNATURE_FILE_NAME)
     replace_private_file(cabinet_file, cabinet_text)
     return [*lines_done, f"{cabinet_file}: restored, signed by {' and '.join(signer_numbers)}"]
 

@@ -338,7 +338,11 @@ def sign(file: Path, state_folder: Path | None, staff_numbers: tuple[str, ...], 
     the first signature, the machine only plays with signed files.
     """
     # Imported here because they load every rule of the machine, which `check` does not need.
-    from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest  # noqa: PLC0415
+    from egm.integrity.signed_file import (  # noqa: PLC0415
+        SIGNATURE_FILE_NAME,
+        CabinetFileSignature,
+        compute_cabinet_file_digest,
+    )
     from tools.cli import staff  # noqa: PLC0415
 
     try:
@@ -352,7 +356,7 @@ def sign(file: Path, state_folder: Path | None, staff_numbers: tuple[str, ...], 
         signed_time = SystemClock().now().isoformat(timespec="seconds")
         signer_numbers = tuple(person.id for person in signers)
         CabinetFileSignature(
-            compute_digest(read_contents(file).decode()), signer_numbers, reason, signed_time
+            compute_cabinet_file_digest(read_contents(file).decode()), signer_numbers, reason, signed_time
         ).write(folder / SIGNATURE_FILE_NAME)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
@@ -370,7 +374,7 @@ def sign(file: Path, state_folder: Path | None, staff_numbers: tuple[str, ...], 
 @add_format_options
 def signed(state_folder: Path | None, *, print_file: bool, output_format: OutputFormat) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the text of the last one."""
-    from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_file  # noqa: PLC0415 (as in `sign`)
+    from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_cabinet_file  # noqa: PLC0415 (as in `sign`)
 
     try:
         with open_view(state_folder or find_default_state_folder(), check_pages=True) as view:
@@ -378,7 +382,7 @@ def signed(state_folder: Path | None, *, print_file: bool, output_format: Output
                 (entry.time_utc.isoformat(), read_details(entry))
                 for entry in view.entries(CABINET_SIGNED_KIND)
             ]
-            last_signed_file = find_last_signed_file(view)
+            last_signed_file = find_last_signed_cabinet_file(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     if print_file:

@@ -464,9 +464,9 @@ def _prove_identities(
         )
     if roster_error:
         return Roster(), f"not proved: {roster_error}"
-    for number in staff_numbers if roster.people else ():
+    for number in staff_numbers if roster.person_by_staff_number else ():
         authenticate_for(roster, number, Permission.CLEAR_MEMORY)
-    return roster, "proved by PIN" if roster.people else "nobody was ever enrolled"
+    return roster, "proved by PIN" if roster.person_by_staff_number else "nobody was ever enrolled"
 
 
 def _load_roster(
@@ -479,6 +479,6 @@ def _load_roster(
         roster, _ = load_recorded_roster(path, second_copy, claim_inspection.newest_recorded_roster)
     except OperatorError as error:
         return Roster(), str(error)
-    if not roster.people and not claim_inspection.is_readable:
+    if not roster.person_by_staff_number and not claim_inspection.is_readable:
         return roster, "there is no roster, and no readable journal that shows whether anybody was enrolled"
     return roster, ""

@@ -12,8 +12,8 @@ from egm.app.features import FEATURES
 from egm.gaming_day import GamingDay
 from egm.kernel.service_pages import PageRow, PageTable
 from egm.screen.text import Texts
+from egm.staff.intervention_sheet import InterventionSheet, iter_sheets
 from egm.staff.page_texts import build_column_titles, build_plain_text, build_text, build_time_text
-from egm.staff.sheet import InterventionSheet, iter_sheets
 from paytables.wording import format_count, format_known_names
 from tools.cli.day import DayParameter
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal_entries

@@ -79,7 +79,7 @@ def replace(state_folder: Path | None, second_folder: Path | None, person: str, 
     """Register the medium mounted at --second as the new second medium; the machine copies to it at its next start."""
     folder = state_folder or find_default_state_folder()
     roster = load_roster(folder, second_folder)
-    if roster.people:
+    if roster.person_by_staff_number:
         authenticate_for(roster, person, Permission.CLEAR_MEMORY)
     try:
         label = replace_second(

@@ -1,7 +1,7 @@
 """``egm people``: enrol the staff of one machine, also while it runs."""
 
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -20,6 +20,7 @@ from egm.people import (
     load_recorded_roster,
     read_recorded_roster,
 )
+from egm.record_codec import get_stored_key, to_json
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
 from tools.cli.journal_source import STATE_OPTION
@@ -66,7 +67,7 @@ def _prove_authority(roster: Roster, person_number: str | None) -> str:
 
     Return "" on a machine without staff, where no proof is needed.
     """
-    if not roster.people:
+    if not roster.person_by_staff_number:
         return ""
     if person_number is None:
         raise click.ClickException("give --by NUMBER, the staff number of a person who may enrol others")
@@ -201,8 +202,8 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state_fo
 def list_(state_folder: Path | None, *, changes: bool, output_format: OutputFormat) -> None:
     """List the enrolled persons, or with --changes the changes of the roster. PINs are not stored, so none is shown."""
     roster = load_roster(find_memory_folder(state_folder))
-    rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
-    columns = tuple(field.name for field in fields(RosterChange if changes else Person))
+    rows = [to_json(row) for row in (roster.changes if changes else roster.person_by_staff_number.values())]
+    columns = tuple(get_stored_key(field) for field in fields(RosterChange if changes else Person))
     show(
         output_format,
         Table(columns, (row.values() for row in rows), empty_text="nobody is enrolled"),

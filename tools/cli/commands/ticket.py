@@ -603,6 +603,6 @@ def _build_specimen(template: TicketTemplate) -> Ticket:
         expires_at=issued_at + timedelta(days=365),
         machine_serial="SPECIMEN",
         operator_number="0",
-        house=Venue(site="SPECIMEN", address="SPECIMEN", licence_holder="SPECIMEN"),
+        venue=Venue(site="SPECIMEN", address="SPECIMEN", licence_holder="SPECIMEN"),
         template=template.id,
     )

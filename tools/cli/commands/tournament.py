@@ -472,7 +472,7 @@ def paid(
         key: [] for key in prize_by_entry
     }
     for journal, prize_paid in payments:
-        payments_by_entry.setdefault((prize_paid.entry, prize_paid.participant), []).append(
+        payments_by_entry.setdefault((prize_paid.entry_number, prize_paid.participant_number), []).append(
             (journal, prize_paid)
         )
     rows = []

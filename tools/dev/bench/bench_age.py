@@ -73,7 +73,7 @@ class Player:
         engine, machine = self._engine, self._engine.machine
         if self.games % _CONSECUTIVE_PLAYS_OF_A_GAME == 0:
             engine.submit(
-                Event(EventType.SELECT_GAME, GameRequest(value=self._random.choice(sorted(machine.games))))
+                Event(EventType.SELECT_GAME, GameRequest(game_id=self._random.choice(sorted(machine.games))))
             )
         engine.handle(EventType.PLAY)
         self.finish_open_game()
@@ -83,14 +83,14 @@ class Player:
         """Play the open game to its end, if there is one."""
         engine, machine = self._engine, self._engine.machine
         while (
-            machine.component(GameInProgress).conversation is not None
-            and machine.component(GameInProgress).conversation.decision is not None
+            machine.component(GameInProgress).stepped_game is not None
+            and machine.component(GameInProgress).stepped_game.decision is not None
         ):
-            options = list(machine.component(GameInProgress).conversation.decision.options)
-            engine.submit(Event(EventType.CHOOSE, ChoiceRequest(value=self._random.choice(options))))
+            options = list(machine.component(GameInProgress).stepped_game.decision.options)
+            engine.submit(Event(EventType.CHOOSE, ChoiceRequest(choice=self._random.choice(options))))
         game = machine.memory.get(PlayKey.GAME)
         if game is not None:
-            engine.submit(Event(EventType.OUTCOME_SHOWN, OutcomeShown(value=game["play_id"])))
+            engine.submit(Event(EventType.OUTCOME_SHOWN, OutcomeShown(play_id=game["play_id"])))
         if machine.memory.get(MoneyKey.HANDPAY) is not None:
             engine.submit(Event(EventType.KEY_TURNED, Authorisation(key="attendant")))
 

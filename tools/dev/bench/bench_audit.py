@@ -11,9 +11,9 @@ from egm.config.cabinet_file import GameTable
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import EventType
 from egm.kernel.machine import Machine
-from egm.play.conversation import GameConversation
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.records.games import GameInProgress
+from egm.play.stepped_game import SteppedGame
 from meters import Journal, open_view
 from paytables import Choice, Decision, ReplayDrawSource, Wager, load_game
 from tools.audit.games import GameFiles
@@ -115,8 +115,8 @@ def answer_decisions(engine: StateMachineEngine[Machine]) -> None:
 
 
 def _find_decision(engine: StateMachineEngine[Machine]) -> Decision | None:
-    conversation = engine.machine.component(GameInProgress).conversation
-    return None if conversation is None else conversation.decision
+    stepped_game = engine.machine.component(GameInProgress).stepped_game
+    return None if stepped_game is None else stepped_game.decision
 
 
 def _run_audit(bodies: Sequence[bytes], jobs: int) -> None:
@@ -139,9 +139,9 @@ def _measure_replay_rate(name: str, games: Sequence[Sequence[Any]]) -> float:
 
     def replay() -> None:
         for start, *choices in games:
-            conversation = GameConversation(game, Wager.from_json(start["wager"]), start.get("table"))
-            conversation.advance(ReplayDrawSource(start["steps"][0]["draws"]))
+            stepped_game = SteppedGame(game, Wager.from_json(start["wager"]), start.get("table"))
+            stepped_game.advance(ReplayDrawSource(start["steps"][0]["draws"]))
             for step in choices:
-                conversation.advance(ReplayDrawSource(step["draws"]), Choice(step["choice"]))
+                stepped_game.advance(ReplayDrawSource(step["draws"]), Choice(step["choice"]))
 
     return len(games) / min(measure_processor_seconds(replay) for _ in range(MEASUREMENTS))

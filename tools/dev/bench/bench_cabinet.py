@@ -120,7 +120,7 @@ def play(
     for _ in range(games):
         engine.handle(EventType.PLAY)
         answer(engine)
-        shown = OutcomeShown(value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
+        shown = OutcomeShown(play_id=engine.machine.memory.get(PlayKey.GAME)["play_id"])
         engine.submit(Event(EventType.OUTCOME_SHOWN, shown))
     return time.perf_counter() - began
 

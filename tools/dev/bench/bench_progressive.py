@@ -98,7 +98,7 @@ async def _measure_counted_rate(broker: Broker, store: Store) -> float:
 def _measure_controller_rate(store: Store, machines: int) -> float:
     """Return the wagers per second that the controller counts from real link clients without a broker."""
     level = _create_level()
-    pool = ProgressivePool(definition=level, game="bench", level="top", keeper=LevelKeeper.CONTROLLER)
+    pool = ProgressivePool(definition=level, game_id="bench", level_name="top", keeper=LevelKeeper.CONTROLLER)
     links = {f"EGM-{n}": ControllerLink(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machines)}
     controller = Controller(store, lambda: datetime.now(UTC))
     controller.open_levels([level])

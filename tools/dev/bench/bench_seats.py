@@ -37,7 +37,7 @@ def _create_table_and_positions(journal: Journal) -> tuple[SharedTables, list[St
         engine.machine.install(table)
         table.register_position(engine.machine, engine.submit)
         bets: dict[str, JSON] = {"red" if number % 2 else "black": 5}
-        engine.submit(Event(EventType.SELECT_BET, BetRequest(value=5, options={"bets": bets})))
+        engine.submit(Event(EventType.SELECT_BET, BetRequest(bet_credits=5, options={"bets": bets})))
         engines.append(engine)
     return table, engines
 
@@ -51,7 +51,7 @@ def _play_rounds(table: SharedTables, engines: list[StateMachineEngine[Machine]]
             engine.handle(EventType.PLAY)
         table.close_betting(digest)
         for engine in engines:
-            shown = OutcomeShown(value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
+            shown = OutcomeShown(play_id=engine.machine.memory.get(PlayKey.GAME)["play_id"])
             engine.submit(Event(EventType.OUTCOME_SHOWN, shown))
     return time.perf_counter() - began
 

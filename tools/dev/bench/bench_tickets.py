@@ -83,7 +83,7 @@ def _create_desk(store: TicketStore) -> TicketDesk:
         TicketIssuer(serial="B", operator_number="1", venue=Venue(site="bench")),
         TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=365),
         SystemClock(),
-        numbering=build_stand_alone_numbering(below),
+        create_number=build_stand_alone_numbering(below),
         is_ticket_number=is_stand_alone_number,
     )
 

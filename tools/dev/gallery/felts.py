@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from egm.kernel.messages import DecisionRequest, FeltState, GameOutcome, GameView
-from egm.play.showing import list_answer_costs
+from egm.play.game_messages import list_answer_costs
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
 from egm.screen.message_reducer import apply_message

@@ -276,7 +276,9 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
 async def _run_scenario(number: int, floor: _CampaignFloor) -> None:
     definition, controllers = _create_level(number, floor.dice), floor.controllers
     controllers.controller.open_levels([definition])
-    pool = ProgressivePool(definition=definition, game="campaign", level="top", keeper=LevelKeeper.CONTROLLER)
+    pool = ProgressivePool(
+        definition=definition, game_id="campaign", level_name="top", keeper=LevelKeeper.CONTROLLER
+    )
     async with _open_machines(pool, floor) as machines:
         await _play_with_disturbances(_plan_disturbances(floor.result.seed, number), machines, floor)
         for relay in floor.relays.values():

@@ -85,7 +85,9 @@ async def open_floor(
     service = asyncio.create_task(
         ControllerService(controller, broker.build_link_settings("controller"), lambda _: None).run()
     )
-    pool = ProgressivePool(definition=definition, game="floor", level="top", keeper=LevelKeeper.CONTROLLER)
+    pool = ProgressivePool(
+        definition=definition, game_id="floor", level_name="top", keeper=LevelKeeper.CONTROLLER
+    )
     machines = [
         SimulatedMachine(
             name,

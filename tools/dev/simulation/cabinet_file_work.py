@@ -14,7 +14,7 @@ from egm.integrity.signed_file import (
     CABINET_SIGNED_KIND,
     SIGNATURE_FILE_NAME,
     CabinetFileSignature,
-    compute_digest,
+    compute_cabinet_file_digest,
 )
 from meters import open_view
 from paytables.definition import LIBRARY_FOLDER
@@ -29,7 +29,10 @@ _SIGNER_STAFF_NUMBERS: Final = ("1001", "1002")
 def sign_cabinet_file(state: Path, text: str, time: datetime) -> None:
     """Store the signature of two people for the cabinet file with this text."""
     signature = CabinetFileSignature(
-        compute_digest(text), _SIGNER_STAFF_NUMBERS, "it is installed", time.isoformat(timespec="seconds")
+        compute_cabinet_file_digest(text),
+        _SIGNER_STAFF_NUMBERS,
+        "it is installed",
+        time.isoformat(timespec="seconds"),
     )
     signature.write(state / SIGNATURE_FILE_NAME)
 

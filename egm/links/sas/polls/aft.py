@@ -31,7 +31,7 @@ from egm.links.sas.request_sizes import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
-from egm.money.restricted import find_restricted_terms
+from egm.money.restricted_credit import find_restricted_terms
 
 #: The code of the SAS exception "AFT transfer complete".
 AFT_TRANSFER_COMPLETE_EXCEPTION_CODE: Final = 0x69
@@ -379,10 +379,12 @@ def _encode_lock_status(host: SasHost, transfer_interface: HostTransferInterface
     """Return the lock status fields of the reply to poll 74: availability, cash-out terms and restricted terms."""
     machine = host.machine
     money, restricted_terms = machine.component(HostMoney), find_restricted_terms(machine)
-    is_cash_out_enabled, is_host_cash_out_only = transfer_interface.cash_out_terms
+    cash_out_terms = transfer_interface.cash_out_terms
     # Bits 0 to 2: cash-outs to the host are possible, are offered to it, go to it only.
     cash_out_bits = (
-        (1 if money.can_transfer else 0) | (is_cash_out_enabled << 1) | (is_host_cash_out_only << 2)
+        (1 if money.can_transfer else 0)
+        | (cash_out_terms.is_offered_to_host << 1)
+        | (cash_out_terms.is_host_only << 2)
     )
     # Bit 1: partial transfers; bit 3: registered; bit 4: transfers of credit; bit 5: bonuses.
     status_bits = (transfer_interface.current_registration.is_registered << 3) | (

@@ -97,12 +97,12 @@ def _list_unread_wins(host: SasHost) -> list[_UnreadWin]:
 
 def _encode_win(win: BroadcastWin) -> bytes:
     """Return a progressive win as level and amount in cents, encoded for the reply."""
-    return bytes((int(win.pool.split(".")[2]),)) + encode_bcd(win.amount_cents, AMOUNT_SIZE_BYTES)
+    return bytes((int(win.pool_id.split(".")[2]),)) + encode_bcd(win.amount_cents, AMOUNT_SIZE_BYTES)
 
 
 def _find_group_number(win: BroadcastWin) -> int:
     """Return the number of the progressive group to which a win's level belongs."""
-    return int(win.pool.split(".")[1])
+    return int(win.pool_id.split(".")[1])
 
 
 def answer_current_win(host: SasHost, _: LongPoll) -> Reply:

@@ -140,7 +140,7 @@ def _encode_record(record: PrintedTicketInRing) -> bytes:
     ticket = record.ticket
     return (
         bytes((_VALIDATION_TYPE_BY_TICKET_KIND.get(ticket.kind, 0), record.ring_index))
-        + encode_date_and_time(ticket.issued_at.astimezone(ticket.house.zone))
+        + encode_date_and_time(ticket.issued_at.astimezone(ticket.venue.zone))
         + bytes.fromhex(ticket.number[2:])
         + encode_bcd(ticket.amount_cents, AMOUNT_SIZE_BYTES)
         + encode_binary(ticket.sequence % (1 << 16), 2)
@@ -154,7 +154,7 @@ def _encode_expiry(ticket: Ticket) -> bytes:
     """Return the last day on which a ticket is valid as MMDDYYYY, or zeros if it never expires."""
     if ticket.expires_at is None:
         return bytes(4)
-    return encode_date_and_time(ticket.house.find_last_valid_moment(ticket.expires_at))[:4]
+    return encode_date_and_time(ticket.venue.find_last_valid_moment(ticket.expires_at))[:4]
 
 
 def mark_record_read(host: SasHost, request: LongPoll, reply: Reply) -> None:

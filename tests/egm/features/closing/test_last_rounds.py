@@ -209,7 +209,7 @@ def test_a_form_with_invalid_minutes_is_refused():
     ):
         with pytest.raises(FieldError, match="minutes") as error:
             form.fields[0].parse_text(text)
-        assert error.value.reason == reason
+        assert error.value.code == reason
 
 
 @pytest.mark.requirement("S-55")

@@ -12,7 +12,7 @@ from egm.testing.machine import MachineRig, write_undeclared_entry
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
-from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.move_log import MOVE_LOG_FILE_NAME as LOG_NAME
 
 
 def clear_and_boot(rig: MachineRig, folder, **options) -> MachineRig:
@@ -109,7 +109,7 @@ def test_a_host_can_read_tickets_unread_before_the_clear(tmp_path):
     port.mark_ticket_read(numbers[1])
     assert port.find_oldest_unread_ticket().ticket.number == numbers[2]
     port.mark_ticket_read(numbers[2])
-    assert (port.find_oldest_unread_ticket(), rig.machine.component(TicketDesk).list_unreported()) == (
+    assert (port.find_oldest_unread_ticket(), rig.machine.component(TicketDesk).list_unread()) == (
         None,
         [],
     )

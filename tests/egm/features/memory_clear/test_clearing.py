@@ -236,9 +236,9 @@ def test_levels_are_carried_over_to_the_fraction(tmp_path):
 def test_a_game_with_a_pending_decision_asks_again(tmp_path):
     rig = make_levels_machine(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     rig.play()
-    question = rig.machine.component(GameInProgress).conversation.decision
+    question = rig.machine.component(GameInProgress).stepped_game.decision
     rig = reopen_cleared(rig, tmp_path, make=lambda: make_levels_machine(tmp_path))
-    assert rig.machine.component(GameInProgress).conversation.decision == question
+    assert rig.machine.component(GameInProgress).stepped_game.decision == question
     rig.engine.handle(EventType.CHOOSE, value=question.options[0])
     rig.report_shown()
     assert rig.state in {State.IDLE, State.HANDPAY}

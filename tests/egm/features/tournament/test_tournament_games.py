@@ -5,8 +5,8 @@ from rigs.tournament import Hall, describe_machine, read_purse
 
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.events import EventType, State
+from egm.play.game_messages import find_pending_decision
 from egm.play.records.games import find_open_game
-from egm.play.showing import find_pending_decision
 from egm.testing.machine import ScriptedChance
 from paytables import list_shipped_games, load_game
 from paytables.required_bets import find_smallest_bets_with

@@ -37,9 +37,9 @@ from egm.money.host_money import HostMoney, TicketInquiry, TransferLock, Transfe
 from egm.money.records.host import TransferKind, TransferStatus
 from egm.money.value_in import list_acceptable_bills, list_acceptable_coins, should_accept_tickets
 from egm.people import Role
+from egm.play.game_messages import find_pending_decision
 from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
-from egm.play.showing import find_pending_decision
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import PowerCutError, ScriptedChance
 from egm.testing.sas import SasHostBench

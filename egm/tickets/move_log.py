@@ -10,7 +10,7 @@ import hmac
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from meters import JournalUnwritable
@@ -24,10 +24,17 @@ _LOG_TAIL_SIZE_BYTES: Final = 1 << 16
 #: (number of the move, number of the ticket, index among the ticket's moves, action, state, time, actor, redemption id,
 #: details as JSON, digest)
 MoveLogRow = tuple[Any, ...]
-#: The end of a copy: the move number and the digest of its last row.
-MoveLogEnd = tuple[int, str]
+
+
+class MoveLogEnd(NamedTuple):
+    """The end of a copy of the ledger: the move number and the digest of its last row."""
+
+    move_number: int
+    digest: str
+
+
 #: The end of an empty copy.
-EMPTY_MOVE_LOG_END: Final[MoveLogEnd] = (0, "")
+EMPTY_MOVE_LOG_END: Final = MoveLogEnd(0, "")
 
 
 def compute_row_digest(key: bytes, previous_digest: str, row: MoveLogRow) -> str:
@@ -42,15 +49,17 @@ def is_next_row(key: bytes, previous_end: MoveLogEnd, row: MoveLogRow) -> bool:
     """
     return (
         len(row) == 10
-        and row[0] == previous_end[0] + 1
+        and row[0] == previous_end.move_number + 1
         and isinstance(row[-1], str)
-        and hmac.compare_digest(row[-1].encode(), compute_row_digest(key, previous_end[1], row[:-1]).encode())
+        and hmac.compare_digest(
+            row[-1].encode(), compute_row_digest(key, previous_end.digest, row[:-1]).encode()
+        )
     )
 
 
 def get_end(row: MoveLogRow) -> MoveLogEnd:
     """Return the move number and the digest in ``row``, the last row of a copy of the ledger."""
-    return (row[0], row[-1])
+    return MoveLogEnd(row[0], row[-1])
 
 
 class TicketMoveLog:
@@ -88,7 +97,7 @@ class TicketMoveLog:
             for row in rows:
                 if not is_next_row(self._key, last_end, row):
                     raise TicketLedgerDamaged(
-                        f"{MOVE_LOG_FILE_NAME}: move {last_end[0] + 1} was altered after it was written"
+                        f"{MOVE_LOG_FILE_NAME}: move {last_end.move_number + 1} was altered after it was written"
                     )
                 last_end = get_end(row)
                 yield row
@@ -147,12 +156,12 @@ class TicketMoveLog:
         """Yield each complete line of the ledger's log: where it ends, in bytes, and its rows."""
         line_end = 0
         *lines, _ = self._file.read_at(0, self._file.size()).split(b"\n")
-        for number, line in enumerate(lines, 1):
+        for line_number, line in enumerate(lines, 1):
             line_end += len(line) + 1
             try:
                 rows = [tuple(row) for row in json.loads(line)]
             except (ValueError, TypeError, RecursionError):
                 raise TicketLedgerDamaged(
-                    f"{MOVE_LOG_FILE_NAME}: line {number} was altered after it was written"
+                    f"{MOVE_LOG_FILE_NAME}: line {line_number} was altered after it was written"
                 ) from None
             yield line_end, rows

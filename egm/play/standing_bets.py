@@ -18,13 +18,13 @@ from egm.kernel.rules import refusal_code
 from egm.money.events import CashOut
 from egm.money.host_controls import is_game_allowed
 from egm.play import player_protection
-from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.play.entries import TABLE_BETS_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableBetsReturned, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT
 from egm.play.records.played_round import find_open_round
 from egm.play.records.tables import extract_stored_state, list_tables_with_standing_bets, read_table
+from egm.play.selections import clear_bet, has_abandoned_chips
 from egm.progressive.pools import ProgressivePools, list_closed_spots
 from meters import Transfer
 from meters.transaction import JSON
@@ -55,9 +55,9 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     cents = machine.selection.denomination_cents
     highest_bets = current_game.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
     spot_views = {
-        new.id: _build_spot_view(new, highest_bets)
-        for old, new in zip(game.rules.list_spots(), spots, strict=True)
-        if _build_spot_view(old, {}) != _build_spot_view(new, highest_bets)
+        current_spot.id: _build_spot_view(current_spot, highest_bets)
+        for published_spot, current_spot in zip(game.rules.list_spots(), spots, strict=True)
+        if _build_spot_view(published_spot, {}) != _build_spot_view(current_spot, highest_bets)
     }
     felt = felt.model_copy(update={"spots": spot_views})
     closed_spots = {
@@ -180,17 +180,13 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     That is so if its definition has changed or is not installed, if it is no longer offered at the denomination of the
     bets, or if it cannot read the stored state.
     """
-    resident, game_id = machine.component(InstalledGames), table.game.id
-    installed = resident.games_by_id.get(game_id) or machine.games.get(game_id)
-    offered_cents = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
-    if (
-        installed is None
-        or installed.digest != table.game.digest
-        or table.denomination_cents not in offered_cents
-    ):
+    installed_games, game_id = machine.component(InstalledGames), table.game.id
+    game = installed_games.games_by_id.get(game_id) or machine.games.get(game_id)
+    offered_cents = (installed_games.denominations_cents or machine.denominations_cents).get(game_id, ())
+    if game is None or game.digest != table.game.digest or table.denomination_cents not in offered_cents:
         return None
     try:
-        return installed.with_table_state(table.table_state)
+        return game.with_table_state(table.table_state)
     except (LookupError, TypeError, ValueError):
         return None
 
@@ -209,11 +205,10 @@ def _is_table_playable(machine: Machine, table: TableRecord) -> bool:
 def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
     """Return how many credits the player would get back by taking down all bets that may be taken down now."""
     game = _rebuild_table_game(machine, table)
-    return (
-        0
-        if game is None
-        else sum(settlement.credits for settlement in game.rules.take_down_standing_bets()[0])
-    )
+    if game is None:
+        return 0
+    settlements, _ = game.rules.take_down_standing_bets()
+    return sum(settlement.credits for settlement in settlements)
 
 
 def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
@@ -221,10 +216,11 @@ def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
     game = _rebuild_table_game(machine, table)
     if game is None or not _count_taken_down_credits(machine, table):
         return
-    settled, remaining_table_state = game.rules.take_down_standing_bets()
-    returned_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
+    settlements, remaining_table_state = game.rules.take_down_standing_bets()
+    returned_cents = sum(settlement.credits for settlement in settlements) * table.denomination_cents
     commission_cents = (
-        sum(settlement.staked_credits for settlement in settled) * table.denomination_cents - returned_cents
+        sum(settlement.staked_credits for settlement in settlements) * table.denomination_cents
+        - returned_cents
     )
     _post_returned_bets(
         machine, table, "taken_down", returned_cents, remaining_table_state, commission_cents=commission_cents

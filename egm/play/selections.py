@@ -17,7 +17,7 @@ from egm.progressive.bet import AcceptedBet, find_bet
 def bet_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the selected game offers the requested bet, and the bet is within the profile's limits."""
     request = event.read_payload(BetRequest)
-    credits_, options = request.value, request.options or {}
+    credits_, options = request.bet_credits, request.options or {}
     if credits_ is None:
         return False
     if credits_ == 0 and options == {"bets": {}} and _is_table_selected(machine):
@@ -28,19 +28,19 @@ def bet_is_offered(machine: Machine, event: Event) -> bool:
 
 def game_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the requested game is offered on this machine and no host has disabled it."""
-    game_id = event.read_payload(GameRequest).value
+    game_id = event.read_payload(GameRequest).game_id
     return game_id in machine.games and is_game_allowed(machine, game_id)
 
 
 def denomination_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether this cabinet offers the selected game at the requested denomination."""
     offered_cents = machine.denominations_cents.get(machine.selection.game_id, ())
-    return event.read_payload(DenominationRequest).value in offered_cents
+    return event.read_payload(DenominationRequest).denomination_cents in offered_cents
 
 
 def language_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the profile has the requested language."""
-    return event.read_payload(LanguageRequest).value in machine.profile.languages
+    return event.read_payload(LanguageRequest).language in machine.profile.languages
 
 
 @refusal_code("no_bets_stand")
@@ -76,9 +76,10 @@ class HighestStakeCache:
 def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
     """Return the most that one round of a game can cost on this machine, in credits, raises included."""
     game, cache = machine.games[game_id], machine.component(HighestStakeCache).credits_by_digest_and_bet_limit
-    key = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
+    bet_limit_credits = machine.profile.play.bet_limit_cents // denomination_cents
+    key = game.digest, bet_limit_credits
     if key not in cache:
-        cache[key] = game.rules.find_highest_stake(key[1])
+        cache[key] = game.rules.find_highest_stake(bet_limit_credits)
     return cache[key]
 
 
@@ -109,7 +110,7 @@ def set_bet(machine: Machine, event: Event) -> None:
     """Store the bet that the player has selected."""
     request = event.read_payload(BetRequest)
     options = dict(request.options or {})
-    machine.store_selection(replace(machine.selection, bet_credits=request.value or 0, options=options))
+    machine.store_selection(replace(machine.selection, bet_credits=request.bet_credits or 0, options=options))
 
 
 def clear_bet(machine: Machine) -> None:
@@ -123,7 +124,7 @@ def select_game(machine: Machine, event: Event) -> None:
     The denomination stays the same if the game offers it; otherwise the game's first one is selected. If the
     game's table has standing bets, their denomination is selected. A changed denomination is shown as a notice.
     """
-    game_id = event.read_payload(GameRequest).value
+    game_id = event.read_payload(GameRequest).game_id
     offered_cents, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
     denomination_cents = before_cents if before_cents in offered_cents else offered_cents[0]
     standing_denomination_cents = _find_standing_denomination(machine, game_id)
@@ -144,10 +145,12 @@ def select_game(machine: Machine, event: Event) -> None:
 def select_denomination(machine: Machine, event: Event) -> None:
     """Select the requested denomination. Balances are stored as money, so their value does not change (O-05)."""
     machine.store_selection(
-        replace(machine.selection, denomination_cents=event.read_payload(DenominationRequest).value)
+        replace(
+            machine.selection, denomination_cents=event.read_payload(DenominationRequest).denomination_cents
+        )
     )
 
 
 def set_language(machine: Machine, event: Event) -> None:
     """Select the language that the player requests."""
-    machine.store_selection(replace(machine.selection, language=event.read_payload(LanguageRequest).value))
+    machine.store_selection(replace(machine.selection, language=event.read_payload(LanguageRequest).language))

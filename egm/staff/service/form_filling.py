@@ -51,24 +51,31 @@ class FormFillingPage(MenuPage):
     @property
     def _next_field(self) -> FormField | None:
         """Return the first field of the form that has not been entered, or None."""
-        return next((entry for entry in self.form.fields if entry.name not in self.entered_values), None)
+        return next(
+            (form_field for form_field in self.form.fields if form_field.name not in self.entered_values),
+            None,
+        )
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the form's page: the fields entered, and the next field or the confirmation."""
         next_field = self._next_field
         rows = tuple(
-            PageRow(cells=(self._build_label(entry), self._format_field_value(entry)))
-            for entry in self.form.fields
-            if entry.name in self.entered_values
+            PageRow(cells=(self._build_label(form_field), self._format_field_value(form_field)))
+            for form_field in self.form.fields
+            if form_field.name in self.entered_values
         )
         confirm = PageAction(id="confirm", label=build_text("service.confirm"), style="confirm")
-        conditions = self._list_submission_conditions(machine)
+        condition_rows = self._list_submission_conditions(machine)
         return ServicePage(
             id="",
             title=build_text(f"form.{self.form.id}.title"),
             tables=(
                 *([PageTable(rows=rows)] if rows else []),
-                *([PageTable(title=build_text("service.form.needs"), rows=conditions)] if conditions else []),
+                *(
+                    [PageTable(title=build_text("service.form.needs"), rows=condition_rows)]
+                    if condition_rows
+                    else []
+                ),
             ),
             prompt=None if next_field is None else self._build_prompt(next_field),
             actions=(BACK_ACTION,) if next_field is not None else (BACK_ACTION, confirm),
@@ -81,7 +88,7 @@ class FormFillingPage(MenuPage):
             try:
                 self.entered_values = {**self.entered_values, next_field.name: next_field.parse_text(text)}
             except FieldError as error:
-                return build_refusal(error.reason)
+                return build_refusal(error.code)
             return StayOnPage()
         if action != "confirm" or next_field is not None:
             return build_refusal("not_offered")
@@ -91,8 +98,8 @@ class FormFillingPage(MenuPage):
         if self.form.count_persons_needed(machine) > 1:
             return OpenPage(
                 SignInPage(
-                    lambda machine, second: self._build_submission(
-                        machine, (person, second), pages_to_leave=1 + SIGN_IN_PAGE_COUNT
+                    lambda machine, second_person: self._build_submission(
+                        machine, (person, second_person), pages_to_leave=1 + SIGN_IN_PAGE_COUNT
                     ),
                     build_text("service.second_person"),
                     permission=self.form.permission,
@@ -105,18 +112,18 @@ class FormFillingPage(MenuPage):
         self, machine: Machine, persons: tuple[Person, ...], pages_to_leave: int
     ) -> PageResult:
         """Return the page result that submits the form as authorised by ``persons``, then leaves some pages."""
-        values = {
+        field_values = {
             **self.form.preset_values,
             **self.entered_values,
             "form": self.form.id,
             "person": persons[0].id,
             "persons": tuple(person.id for person in persons),
         }
-        return SubmitEvent(self._build_event(machine, values), pages_to_leave=pages_to_leave)
+        return SubmitEvent(self._build_event(machine, field_values), pages_to_leave=pages_to_leave)
 
-    def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
+    def _build_event(self, machine: Machine, field_values: Mapping[str, object]) -> Event:
         """Return the event that the form submits, with the given field values as its payload."""
-        return machine.component(Features).state_table.payloads.build_event(self.form.event, values)
+        return machine.component(Features).state_table.payloads.build_event(self.form.event, field_values)
 
     def _list_submission_conditions(self, machine: Machine) -> tuple[PageRow, ...]:
         """Return one row for each condition for submitting the form, marked by whether the condition holds now."""

@@ -76,9 +76,9 @@ class DisputedAmount:
     """Why the device's reports do not settle the amount."""
     since: str
     """The time at which the disputed amount was opened, ISO 8601."""
-    smallest_cents: int = field(default=0, metadata=stored_as("least_cents"))
+    amount_min_cents: int = field(default=0, metadata=stored_as("least_cents"))
     """The smallest amount that may be owed, in minor units."""
-    largest_cents: int = field(default=0, metadata=stored_as("most_cents"))
+    amount_max_cents: int = field(default=0, metadata=stored_as("most_cents"))
     """The largest amount that may be owed, in minor units."""
     set_aside_cents: int = field(default=0, metadata=stored_as("held_cents"))
     """Player's credit that is reserved until the ruling, because the hopper may already have paid it in coins."""
@@ -98,25 +98,25 @@ class DisputedAmount:
         device: str,
         reason: str,
         *,
-        subject: str = "",
-        smallest_cents: int = 0,
-        largest_cents: int = 0,
+        operation_id: str = "",
+        amount_min_cents: int = 0,
+        amount_max_cents: int = 0,
         set_aside_cents: int = 0,
         masked_ticket_number: str = "",
         credit_kind: str = "",
     ) -> Self:
         """Create the record of an amount that a device may have taken or paid.
 
-        The amount is at least ``smallest_cents`` and at most ``largest_cents``. ``subject`` is the id of the
+        The amount is at least ``amount_min_cents`` and at most ``amount_max_cents``. ``operation_id`` is the id of the
         operation in question; without it, the disputed amount gets a new id.
         """
         return cls(
-            id=subject or machine.fresh_id("disputed"),
+            id=operation_id or machine.fresh_id("disputed"),
             device=device,
             reason=reason,
             since=machine.clock.now().isoformat(),
-            smallest_cents=smallest_cents,
-            largest_cents=largest_cents,
+            amount_min_cents=amount_min_cents,
+            amount_max_cents=amount_max_cents,
             set_aside_cents=set_aside_cents,
             masked_ticket_number=masked_ticket_number,
             credit_kind=credit_kind,
@@ -145,8 +145,8 @@ class DisputedAmount:
             device=self.device,
             reason=self.reason,
             masked_ticket_number=self.masked_ticket_number,
-            smallest_cents=self.smallest_cents,
-            largest_cents=self.largest_cents,
+            amount_min_cents=self.amount_min_cents,
+            amount_max_cents=self.amount_max_cents,
         )
 
     def may_award(self, amount_cents: int | None) -> bool:
@@ -154,9 +154,9 @@ class DisputedAmount:
 
         It must be within the bounds of the disputed amount. For a ticket it must be the full amount or nothing.
         """
-        if amount_cents is None or not self.smallest_cents <= amount_cents <= self.largest_cents:
+        if amount_cents is None or not self.amount_min_cents <= amount_cents <= self.amount_max_cents:
             return False
-        return not self.masked_ticket_number or amount_cents in {0, self.largest_cents}
+        return not self.masked_ticket_number or amount_cents in {0, self.amount_max_cents}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,35 +177,35 @@ def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
 
 # ---------------------------------------------------------------------------------------------- opening
 def open_disputed_amount(
-    machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()
+    machine: Machine, disputed_amount: DisputedAmount, transfers: tuple[Transfer, ...] = ()
 ) -> None:
     """Post the journal entry that opens a disputed amount. If it is already open, do nothing.
 
     If it sets some of the player's credit aside (``set_aside_cents``), the entry reserves that credit.
     Otherwise the entry posts ``transfers``, the movements of money that are not in doubt.
     """
-    if disputed.id in list_disputed_amounts(machine):
+    if disputed_amount.id in list_disputed_amounts(machine):
         return
-    if disputed.set_aside_cents:
+    if disputed_amount.set_aside_cents:
         transfers = (
             Transfer(
                 machine.name_credit_account(CreditKind.CASHABLE),
                 DISPUTED_HANDPAY_ACCOUNT,
-                disputed.set_aside_cents,
+                disputed_amount.set_aside_cents,
             ),
         )
     machine.post(
-        DISPUTED_AMOUNT_OPENED_WITH_CREDIT if disputed.set_aside_cents else DISPUTED_AMOUNT_OPENED,
-        disputed.journal_details,
-        entry_id=format_reservation_id(disputed) if disputed.set_aside_cents else None,
+        DISPUTED_AMOUNT_OPENED_WITH_CREDIT if disputed_amount.set_aside_cents else DISPUTED_AMOUNT_OPENED,
+        disputed_amount.journal_details,
+        entry_id=format_reservation_id(disputed_amount) if disputed_amount.set_aside_cents else None,
         transfers=transfers,
-        state=disputed.opening_state,
+        state=disputed_amount.opening_state,
     )
 
 
-def format_reservation_id(disputed: DisputedAmount) -> str:
+def format_reservation_id(disputed_amount: DisputedAmount) -> str:
     """Return the id of the reservation that sets the disputed part of the player's credits aside."""
-    return f"{disputed.id}.disputed"
+    return f"{disputed_amount.id}.disputed"
 
 
 def disputed_amount_work_is_pending(machine: Machine, _: Event) -> bool:
@@ -214,7 +214,7 @@ def disputed_amount_work_is_pending(machine: Machine, _: Event) -> bool:
         return True
     disputed_amounts = list_disputed_amounts(machine).values()
     return bool(disputed_amounts) and any(
-        disputed.fault_code not in machine.active_faults for disputed in disputed_amounts
+        disputed_amount.fault_code not in machine.active_faults for disputed_amount in disputed_amounts
     )
 
 
@@ -232,8 +232,8 @@ def post_ruling_and_raise_faults(machine: Machine) -> None:
     ruling = machine.memory.read(DisputedAmountRuling, MoneyKey.DISPUTED_AMOUNT_RULING)
     if ruling is not None:
         _post_award(machine, ruling)
-    for disputed in list_disputed_amounts(machine).values():
-        raise_fault(machine, disputed.fault_code, detail=disputed.reason)
+    for disputed_amount in list_disputed_amounts(machine).values():
+        raise_fault(machine, disputed_amount.fault_code, detail=disputed_amount.reason)
 
 
 # ---------------------------------------------------------------------------------------------- ruling
@@ -244,24 +244,24 @@ def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
     A printed ticket can be ruled "good" only if the ticket ledger knows it.
     """
     form = event.read_payload(DisputedAmountRulingForm)
-    disputed = list_disputed_amounts(machine).get(form.disputed)
-    if disputed is None or not are_texts_filled_in(form.reason):
+    disputed_amount = list_disputed_amounts(machine).get(form.disputed_amount_id)
+    if disputed_amount is None or not are_texts_filled_in(form.reason):
         return False
-    desk, amount_cents = machine.find_installed(TicketDesk), _find_awarded_cents(disputed, form)
-    is_known = desk is not None and desk.find_issued_ticket(disputed.id) is not None
-    return disputed.may_award(amount_cents) and (
-        bool(amount_cents) or not disputed.is_about_printed_ticket or is_known
+    desk, amount_cents = machine.find_installed(TicketDesk), _find_awarded_cents(disputed_amount, form)
+    is_ticket_known = desk is not None and desk.find_issued_ticket(disputed_amount.id) is not None
+    return disputed_amount.may_award(amount_cents) and (
+        bool(amount_cents) or not disputed_amount.is_about_printed_ticket or is_ticket_known
     )
 
 
-def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountRulingForm) -> int | None:
+def _find_awarded_cents(disputed_amount: DisputedAmount, form: DisputedAmountRulingForm) -> int | None:
     """Return the amount that the form awards to the player, in minor units, or None if it states no decision.
 
     For a printed ticket, the player is awarded 0 if it is ruled good, and its full amount if it is ruled void.
     """
-    if not disputed.is_about_printed_ticket:
+    if not disputed_amount.is_about_printed_ticket:
         return form.amount_cents
-    return {None: None, "good": 0, "void": disputed.largest_cents}[form.ticket]
+    return {None: None, "good": 0, "void": disputed_amount.amount_max_cents}[form.ticket_ruling]
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
@@ -271,27 +271,27 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     here; the ticket's cash-out then ends, and pays a void ticket by hand.
     """
     form = event.read_payload(DisputedAmountRulingForm)
-    disputed = list_disputed_amounts(machine)[form.disputed]
-    amount_cents = _find_awarded_cents(disputed, form)
+    disputed_amount = list_disputed_amounts(machine)[form.disputed_amount_id]
+    amount_cents = _find_awarded_cents(disputed_amount, form)
     if amount_cents is None:
         raise InvariantError("a ruling on a disputed amount was submitted without an amount")
     entry_record = DisputedAmountRuled(
         **build_ruling_details(machine, event),
-        disputed_amount=disputed.journal_details,
+        disputed_amount=disputed_amount.journal_details,
         amount_cents=amount_cents,
     )
     ruling = DisputedAmountRuling(
-        disputed_amount=disputed, amount_cents=amount_cents, entry_record=entry_record
+        disputed_amount=disputed_amount, amount_cents=amount_cents, entry_record=entry_record
     )
-    if disputed.set_aside_cents:
+    if disputed_amount.set_aside_cents:
         machine.post(
             SET_ASIDE_CREDIT_RELEASED,
-            SetAsideCreditReleased(id=disputed.id),
-            entry_id=f"{disputed.id}.released",
-            ref=format_reservation_id(disputed),
+            SetAsideCreditReleased(id=disputed_amount.id),
+            entry_id=f"{disputed_amount.id}.released",
+            ref=format_reservation_id(disputed_amount),
             state={MoneyKey.DISPUTED_AMOUNT_RULING: ruling},
         )
-    if disputed.is_about_printed_ticket:
+    if disputed_amount.is_about_printed_ticket:
         _record_ticket_ruling(machine, ruling)
     else:
         _post_award(machine, ruling)
@@ -303,7 +303,7 @@ def _record_ticket_ruling(machine: Machine, ruling: DisputedAmountRuling) -> Non
 
     The cash-out then ends like any other with a printed or failed ticket.
     """
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
     machine.post(
         DISPUTED_AMOUNT_RULED,
@@ -311,20 +311,24 @@ def _record_ticket_ruling(machine: Machine, ruling: DisputedAmountRuling) -> Non
         entry_id=f"{ruling.disputed_amount.id}.ruled",
         state={
             **_build_closing_state(machine, ruling.disputed_amount),
-            MoneyKey.PRINT_JOB: replace(printing, state=state),
+            MoneyKey.PRINT_JOB: replace(printing_record, state=state),
         },
     )
 
 
-def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
+def _build_closing_state(machine: Machine, disputed_amount: DisputedAmount) -> dict[str, None]:
     """Return the state change that deletes the disputed amount.
 
     If the device has no other disputed amount, it also clears the device's fault.
     """
-    others = [other for other in list_disputed_amounts(machine).values() if other.id != disputed.id]
-    is_last_of_device = all(other.device != disputed.device for other in others)
-    fault_state = {f"{KernelKey.FAULT}{disputed.fault_code}": None} if is_last_of_device else {}
-    return {f"{MoneyKey.DISPUTED_AMOUNT}{disputed.id}": None, **fault_state}
+    other_amounts = [
+        other_amount
+        for other_amount in list_disputed_amounts(machine).values()
+        if other_amount.id != disputed_amount.id
+    ]
+    is_last_of_device = all(other_amount.device != disputed_amount.device for other_amount in other_amounts)
+    fault_state = {f"{KernelKey.FAULT}{disputed_amount.fault_code}": None} if is_last_of_device else {}
+    return {f"{MoneyKey.DISPUTED_AMOUNT}{disputed_amount.id}": None, **fault_state}
 
 
 def _post_award(machine: Machine, ruling: DisputedAmountRuling) -> None:
@@ -332,20 +336,27 @@ def _post_award(machine: Machine, ruling: DisputedAmountRuling) -> None:
 
     A disputed ticket in the cash box that is still locked is redeemed if the ruling pays it, otherwise unlocked.
     """
-    disputed, amount_cents = ruling.disputed_amount, ruling.amount_cents
+    disputed_amount, amount_cents = ruling.disputed_amount, ruling.amount_cents
     desk = machine.find_installed(TicketDesk)
     is_locked = (
-        bool(disputed.masked_ticket_number) and desk is not None and desk.has_redemption_lock(disputed.id)
+        bool(disputed_amount.masked_ticket_number)
+        and desk is not None
+        and desk.has_redemption_lock(disputed_amount.id)
     )
     is_redemption = is_locked and amount_cents > 0
     redemption_status = RedemptionStatus.REDEEMED if amount_cents else RedemptionStatus.NOT_STACKED
-    entry_record, state = ruling.entry_record, dict[str, object](_build_closing_state(machine, disputed))
-    if disputed.set_aside_cents:
+    entry_record, state = (
+        ruling.entry_record,
+        dict[str, object](_build_closing_state(machine, disputed_amount)),
+    )
+    if disputed_amount.set_aside_cents:
         state[MoneyKey.DISPUTED_AMOUNT_RULING] = None
     if is_redemption:
         entry_record = replace(
             entry_record,
-            number_commitment=compute_number_commitment(machine, _read_full_ticket_number(machine, disputed)),
+            number_commitment=compute_number_commitment(
+                machine, _read_full_ticket_number(machine, disputed_amount)
+            ),
         )
         state.update(build_anchor_state(machine))
     machine.post(
@@ -353,27 +364,27 @@ def _post_award(machine: Machine, ruling: DisputedAmountRuling) -> None:
         entry_record,
         # A redemption uses the usual id ("<id>.in"): after a restart, ticket recovery finds it and completes
         # the redemption in the ticket ledger.
-        entry_id=f"{disputed.id}.in" if is_redemption else f"{disputed.id}.ruled",
-        transfers=_build_award_transfers(machine, disputed, amount_cents, is_redemption=is_redemption),
-        state={**state, **build_host_ticket_state(machine, disputed.id, redemption_status)},
+        entry_id=f"{disputed_amount.id}.in" if is_redemption else f"{disputed_amount.id}.ruled",
+        transfers=_build_award_transfers(machine, disputed_amount, amount_cents, is_redemption=is_redemption),
+        state={**state, **build_host_ticket_state(machine, disputed_amount.id, redemption_status)},
     )
     if is_redemption:
-        machine.component(TicketDesk).commit_redemption(disputed.id)
+        machine.component(TicketDesk).commit_redemption(disputed_amount.id)
     elif is_locked:
-        machine.component(TicketDesk).abort_redemption(disputed.id, "ruled as returned to the player")
+        machine.component(TicketDesk).abort_redemption(disputed_amount.id, "ruled as returned to the player")
     store_journal_head(machine)
 
 
-def _read_full_ticket_number(machine: Machine, disputed: DisputedAmount) -> str:
+def _read_full_ticket_number(machine: Machine, disputed_amount: DisputedAmount) -> str:
     """Return the full number of a disputed ticket; the journal has it only masked."""
-    number = machine.component(TicketDesk).find_number_by_redemption(disputed.id)
+    number = machine.component(TicketDesk).find_number_by_redemption(disputed_amount.id)
     if number is None:
-        raise InvariantError(f"{disputed.id} is about a ticket whose number is not in the ledger")
+        raise InvariantError(f"{disputed_amount.id} is about a ticket whose number is not in the ledger")
     return number
 
 
 def _build_award_transfers(
-    machine: Machine, disputed: DisputedAmount, amount_cents: int, *, is_redemption: bool
+    machine: Machine, disputed_amount: DisputedAmount, amount_cents: int, *, is_redemption: bool
 ) -> tuple[Transfer, ...]:
     """Return the transfers that pay the awarded amount by hand.
 
@@ -381,12 +392,12 @@ def _build_award_transfers(
     whether the ruling redeems the ticket. If not (a cashier has released or redeemed it), the operator pays the amount.
     """
     source = DISPUTED_ACCOUNT
-    if disputed.set_aside_cents:
+    if disputed_amount.set_aside_cents:
         source = machine.name_credit_account(CreditKind.CASHABLE)
     elif is_redemption:
-        source = f"world:voucher_in:{disputed.credit_kind}"
+        source = f"world:voucher_in:{disputed_amount.credit_kind}"
     award_transfers = (Transfer(source, DISPUTED_HANDPAY_ACCOUNT, amount_cents),) if amount_cents else ()
-    paid_in_coins_cents = max(0, disputed.set_aside_cents - amount_cents)
+    paid_in_coins_cents = max(0, disputed_amount.set_aside_cents - amount_cents)
     if not paid_in_coins_cents:
         return award_transfers
     coin_transfers = (

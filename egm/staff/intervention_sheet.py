@@ -80,12 +80,14 @@ class InterventionSheet:
             name: (self.meters_before.get(name, 0), self.meters_after.get(name, 0)) for name in names
         }
         return {
-            name: pair for name, pair in values_by_name.items() if self.closed_time and pair[0] != pair[1]
+            name: (value_before, value_after)
+            for name, (value_before, value_after) in values_by_name.items()
+            if self.closed_time and value_before != value_after
         }
 
     def build_tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the intervention sheet, as shown on the screen and printed."""
-        head = build_two_column_table(
+        summary_table = build_two_column_table(
             (
                 ("sheet.machine", build_plain_text(f"{self.operator_number}  ({self.serial})")),
                 ("sheet.kind", build_text(f"form.intervention.kind_{self.kind}")),
@@ -105,7 +107,7 @@ class InterventionSheet:
                 ("sheet.signature", build_plain_text("")),
             )
         )
-        events = PageTable(
+        event_table = PageTable(
             title=build_text("service.sheet.done"),
             columns=build_column_titles("time", "event", "detail", "person"),
             rows=tuple(
@@ -120,7 +122,7 @@ class InterventionSheet:
             ),
         )
         names = sorted(self.meters_before.keys() | self.meters_after.keys())
-        meters = PageTable(
+        meter_table = PageTable(
             title=build_text("service.sheet.meters"),
             columns=build_column_titles("meter", "before", "after"),
             rows=tuple(
@@ -137,7 +139,7 @@ class InterventionSheet:
                 for name in names
             ),
         )
-        return head, events, meters
+        return summary_table, event_table, meter_table
 
 
 def iter_sheets(
@@ -147,21 +149,24 @@ def iter_sheets(
 
     ``declarations`` state which entries a sheet lists, and what the subject of each is.
     """
-    start: StoredEntry | None = None
+    opening_entry: StoredEntry | None = None
     lines: list[SheetLine] = []
     for entry in entries:
         if entry.kind == INTERVENTION_OPENED.kind:
-            if start is not None:
-                yield _build_sheet(start, lines, None)
-            start, lines = entry, []
-        elif start is not None and entry.id == f"{start.id}.closed":
-            yield _build_sheet(start, lines, entry)
-            start = None
-        elif start is not None and declarations.is_on_intervention_sheet(entry):
-            event, authors = _build_event_code(entry, declarations), declarations.list_authors(entry)
-            lines.append(SheetLine(entry.time_utc.isoformat(), event, authors))
-    if start is not None:
-        yield _build_sheet(start, lines, None)
+            if opening_entry is not None:
+                yield _build_sheet(opening_entry, lines, None)
+            opening_entry, lines = entry, []
+        elif opening_entry is not None and entry.id == f"{opening_entry.id}.closed":
+            yield _build_sheet(opening_entry, lines, entry)
+            opening_entry = None
+        elif opening_entry is not None and declarations.is_on_intervention_sheet(entry):
+            event_and_subject, authors = (
+                _build_event_code(entry, declarations),
+                declarations.list_authors(entry),
+            )
+            lines.append(SheetLine(entry.time_utc.isoformat(), event_and_subject, authors))
+    if opening_entry is not None:
+        yield _build_sheet(opening_entry, lines, None)
 
 
 def iter_last_sheets(
@@ -171,10 +176,12 @@ def iter_last_sheets(
 
     Entries between two interventions are not read.
     """
-    for start in view.entries(INTERVENTION_OPENED.kind, newest_first=True, limit=limit):
-        end = view.get(f"{start.id}.closed")
-        until = None if end is None else end.sequence + 1
-        yield from iter_sheets(view.entries(since=start.sequence - 1, until=until), declarations)
+    for opening_entry in view.entries(INTERVENTION_OPENED.kind, newest_first=True, limit=limit):
+        closing_entry = view.get(f"{opening_entry.id}.closed")
+        until_sequence = None if closing_entry is None else closing_entry.sequence + 1
+        yield from iter_sheets(
+            view.entries(since=opening_entry.sequence - 1, until=until_sequence), declarations
+        )
 
 
 def _build_sheet(
@@ -218,9 +225,9 @@ def _build_event_code(entry: StoredEntry, declarations: EntryDeclarations) -> st
 
 def _build_event_and_subject_texts(event_and_subject: str) -> tuple[PageText, PageText]:
     """Return two texts for a line of a sheet: the event, and its subject (a door, a fault, a device)."""
-    kind, _, about = event_and_subject.partition(":")
+    kind, _, subject = event_and_subject.partition(":")
     sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
-    return build_code_text("entry", kind), build_code_text(sections.get(kind.partition(".")[0], ""), about)
+    return build_code_text("entry", kind), build_code_text(sections.get(kind.partition(".")[0], ""), subject)
 
 
 def _read_meters(record: Mapping[str, Any]) -> dict[str, int]:

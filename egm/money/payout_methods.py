@@ -76,7 +76,7 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
     """
     desk = machine.find_installed(TicketDesk)
     tickets = machine.profile.tickets
-    reasons = {
+    is_met_by_reason = {
         "printer": desk is None or machine.component(MoneyDevices).printer is None,
         "jam": "ticket_printer.jam" in machine.active_faults,
         "paper": "ticket_printer.paper_out" in machine.active_faults,
@@ -88,11 +88,11 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
         or (tickets.central and not machine.component(HostMoney).ticket_validator.is_host)
         or (desk is not None and not are_tickets_available(machine)),
     }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    return next((reason for reason, is_met in is_met_by_reason.items() if is_met), "")
 
 
 def count_payable_coins(machine: Machine) -> int:
     """Return how many coins the hopper may pay for the credit; 0 if that is more than the profile allows."""
-    coin_cents, limit_coins = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
+    coin_cents, coins_max = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
     coin_count = machine.cashable_cents // coin_cents if coin_cents else 0
-    return coin_count if coin_count <= limit_coins else 0
+    return coin_count if coin_count <= coins_max else 0

@@ -46,7 +46,7 @@ class _StepRandomSource:
         return self.current_source.below(bound, purpose)
 
 
-class GameConversation:
+class SteppedGame:
     """A game in progress, played or replayed step by step, with its pending decision or its outcome."""
 
     def __init__(self, game: Game, wager: Wager, table: JSON = None, *, builds_prompts: bool = True) -> None:
@@ -55,8 +55,8 @@ class GameConversation:
         Without ``builds_prompts``, decisions lack what only a player needs, such as the advice.
         """
         self.game = game if table is None else game.with_table_state(table)
-        self._feed = _StepRandomSource()
-        self.round = Round(self.game.play(wager, self._feed), wager, builds_prompts=builds_prompts)
+        self._random_source = _StepRandomSource()
+        self.round = Round(self.game.play(wager, self._random_source), wager, builds_prompts=builds_prompts)
 
     @property
     def decision(self) -> Decision | None:
@@ -92,16 +92,16 @@ class GameConversation:
 
         The first step has no choice; each later one applies the player's ``choice``.
         """
-        self._feed.current_source = draw
+        self._random_source.current_source = draw
         try:
             self.round.advance(choice)
         finally:
-            self._feed.current_source = None
+            self._random_source.current_source = None
 
 
 @dataclass(frozen=True, slots=True)
 class UnreplayableGame:
-    """A substitute for the :class:`GameConversation` of a decided game whose recorded draws cannot be replayed.
+    """A substitute for the :class:`SteppedGame` of a decided game whose recorded draws cannot be replayed.
 
     The game is shown as its outcome was recorded.
     """
@@ -115,42 +115,42 @@ class UnreplayableGame:
 REPLAY_ERRORS: Final = (LocalError, PaytableError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
-def replay_game(definition: Game, game: GameRecord) -> GameConversation:
+def replay_game(definition: Game, game: GameRecord) -> SteppedGame:
     """Replay a game from its recorded draws and choices, up to its last recorded step.
 
     Raises one of :data:`REPLAY_ERRORS` if the result differs from the record.
     """
-    conversation = GameConversation(definition, game.wager, game.table_state)
+    stepped_game = SteppedGame(definition, game.wager, game.table_state)
     for step in game.steps:
         draw_source = ReplayDrawSource(step.draws)
-        conversation.advance(draw_source, None if step.choice is None else Choice(step.choice))
+        stepped_game.advance(draw_source, None if step.choice is None else Choice(step.choice))
         draw_source.check_all_numbers_used()
-    if conversation.outcome != game.outcome or conversation.standing_credits != game.standing_credits:
+    if stepped_game.outcome != game.outcome or stepped_game.standing_credits != game.standing_credits:
         raise GameDefectiveError(f"{game.play_id}: its recorded draws give a different outcome")
-    return conversation
+    return stepped_game
 
 
-def rebuild_conversation(machine: Machine, game: GameRecord) -> GameConversation | None:
+def try_replay_game(machine: Machine, game: GameRecord) -> SteppedGame | None:
     """Replay an open game up to its last recorded step; return None if the replay fails."""
     with suppress(*REPLAY_ERRORS):
         return replay_game(find_definition(machine, game.game), game)
     return None
 
 
-def list_decided_bets(conversation: GameConversation | None) -> tuple[Settlement, ...]:
+def list_decided_bets(stepped_game: SteppedGame | None) -> tuple[Settlement, ...]:
     """Return the bets that an undecided game has already settled and that stay settled if the game is declared void.
 
     Left out are wagers that are settled only as a whole at the end, and spots with bets from earlier rounds,
     because those bets remain on the table.
     """
-    if conversation is None or conversation.outcome is not None:
+    if stepped_game is None or stepped_game.outcome is not None:
         return ()
-    standing_bets = {(bet.seat, bet.spot) for bet in conversation.game.rules.list_standing_bets()}
-    staked = {(bet.seat, bet.spot) for bet in conversation.round.staked_bets} - standing_bets
+    standing_bets = {(bet.seat, bet.spot) for bet in stepped_game.game.rules.list_standing_bets()}
+    staked = {(bet.seat, bet.spot) for bet in stepped_game.round.staked_bets} - standing_bets
     return tuple(
-        settled
-        for settled in conversation.settlements
-        if settled.staked_credits and (settled.seat, settled.spot) in staked
+        settlement
+        for settlement in stepped_game.settlements
+        if settlement.staked_credits and (settlement.seat, settlement.spot) in staked
     )
 
 
@@ -165,11 +165,15 @@ def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
     outcomes = [outcome for _, outcome in list_answers_without_draw(definition, game) if outcome is not None]
     if not outcomes:
         return False
-    settled = list_decided_bets(replay_game(definition, game))
-    settled_credits = sum(settlement.credits for settlement in settled if not settlement.is_stake_returned)
+    settled_bets = list_decided_bets(replay_game(definition, game))
+    settled_credits = sum(
+        settlement.credits for settlement in settled_bets if not settlement.is_stake_returned
+    )
     return any(
-        end.win_credits - end.push_credits > settled_credits or end.progressives or end.merchandise
-        for end in outcomes
+        outcome.win_credits - outcome.push_credits > settled_credits
+        or outcome.progressives
+        or outcome.merchandise
+        for outcome in outcomes
     )
 
 
@@ -181,8 +185,8 @@ def list_answers_without_draw(definition: Game, game: GameRecord) -> list[tuple[
     decision = replay_game(definition, game).decision
     answers: list[tuple[JSON, Outcome | None]] = []
     for option in () if decision is None else decision.options:
-        conversation = replay_game(definition, game)
+        stepped_game = replay_game(definition, game)
         with suppress(ReplayError):
-            conversation.advance(ReplayDrawSource(()), Choice(option))
-            answers.append((option, conversation.outcome))
+            stepped_game.advance(ReplayDrawSource(()), Choice(option))
+            answers.append((option, stepped_game.outcome))
     return answers

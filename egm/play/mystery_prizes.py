@@ -10,13 +10,13 @@ prize is reported later, it locks the machine and is paid to that player by hand
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.play import showing
+from egm.play import game_messages
 from egm.play.entries import GAME_VOID
 from egm.play.records.game_record import GameRecord, LevelHitRecord, MysteryPrizeWon
 from egm.play.records.games import GameInProgress, find_open_game
@@ -65,7 +65,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
         _return_prize_to_level(machine, game, level, prize, "void")
     elif reason := unproved.find_reason_to_doubt_prize(machine, level, prize):
         held_prize = HeldPrize(
-            pool=level,
+            pool_id=level,
             play_id=game.play_id,
             amount_cents=prize.amount_cents,
             reason=reason,
@@ -86,40 +86,48 @@ def ruled_mystery_prize_can_be_settled(machine: Machine, _: Event) -> bool:
 
 def settle_ruled_mystery_prizes(machine: Machine, _: Event) -> None:
     """Carry out the rulings on held mystery prizes: pay the prize by hand, or return it to its level."""
-    for key, ruling, game, level, prize in _iter_ruled_prizes(machine):
+    for key, ruling, game, level_id, prize in _iter_ruled_prizes(machine):
         if ruling == unproved.DECISION_PAY:
-            _reserve_prize_for_handpay(machine, game, level, prize, {key: None})
+            _reserve_prize_for_handpay(machine, game, level_id, prize, {key: None})
         else:
-            _return_prize_to_level(machine, game, level, prize, "declined", {key: None})
+            _return_prize_to_level(machine, game, level_id, prize, "declined", {key: None})
 
 
-def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, WonPrize]]:
-    """Yield each held mystery prize whose ruling can be carried out now.
+class _RuledPrize(NamedTuple):
+    """A held mystery prize on which staff have ruled, with its storage key and the game that won it."""
 
-    Each item has the prize's storage key, the ruling, the game that won, the level's id and the prize.
-    """
+    key: str
+    ruling: str
+    game: GameRecord
+    level_id: str
+    prize: WonPrize
+
+
+def _iter_ruled_prizes(machine: Machine) -> Iterator[_RuledPrize]:
+    """Yield each held mystery prize whose ruling can be carried out now."""
     for claim, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
             continue
-        level, prize = held_prize.pool, WonPrize.model_validate(held_prize.won)
-        game = _find_contributing_game(machine, level, prize.sequence)
+        level_id, prize = held_prize.pool_id, WonPrize.model_validate(held_prize.won)
+        game = _find_contributing_game(machine, level_id, prize.sequence)
         if game is not None:
-            yield f"{ProgressiveKey.HELD_PRIZE}{claim}", held_prize.ruling, game, level, prize
+            key = f"{ProgressiveKey.HELD_PRIZE}{claim}"
+            yield _RuledPrize(key, held_prize.ruling, game, level_id, prize)
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
     """Show the open game again when the controller has locked the amount of its progressive hit (AR 29.1(b))."""
     game = find_open_game(machine)
     if game is not None and any(
-        award.claim_id == event.read_payload(AwardLocked).claim_id
-        for award in game_levels.list_game_hits(machine, game)
+        hit.claim_id == event.read_payload(AwardLocked).claim_id
+        for hit in game_levels.list_game_hits(machine, game)
     ):
         _send_open_game_to_screen(machine)
 
 
 def _send_open_game_to_screen(machine: Machine) -> None:
     """Send the open game's current message to the screen, if it has one."""
-    message = showing.build_message(machine, resumed=False)
+    message = game_messages.build_message(machine, resumed=False)
     if message is not None:
         machine.screen_outbox.send_message(message)
 
@@ -128,8 +136,8 @@ def _send_open_game_to_screen(machine: Machine) -> None:
 def _has_contributed_to_level(game: GameRecord, level_id: str, contribution_number: int) -> bool:
     """Return whether the game's wager made the contribution number ``contribution_number`` to the level."""
     return any(
-        share.pool == level_id and share.contribution_number == contribution_number
-        for share in game.levels.contributions
+        contribution.pool_id == level_id and contribution.contribution_number == contribution_number
+        for contribution in game.levels.contributions
     )
 
 
@@ -141,22 +149,26 @@ def _find_contributing_game(machine: Machine, level_id: str, contribution_number
     """
     for entry in machine.journal.entries(PLAY_START_KINDS, newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-        sequences = [
-            s.contribution_number
-            for s in game.levels.contributions
-            if s.pool == level_id and s.contribution_number is not None
+        contribution_numbers = [
+            contribution.contribution_number
+            for contribution in game.levels.contributions
+            if contribution.pool_id == level_id and contribution.contribution_number is not None
         ]
-        if contribution_number in sequences:
+        if contribution_number in contribution_numbers:
             return game
-        if entry.kind == PLAY_START_KIND and sequences and max(sequences) < contribution_number:
+        if (
+            entry.kind == PLAY_START_KIND
+            and contribution_numbers
+            and max(contribution_numbers) < contribution_number
+        ):
             return None
     return None
 
 
 def _is_game_void(machine: Machine, game: GameRecord) -> bool:
     """Return whether the game was declared void."""
-    void = f"{game.play_id}.void"
-    return game.end_entry_kind == GAME_VOID.kind or machine.journal.has_transaction(void)
+    void_entry_id = f"{game.play_id}.void"
+    return game.end_entry_kind == GAME_VOID.kind or machine.journal.has_transaction(void_entry_id)
 
 
 def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
@@ -178,7 +190,7 @@ def _build_prize_record(
     commitment = unproved.find_received_commitment(machine, level_id, prize.trigger.prize_number)
     return MysteryPrizeWon(
         play_id=None if game is None else game.play_id,
-        pool=level_id,
+        pool_id=level_id,
         claim_id=prize.claim,
         contribution_number=prize.sequence,
         amount_cents=prize.amount_cents,
@@ -197,13 +209,13 @@ def _build_claim_state(
     A claim is the machine's report to the controller that a level was hit and how it was paid.
     """
     record = ClaimRecord(
-        pool=level_id,
-        level=_find_level_name(game, level_id),
+        pool_id=level_id,
+        level_name=_find_level_name(game, level_id),
         is_mystery=True,
         contribution_number=prize.sequence,
         shown_cents=prize.amount_cents,
         play_id=game.play_id,
-        game=game.game.id,
+        game_id=game.game.id,
         at_utc=machine.clock.now().isoformat(),
         amount_cents=prize.amount_cents,
         payment_method=payment_method,
@@ -214,14 +226,16 @@ def _build_claim_state(
 
 def _find_level_name(game: GameRecord, level_id: str) -> str:
     """Return the name that the game's definition gives to a progressive level."""
-    return next((name for name, pool in game.levels.pool_by_level.items() if pool == level_id), level_id)
+    return next(
+        (name for name, pool_id in game.levels.pool_id_by_level.items() if pool_id == level_id), level_id
+    )
 
 
 def _add_prize_to_game(machine: Machine, game: GameRecord, level_id: str, prize: WonPrize) -> None:
     """Record a mystery prize as a progressive hit of the open game, and show the game again."""
     hit = LevelHitRecord(
-        pool=level_id,
-        level=_find_level_name(game, level_id),
+        pool_id=level_id,
+        level_name=_find_level_name(game, level_id),
         is_mystery=True,
         claim_id=prize.claim,
         amount_cents=prize.amount_cents,
@@ -273,8 +287,8 @@ def _reserve_prize_for_handpay(
         machine,
         game,
         f"{prize.claim}.hit",
-        pool=level_id,
-        level=_find_level_name(game, level_id),
+        pool_id=level_id,
+        level_name=_find_level_name(game, level_id),
         amount_cents=prize.amount_cents,
         payment_method="hand",
     )

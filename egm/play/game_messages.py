@@ -3,11 +3,11 @@
 from egm.kernel import messages
 from egm.kernel.machine import Machine
 from egm.play import prizes_in_kind
-from egm.play.conversation import GameConversation, UnreplayableGame
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_open_game, find_tournament_game
 from egm.play.records.played_round import read_playable_points
 from egm.play.records.tables import read_table
+from egm.play.stepped_game import SteppedGame, UnreplayableGame
 from egm.progressive import game_levels
 from egm.progressive.keys import ProgressiveKey
 from meters.transaction import JSON
@@ -19,16 +19,16 @@ def find_pending_decision(machine: Machine) -> Decision | None:
 
     Options that the player's credits or the profile's limits do not allow are left out.
     """
-    game, conversation = find_open_game(machine), machine.component(GameInProgress).conversation
-    decision: Decision | None = None if conversation is None else conversation.decision
+    game, stepped_game = find_open_game(machine), machine.component(GameInProgress).stepped_game
+    decision: Decision | None = None if stepped_game is None else stepped_game.decision
     if game is None or decision is None or not decision.stakes:
         return decision
     table = None if game.table_state is None else read_table(machine, game.game.digest)
     total_stake_cents = game.staked_cents + (0 if table is None else table.standing_bets_cents)
     if find_tournament_game(machine) is not None:
         return decision.limit_to_credits(read_playable_points(machine))
-    room_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - total_stake_cents)
-    return decision.limit_to_credits(max(room_cents, 0) // game.denomination_cents)
+    affordable_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - total_stake_cents)
+    return decision.limit_to_credits(max(affordable_cents, 0) // game.denomination_cents)
 
 
 def build_message(
@@ -39,12 +39,12 @@ def build_message(
     ``resumed``: the message is sent after an interruption, such as a restart or a new connection of a screen.
     """
     game = find_open_game(machine)
-    conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation
+    stepped_game: SteppedGame | UnreplayableGame | None = machine.component(GameInProgress).stepped_game
     if game is None or (
-        conversation is None and machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is None
+        stepped_game is None and machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is None
     ):
         return None
-    cues = _list_step_animation_cues(conversation)
+    cues = _list_step_animation_cues(stepped_game)
     outcome = game.outcome
     if outcome is not None:
         return messages.GameOutcome(
@@ -61,7 +61,7 @@ def build_message(
             cues=cues,
         )
     decision = find_pending_decision(machine)
-    if decision is None or conversation is None:
+    if decision is None or stepped_game is None:
         return None
     return messages.DecisionRequest(
         play_id=game.play_id,
@@ -75,7 +75,7 @@ def build_message(
         step=len(game.steps),
         costs=list_answer_costs(decision),
         seat=decision.seat,
-        settlements=_encode_settlements(conversation.settlements),
+        settlements=_encode_settlements(stepped_game.settlements),
         cues=cues,
     )
 
@@ -104,10 +104,10 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
 
 
 def _list_step_animation_cues(
-    conversation: GameConversation | UnreplayableGame | None,
+    stepped_game: SteppedGame | UnreplayableGame | None,
 ) -> tuple[dict[str, JSON], ...]:
     """Return the animation cues of the game's last step as JSON."""
-    cues = () if conversation is None else conversation.cues
+    cues = () if stepped_game is None else stepped_game.cues
     return tuple(cue.to_json() for cue in cues)
 
 

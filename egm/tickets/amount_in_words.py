@@ -70,10 +70,10 @@ _FRENCH_WORDS_OF_LARGE_POWERS: Final = ((10**9, "milliard"), (10**6, "million"))
 
 def spell_in_english(number: int) -> str:
     """Return an integer from 0 to 999,999,999,999 in English words."""
-    for size, name in _ENGLISH_WORDS_OF_LARGE_POWERS:
-        if number >= size:
-            remainder = f" {spell_in_english(number % size)}" if number % size else ""
-            return f"{spell_in_english(number // size)} {name}{remainder}"
+    for power, power_word in _ENGLISH_WORDS_OF_LARGE_POWERS:
+        if number >= power:
+            remainder = f" {spell_in_english(number % power)}" if number % power else ""
+            return f"{spell_in_english(number // power)} {power_word}{remainder}"
     if number >= 100:
         remainder = f" {spell_in_english(number % 100)}" if number % 100 else ""
         return f"{_ENGLISH_NUMBER_WORDS_BELOW_20[number // 100]} hundred{remainder}"
@@ -86,10 +86,10 @@ def spell_in_english(number: int) -> str:
 
 def spell_in_french(number: int) -> str:
     """Return an integer from 0 to 999 999 999 999 in French words (masculine)."""
-    for size, noun in _FRENCH_WORDS_OF_LARGE_POWERS:
-        if number >= size:
-            count, remainder = divmod(number, size)
-            words = f"{spell_in_french(count)} {noun}{'s' if count > 1 else ''}"
+    for power, power_noun in _FRENCH_WORDS_OF_LARGE_POWERS:
+        if number >= power:
+            count, remainder = divmod(number, power)
+            words = f"{spell_in_french(count)} {power_noun}{'s' if count > 1 else ''}"
             return f"{words} {spell_in_french(remainder)}" if remainder else words
     if number >= 1000:
         count, remainder = divmod(number, 1000)
@@ -122,15 +122,15 @@ def _spell_french_to_99(number: int, *, is_before_noun: bool) -> str:
     if number == 80:
         return "quatre-vingts" if is_before_noun else "quatre-vingt"
     tens = number // 10
-    ten = _FRENCH_TENS_WORDS[tens]
+    tens_word = _FRENCH_TENS_WORDS[tens]
     ones_digit = number % 10 + (10 if tens in {7, 9} else 0)
     if ones_digit == 0:
-        return ten
+        return tens_word
     has_et = ones_digit in {1, 11} and tens < 8
     return (
-        f"{ten} et {_FRENCH_NUMBER_WORDS_BELOW_20[ones_digit]}"
+        f"{tens_word} et {_FRENCH_NUMBER_WORDS_BELOW_20[ones_digit]}"
         if has_et
-        else f"{ten}-{_FRENCH_NUMBER_WORDS_BELOW_20[ones_digit]}"
+        else f"{tens_word}-{_FRENCH_NUMBER_WORDS_BELOW_20[ones_digit]}"
     )
 
 
@@ -159,8 +159,8 @@ def format_amount_in_words(amount_cents: int, currency: str, language: str) -> s
     parts = []
     if units or not cents:
         preposition = " de" if language == "fr" and units and units % 10**6 == 0 else ""
-        noun = currency_words.unit[is_plural(units)]
-        parts.append(f"{spell(units)}{preposition} {noun}".replace("de euro", "d'euro"))
+        currency_noun = currency_words.unit[is_plural(units)]
+        parts.append(f"{spell(units)}{preposition} {currency_noun}".replace("de euro", "d'euro"))
     if cents:
         parts.append(f"{spell(cents)} {currency_words.hundredth[is_plural(cents)]}")
     text = f" {conjunction} ".join(parts)

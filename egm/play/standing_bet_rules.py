@@ -11,7 +11,7 @@ from egm.money.forms import MONEY_FORMS
 from egm.money.rulings import location_is_stated
 from egm.play.keys import TableKey
 from egm.play.records.game_record import SharedTableState, TableRecord
-from egm.play.tables import (
+from egm.play.standing_bets import (
     bets_stand,
     notify_bets_stay,
     return_abandoned_bets,

@@ -46,17 +46,17 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[BetChances, ...]:
         if not top_awards:
             continue
         top_award = top_awards[-1]  # the most likely stage
-        rate = sum((award.rate for award in top_awards if award.name == top_award.name), Fraction(0))
+        top_rate = sum((award.rate for award in top_awards if award.name == top_award.name), Fraction(0))
         # for Keno: the number of spots, without stake and bought options
         bet_name = bet.bet.partition(" at ")[0]
         spots = _list_spots(bet)
-        hit = _compute_hit_probability(bet)
+        win_probability = _compute_win_probability(bet)
         chances_by_bet.setdefault(
             (spots, json.dumps(bet.table, sort_keys=True)) if spots else bet_name,
             BetChances(
                 bet=bet_name,
                 cost_credits=bet.cost_credits,
-                hit_percent="" if hit is None else _format_tenths(hit * 100),
+                hit_percent="" if win_probability is None else _format_tenths(win_probability * 100),
                 prizes_in_100=_format_tenths(_compute_prize_rate(bet) * 100),
                 features=tuple(
                     (feature.feature, round(1 / feature.rate)) for feature in bet.features if feature.rate
@@ -64,7 +64,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[BetChances, ...]:
                 top=top_award.name,
                 top_stage=top_award.stage_or_spot,
                 top_credits=top_award.credits or 0,
-                top_one_in=round(1 / rate),
+                top_one_in=round(1 / top_rate),
                 spots=spots,
                 hands=_count_hands(bet),
             ),
@@ -90,7 +90,7 @@ def _count_hands(bet: BetAnalysis) -> int:
     return hands if isinstance(hands, int) else 0
 
 
-def _compute_hit_probability(bet: BetAnalysis) -> Fraction | None:
+def _compute_win_probability(bet: BetAnalysis) -> Fraction | None:
     """Return the probability that a game wins a prize (at a table: more than was staked), or None if unknown."""
     if not _list_spots(bet):
         return bet.hit_probability

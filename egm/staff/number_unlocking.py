@@ -14,14 +14,14 @@ from egm.staff.failed_sign_ins import (
 )
 
 
-def _list_lock_keys(machine: Machine, number: str) -> list[str]:
+def _list_lock_keys(machine: Machine, staff_number: str) -> list[str]:
     """Return the storage keys under which a staff number is locked now.
 
     There may be two: for menus opened by a key switch, and for menus opened without one.
     """
     keys = (
-        build_wrong_pins_key(machine, number),
-        build_wrong_pins_key(machine, number, is_opened_by_key=False),
+        build_wrong_pins_key(machine, staff_number),
+        build_wrong_pins_key(machine, staff_number, is_opened_by_key=False),
     )
     return [key for key in keys if compute_lock_seconds_left(machine, key)]
 
@@ -29,11 +29,11 @@ def _list_lock_keys(machine: Machine, number: str) -> list[str]:
 @refusal_code("number_is_locked")
 def staff_number_is_locked(machine: Machine, event: Event) -> bool:
     """Return whether the enrolled staff number in the form is locked; without a number, whether any is locked."""
-    form_number = event.read_payload(StaffNumberUnlockForm).number
+    requested_number = event.read_payload(StaffNumberUnlockForm).staff_number
     return any(
-        _list_lock_keys(machine, number)
-        for number in machine.component(Roster).people
-        if form_number in {"", number}
+        _list_lock_keys(machine, staff_number)
+        for staff_number in machine.component(Roster).person_by_staff_number
+        if requested_number in {"", staff_number}
     )
 
 
@@ -43,15 +43,15 @@ def unlock_staff_number(machine: Machine, event: Event) -> None:
     Other staff numbers that are counted under the same storage keys are unlocked with it.
     """
     form = event.read_payload(StaffNumberUnlockForm)
-    clear_wrong_pins_at_terminals(machine, form.number)
+    clear_wrong_pins_at_terminals(machine, form.staff_number)
     # The lock may have expired since the form was checked.
-    keys = _list_lock_keys(machine, form.number) or [build_wrong_pins_key(machine, form.number)]
+    keys = _list_lock_keys(machine, form.staff_number) or [build_wrong_pins_key(machine, form.staff_number)]
     machine.post(
         SIGN_IN_UNLOCKED,
         SignInUnlocked(
             person=find_actor(machine, event),
             persons=form.persons,
-            locked_number=form.number,
+            locked_number=form.staff_number,
             reason=form.reason,
         ),
         state=dict.fromkeys(keys),

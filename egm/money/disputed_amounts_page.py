@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
-from egm.money.disputed import DisputedAmount, list_disputed_amounts
+from egm.money.disputed_amounts import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED_AMOUNT_FORM, DISPUTED_TICKET_FORM
 from egm.people import Permission
 from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
@@ -18,7 +18,7 @@ from egm.staff.page_texts import (
     build_text,
     build_time_text,
 )
-from egm.staff.service.filling import FormFillingPage
+from egm.staff.service.form_filling import FormFillingPage
 
 
 class DisputedAmountsPage(MenuPage):
@@ -29,16 +29,16 @@ class DisputedAmountsPage(MenuPage):
         rows = tuple(
             PageRow(
                 cells=(
-                    build_time_text(disputed.since),
-                    build_plain_text(disputed.id),
-                    build_plain_text(disputed.reason),
-                    build_money_text(disputed.smallest_cents),
-                    build_money_text(disputed.largest_cents),
+                    build_time_text(disputed_amount.since),
+                    build_plain_text(disputed_amount.id),
+                    build_plain_text(disputed_amount.reason),
+                    build_money_text(disputed_amount.amount_min_cents),
+                    build_money_text(disputed_amount.amount_max_cents),
                 ),
-                action=f"disputed:{disputed.id}",
+                action=f"disputed:{disputed_amount.id}",
                 icon="warning",
             )
-            for disputed in list_disputed_amounts(machine).values()
+            for disputed_amount in list_disputed_amounts(machine).values()
         )
         table = PageTable(columns=build_column_titles("time", "id", "reason", "least", "most"), rows=rows)
         return ServicePage(
@@ -47,25 +47,27 @@ class DisputedAmountsPage(MenuPage):
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form for a ruling on the disputed amount whose row was touched."""
-        disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
+        disputed_amount = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return (
             build_refusal("not_offered")
-            if disputed is None
-            else OpenPage(FormFillingPage(_build_ruling_form(disputed)))
+            if disputed_amount is None
+            else OpenPage(FormFillingPage(_build_ruling_form(disputed_amount)))
         )
 
 
-def _build_ruling_form(disputed: DisputedAmount) -> Form:
+def _build_ruling_form(disputed_amount: DisputedAmount) -> Form:
     """Return the form for a ruling on a disputed amount; it accepts only amounts within its bounds."""
-    if disputed.is_about_printed_ticket:
-        return replace(DISPUTED_TICKET_FORM, preset_values={"disputed": disputed.id})
+    if disputed_amount.is_about_printed_ticket:
+        return replace(DISPUTED_TICKET_FORM, preset_values={"disputed": disputed_amount.id})
     fields = tuple(
-        replace(form_field, value_min=disputed.smallest_cents, value_max=disputed.largest_cents)
+        replace(
+            form_field, value_min=disputed_amount.amount_min_cents, value_max=disputed_amount.amount_max_cents
+        )
         if form_field.name == "amount_cents"
         else form_field
         for form_field in DISPUTED_AMOUNT_FORM.fields
     )
-    return replace(DISPUTED_AMOUNT_FORM, fields=fields, preset_values={"disputed": disputed.id})
+    return replace(DISPUTED_AMOUNT_FORM, fields=fields, preset_values={"disputed": disputed_amount.id})
 
 
 MENU_ITEMS: Final = (MenuItem("disputed", "money", Permission.RULE_ON_MONEY, DisputedAmountsPage),)

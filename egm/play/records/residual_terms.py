@@ -24,14 +24,18 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
 
     They change only when the machine is restarted.
     """
-    least_cents = [
+    smallest_bets_cents = [
         cents * machine.find_smallest_stake_credits(game_id, cents)
         for game_id, denominations in machine.denominations_cents.items()
         for cents in denominations
     ]
     coin_cents = machine.profile.coins.hopper_cents
-    useful_cents = min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)
-    return ResidualTerms(treatment=machine.profile.pay_out.residual, smallest_useful_cents=useful_cents)
+    smallest_useful_cents = min(
+        [*smallest_bets_cents, coin_cents] if coin_cents else smallest_bets_cents, default=0
+    )
+    return ResidualTerms(
+        treatment=machine.profile.pay_out.residual, smallest_useful_cents=smallest_useful_cents
+    )
 
 
 def build_residual_terms_change(machine: Machine) -> dict[str, object]:
