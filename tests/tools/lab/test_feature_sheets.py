@@ -224,3 +224,19 @@ def test_a_table_game_states_its_best_simplest_and_worst_play(name):
         assert facts["insurance"] == "half of the bet, at a dealer's ace; pays 2:1"
         assert 0 < Fraction(facts["insurance, always taken, of a fresh shoe"]["exact"]) < 1
         assert {row[0] for row in chart["rows"]} >= {"hard 16", "soft 18", "pair of 8", "pair of aces"}
+
+
+@pytest.mark.requirement("R-04")
+def test_every_wheel_has_a_feature_sheet():
+    """Regression: for a wheel at a table, `egm par` and `egm certify` ended with an AttributeError."""
+    wheels = [
+        game
+        for game in map(load_game, (*list_library_games(), *list_table_games()))
+        if game.family == "wheel"
+    ]
+    assert {"river-wheel", "monaco-big-wheel", "quebec-wheel-of-fortune"} <= {game.id for game in wheels}
+    for game in wheels:
+        (sheet,) = build_feature_sheets(game, analyse(game, AnalysisDepth.RETURN))
+        part_count = dict(sheet["facts"])["equal parts"]
+        assert sum(column(sheet, "parts")) == part_count
+        assert sum(column(sheet, "probability")) == 1

@@ -3,13 +3,19 @@
 from fractions import Fraction
 
 from paytables import Analysis
+from paytables.roulette.wheel_table import WheelTable
 from paytables.wheel.rules import WheelRules
 from tools.lab.parsheet.figures import to_exact_data
 from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_sheet_data
 
 
-def build_sheets(rules: WheelRules, _analysis: Analysis) -> list[SheetData]:
-    """Return the sheet of a wheel: segments, turns, stakes, and the probability and pays of each symbol."""
+def build_sheets(rules: WheelRules | WheelTable, _analysis: Analysis) -> list[SheetData]:
+    """Return the sheet of a wheel: its segments, its turns, and the probability and pays of each symbol.
+
+    The sheet of a standalone wheel also states the stakes; those of a table are the limits of its spots.
+    """
+    if isinstance(rules, WheelTable):
+        return [_build_table_sheet(rules)]
     definition = rules.definition
     parts = definition.wheel.segments
     facts: LabelledValues = [
@@ -35,3 +41,27 @@ def build_sheets(rules: WheelRules, _analysis: Analysis) -> list[SheetData]:
     ]
     columns = ("symbol", "parts", "probability", "spun", "pays per credit, by area")
     return [build_sheet_data("Wheel", facts, columns, rows)]
+
+
+def _build_table_sheet(rules: WheelTable) -> SheetData:
+    """Return the sheet of a wheel at a table, whose spots pay the stake back on top of their odds."""
+    facts: LabelledValues = [
+        ("equal parts", len(rules.segments)),
+        ("in order", " ".join(rules.segments)),
+        ("fewest turns of a valid spin", rules.revolutions_min or ""),
+    ]
+    rows = [
+        [
+            symbol,
+            part_count,
+            to_exact_data(Fraction(part_count, len(rules.segments))),
+            ", ".join(
+                f"{spot_rules.spot.id} {spot_rules.odds_by_result[symbol].text}"
+                for spot_rules in rules.spot_rules
+                if symbol in spot_rules.odds_by_result
+            ),
+        ]
+        for symbol, part_count in rules.case_count_by_result.items()
+    ]
+    columns = ("symbol", "parts", "probability", "odds, by spot")
+    return build_sheet_data("Wheel", facts, columns, rows)
