@@ -19,7 +19,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.play.entries import GAME_VERSION_CONFLICT, VersionConflict
 from egm.play.keys import PlayKey
-from egm.play.records.game_record import GameName
+from egm.play.records.game_record import GameReference
 from meters.transaction import JSON
 from paytables import Game, PaytableError, game_from_text
 
@@ -41,26 +41,26 @@ def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
     return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
 
 
-def find_definition(machine: Machine, game_name: GameName) -> Game:
+def find_definition(machine: Machine, game_reference: GameReference) -> Game:
     """Return the game definition that a journal entry names by id, version and digest.
 
     If no installed game has this digest, the definition is built from the text stored in the journal. Raises
     :class:`GameDefectiveError` if the text is missing or damaged.
     """
-    installed_game = machine.games.get(game_name.id) or machine.component(InstalledGames).games_by_id.get(
-        game_name.id
-    )
-    if installed_game is not None and installed_game.digest == game_name.digest:
+    installed_game = machine.games.get(game_reference.id) or machine.component(
+        InstalledGames
+    ).games_by_id.get(game_reference.id)
+    if installed_game is not None and installed_game.digest == game_reference.digest:
         return installed_game
-    description = f"{game_name.id} {game_name.version} with digest {game_name.digest[:12]}"
-    stored_text = machine.journal.state(f"{PlayKey.GAME_DEFINITION}{game_name.digest}")
+    description = f"{game_reference.id} {game_reference.version} with digest {game_reference.digest[:12]}"
+    stored_text = machine.journal.state(f"{PlayKey.GAME_DEFINITION}{game_reference.digest}")
     if not isinstance(stored_text, str):
         raise GameDefectiveError(f"game not installed or stored: {description}")
     try:
         game = build_stored_game(stored_text)
     except (PaytableError, ValueError, zlib.error, binascii.Error) as error:
         raise GameDefectiveError(f"the stored definition of {description} cannot be read: {error}") from error
-    if game.digest != game_name.digest:
+    if game.digest != game_reference.digest:
         raise GameDefectiveError(
             f"the stored definition of {description} has another digest, {game.digest[:12]}"
         )

@@ -14,7 +14,7 @@ from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, R
 from egm.people import Permission
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
-from egm.play.records.game_record import GameChoice, GameName, GameRecord
+from egm.play.records.game_record import GameChoice, GameRecord, GameReference
 from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame
 from egm.play.wager_texts import build_win_rows, describe_choice, iter_wager_rows
 from egm.record_codec import from_json
@@ -257,16 +257,16 @@ def _describe_play_state(play: Play) -> str:
     return "void" if play.end_kind == GAME_VOID.kind else "ended"
 
 
-def _find_game_title(machine: Machine, game_name: GameName) -> PageText:
+def _find_game_title(machine: Machine, game_reference: GameReference) -> PageText:
     """Return the title of the game of a recalled play, or the game's id if its definition is not available."""
-    game = _find_definition(machine, game_name)
-    return build_plain_text(game_name.id) if game is None else build_local_text(game.title)
+    game = _find_definition(machine, game_reference)
+    return build_plain_text(game_reference.id) if game is None else build_local_text(game.title)
 
 
-def _find_definition(machine: Machine, game_name: GameName) -> Game | None:
+def _find_definition(machine: Machine, game_reference: GameReference) -> Game | None:
     """Return the definition of a recalled play's game, or None if it is no longer available."""
     try:
-        return find_definition(machine, game_name)
+        return find_definition(machine, game_reference)
     except LocalError:
         return None
 

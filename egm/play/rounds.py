@@ -24,7 +24,7 @@ from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.events import ChoiceRequest
 from egm.play.game_messages import find_pending_decision, send_screen_update
 from egm.play.keys import PlayKey
-from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, RecordedStep
+from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, GameReference, RecordedStep
 from egm.play.records.games import GameInProgress, find_open_game
 from egm.play.records.tables import build_shared_state_change
 from egm.play.records.wheel import read_recorded_number
@@ -225,7 +225,7 @@ def start_game(machine: Machine, _: Event) -> None:
     )
     game = GameRecord(
         play_id=play_id,
-        game=GameName(id=definition.id, version=definition.version, digest=definition.digest),
+        game=GameReference(id=definition.id, version=definition.version, digest=definition.digest),
         denomination_cents=bet.denomination_cents,
         bet_credits=bet.wager.credits,
         wager=wager,

@@ -393,18 +393,19 @@ class GameAudit:
         Return None if the definition is not available, or if the replay fails. The outcome is None while the game waits
         for a decision of the player. Every step whose record differs from the replay is reported.
         """
-        entry, game_name = play.start, start_record.game
-        game = self._games.find(game_name.id, game_name.digest)
+        entry, game_reference = play.start, start_record.game
+        game = self._games.find(game_reference.id, game_reference.digest)
         if game is None:
             self._report_finding(
-                entry, f"no definition available of game {game_name.id} with digest {game_name.digest[:12]}"
+                entry,
+                f"no definition available of game {game_reference.id} with digest {game_reference.digest[:12]}",
             )
             return None
-        if (game_name.id, game_name.version) != (game.id, game.version):
+        if (game_reference.id, game_reference.version) != (game.id, game.version):
             self._report_finding(
                 entry,
                 f"record.game: the digest belongs to {game.id} {game.version}, "
-                f"found {game_name.id} {game_name.version}",
+                f"found {game_reference.id} {game_reference.version}",
             )
         if start_record.wager.credits != start_record.bet_credits:
             self._report_finding(

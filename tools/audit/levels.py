@@ -307,8 +307,8 @@ class LevelAudit:
 
     def _check_game_start(self, entry: StoredEntry, started_game: GameRecord) -> None:
         """Check the progressive contributions, draws and hits that the entry starting a game records."""
-        game_name, level_record = started_game.game, started_game.levels
-        game = self._games.find(game_name.id, game_name.digest)
+        game_reference, level_record = started_game.game, started_game.levels
+        game = self._games.find(game_reference.id, game_reference.digest)
         participations = () if game is None else self._check_levels_played(entry, game, started_game)
         if game is None or not participations:  # the audit of games reports a missing definition
             return

@@ -74,7 +74,7 @@ _GAME_START_PATTERN: Final = re.compile(
         "bet_credits":(?P<bet_credits>%(amount)b),
         "credit_before_cents":(?P<credit_before_cents>%(amount)b),
         "denomination_cents":(?P<unit_cents>%(amount)b),
-        "game":(?P<game_name>\{[^{}]*\}),
+        "game":(?P<game_reference>\{[^{}]*\}),
         "language":"%(word)b"
         (?>,"outcome":(?P<outcome>null|\{.*\}),"play_id":")(?P=play_id)",
         "steps":\[\{"choice":null,"draws":(?P<draws>%(draws)b)\}\],
@@ -137,7 +137,7 @@ class _GameTerms:
     """The dimensions of the game's transfers (game, paytable, denomination, wager level) as canonical JSON."""
     dimensions_key: DimensionsKey
     """The dimensions of the game's transfers, in the form in which meters use them as a key."""
-    game_name: bytes
+    game_reference: bytes
     """The JSON object with the id, version and digest of the definition."""
     has_spots: bool
     """Whether the game has betting spots; then its settlements must decide exactly the whole stake."""
@@ -402,7 +402,7 @@ class PlainGameFinder:
         match = _GAME_START_PATTERN.fullmatch(body) if len(body) <= _GAME_START_BYTES_MAX else None
         if match is None:
             return None
-        terms = self._find_terms(*match.group("dims", "game_name", "wager", "bet_credits", "unit_cents"))
+        terms = self._find_terms(*match.group("dims", "game_reference", "wager", "bet_credits", "unit_cents"))
         if (
             terms is None
             or not match["play_id"].startswith(b"play-%b-" % match["sequence"])
@@ -478,7 +478,7 @@ class PlainGameFinder:
             encode_canonical_json(outcome.table), terms.game.with_table_state(outcome.table)
         )
         game.stored_table_json = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
-            *(terms.denomination_cents, terms.game_name, game.table.json),
+            *(terms.denomination_cents, terms.game_reference, game.table.json),
         )
         self._tables[terms.game.digest] = game.table
         return not game.table.game.rules.list_standing_bets()
@@ -497,7 +497,7 @@ class PlainGameFinder:
     def _build_terms(
         self,
         dims: bytes,
-        game_name: bytes,
+        game_reference: bytes,
         wager_json: bytes,
         bet_credits_text: bytes,
         denomination_cents_text: bytes,
@@ -506,10 +506,10 @@ class PlainGameFinder:
 
         Return None if a game on these terms is not plain.
         """
-        parsed_game_name = parse_json(game_name)
+        parsed_game_reference = parse_json(game_reference)
         denomination_cents = int(denomination_cents_text)
         wager = Wager.from_json(parse_json(wager_json))
-        definition = self._games.find(parsed_game_name["id"], parsed_game_name["digest"])
+        definition = self._games.find(parsed_game_reference["id"], parsed_game_reference["digest"])
         if definition is None:
             return None
         game = definition.with_table_state(None)
@@ -521,7 +521,7 @@ class PlainGameFinder:
         }
         is_plain = (
             encode_canonical_json({"id": game.id, "version": game.version, "digest": game.digest})
-            == game_name
+            == game_reference
             and encode_canonical_json(expected_dims) == dims
             and encode_canonical_json(wager.to_json()) == wager_json
             and wager.credits == int(bet_credits_text) > 0
@@ -538,7 +538,7 @@ class PlainGameFinder:
         dimensions_key = build_dimensions_key(expected_dims)
         has_spots = bool(game.rules.list_spots())
         terms = _GameTerms(
-            game, wager, denomination_cents, stake_cents, dims, dimensions_key, game_name, has_spots
+            game, wager, denomination_cents, stake_cents, dims, dimensions_key, game_reference, has_spots
         )
         return terms if is_plain else None
 

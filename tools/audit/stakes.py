@@ -15,8 +15,8 @@ from egm.play.entries import GAME_PUSH, TABLE_BETS_RETURNED, GameEndByHand, Game
 from egm.play.keys import TableKey
 from egm.play.records.game_record import (
     GameChoice,
-    GameName,
     GameRecord,
+    GameReference,
     SharedTableState,
     TableBetsReturned,
     TableRecord,
@@ -332,9 +332,9 @@ class StakeAudit:
         if recorded != (None if expected_table is None else to_json(expected_table)):
             self._report_finding(entry, f"state.{storage_key}: expected {expected_table}, found {recorded}")
 
-    def _build_table_keys(self, entry: StoredEntry, game_name: GameName) -> TableStateKeys:
+    def _build_table_keys(self, entry: StoredEntry, game_reference: GameReference) -> TableStateKeys:
         """Return which parts of a game's table state the positions share, and which hold standing bets."""
-        game = self._games.find(game_name.id, game_name.digest)
+        game = self._games.find(game_reference.id, game_reference.digest)
         # entries name their position only if the machine has several; how many does not matter here
         position_count = 2 if "position" in entry.transaction.dims else 1
         return TableStateKeys() if game is None else find_table_keys(game.rules, position_count)

@@ -16,7 +16,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.positions import Position
 from egm.play.entries import GAME_END
 from egm.play.keys import PlayKey
-from egm.play.records.game_record import GameName
+from egm.play.records.game_record import GameReference
 from egm.record_codec import RecordError, from_json
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
@@ -432,7 +432,7 @@ class Auditor:
         """Return the value that the machine has stored under a key after the entries checked so far."""
         return self._ledger.state.get(key)
 
-    def _note_game_from_journal(self, entry: StoredEntry, game: GameName) -> None:
+    def _note_game_from_journal(self, entry: StoredEntry, game: GameReference) -> None:
         """Add a notice at the first game of each definition that is available only from the journal."""
         is_first_game = f"{PlayKey.GAME_DEFINITION}{game.digest}" in entry.state
         if is_first_game and self._available_games.is_only_in_journal(game.id, game.digest):

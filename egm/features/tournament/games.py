@@ -27,7 +27,7 @@ from egm.play.definitions import build_definition_state
 from egm.play.events import BetRequest, ChoiceRequest
 from egm.play.game_messages import send_screen_update
 from egm.play.keys import PlayKey
-from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, LastGame
+from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, GameReference, LastGame
 from egm.play.records.games import GameInProgress, find_tournament_game
 from egm.play.records.played_round import (
     PlayedRound,
@@ -189,7 +189,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     step = play_step(machine, stepped_game, None, game_levels.begin_round(machine, bet, play_id), None)
     game = GameRecord(
         play_id=play_id,
-        game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
+        game=GameReference(id=rules.id, version=rules.version, digest=rules.digest),
         denomination_cents=bet.denomination_cents,
         bet_credits=bet.wager.credits,
         wager=bet.wager,

@@ -22,7 +22,7 @@ AccountAndCents: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameName:
+class GameReference:
     """The identity of a game's definition: id, version and digest."""
 
     id: str
@@ -103,7 +103,7 @@ class GameRecord:
     """The complete record of a game, from its wager to its outcome."""
 
     play_id: str
-    game: GameName
+    game: GameReference
     """The id, version and digest of the definition that the game is played with."""
     denomination_cents: Cents
     bet_credits: Count
@@ -250,7 +250,7 @@ class GamePointer:
 class TableRecord:
     """The state of a table after its last game."""
 
-    game: GameName
+    game: GameReference
     denomination_cents: int
     table_state: JSON = field(metadata=stored_as("table"))
     standing_stakes: tuple[AccountAndCents, ...] = omit_if_default((), key="staked")
@@ -266,7 +266,7 @@ class TableRecord:
 class TableBetsReturned:
     """Standing bets were returned from a table between two games (entry ``table.returned``)."""
 
-    game: GameName
+    game: GameReference
     """The definition of the table's game."""
     denomination_cents: int
     return_reason: Literal["taken_down", "stopped", "changed"] = field(metadata=stored_as("why"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from egm.kernel.machine import Machine
 from egm.play.keys import TableKey
-from egm.play.records.game_record import GameName, GameRecord, SharedTableState, TableRecord
+from egm.play.records.game_record import GameRecord, GameReference, SharedTableState, TableRecord
 from egm.record_codec import to_json
 from meters.transaction import JSON
 from paytables import Game, GameRules
@@ -129,9 +129,9 @@ def read_table(machine: Machine, digest: str) -> TableRecord | None:
     game = _find_game(machine, digest)
     if table is None or game is None:
         return None
-    game_name = GameName(id=game.id, version=game.version, digest=digest)
+    game_reference = GameReference(id=game.id, version=game.version, digest=digest)
     return TableRecord(
-        game=game_name, denomination_cents=machine.selection.denomination_cents, table_state=table
+        game=game_reference, denomination_cents=machine.selection.denomination_cents, table_state=table
     )
 
 

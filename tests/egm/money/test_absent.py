@@ -24,7 +24,7 @@ from egm.money.keys import MoneyKey
 from egm.money.ticket_terms import TicketTerms, find_ticket_terms
 from egm.people import Role
 from egm.play.keys import TableKey
-from egm.play.records.game_record import GameName, TableRecord
+from egm.play.records.game_record import GameReference, TableRecord
 from egm.record_codec import to_json
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import Menu
@@ -213,7 +213,7 @@ class Left:
     [((("pass", 500), ("odds", 2475)), r"\$29\.75 of bets"), ((), "a seat")],
 )
 def test_bets_of_a_removed_position_are_reported_as_money_at_their_game(staked, stake_text):
-    named = GameName(id="maple-craps", version="1.0.0", digest="f4" * 32)
+    named = GameReference(id="maple-craps", version="1.0.0", digest="f4" * 32)
     table = TableRecord(game=named, denomination_cents=25, table_state={"point": 6}, standing_stakes=staked)
     left_values = Left({f"2/{TableKey.TABLE_STATE}{named.digest}": to_json(table)})
     with pytest.raises(

@@ -33,7 +33,7 @@ import tools.audit.jobs
 import tools.audit.levels
 import tools.audit.rounds
 import tools.audit.verify
-from egm.play.records.game_record import GameName, SharedTableState, TableRecord
+from egm.play.records.game_record import GameReference, SharedTableState, TableRecord
 from egm.testing.machine import MachineRig
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
@@ -432,7 +432,7 @@ def begin_round(auditor, entry, _):
 def store_table(auditor, _, played):
     name = played["game"]
     record = TableRecord(
-        game=GameName(id=name["id"], version=name["version"], digest=name["digest"]),
+        game=GameReference(id=name["id"], version=name["version"], digest=name["digest"]),
         denomination_cents=played["denomination_cents"],
         table_state={"point": 4},
     )
