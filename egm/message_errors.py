@@ -18,10 +18,10 @@ def format_first_error(error: ValidationError, data: bytes, default_location: st
     The result is printable ASCII of limited length. ``default_location`` is the location to name if the error does not
     belong to a single field.
     """
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or default_location
+    first_error = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first_error["loc"]) or default_location
     location = _escape_text(where, _LOCATION_LENGTH_MAX)
-    problem = _escape_text(first["msg"], _PROBLEM_LENGTH_MAX)
+    problem = _escape_text(first_error["msg"], _PROBLEM_LENGTH_MAX)
     return f"{location}: {problem} in {data[:_QUOTED_BYTES_MAX]!r}"
 
 

@@ -117,21 +117,21 @@ def replace_public_file(path: Path, data: str | bytes) -> None:
 
 def _replace_file(path: Path, data: str | bytes, mode: int) -> None:
     """Write a file with the permissions ``mode``, replacing any old one durably and atomically."""
-    fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)
-    _write_file(fresh, data, mode)
-    fresh.replace(path)
+    new_path = path.with_name(path.name + ".new")
+    new_path.unlink(missing_ok=True)
+    _write_file(new_path, data, mode)
+    new_path.replace(path)
     sync_folder(path.parent)
 
 
 def replace_transient_file(path: Path, data: str | bytes) -> None:
     """Write a file that only its owner can read, without syncing it: for files that are rewritten at each start."""
-    fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    new_path = path.with_name(path.name + ".new")
+    new_path.unlink(missing_ok=True)
+    descriptor = os.open(new_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data.encode() if isinstance(data, str) else data)
-    fresh.replace(path)
+    new_path.replace(path)
 
 
 def sync_folder(folder: Path) -> None:

@@ -71,8 +71,12 @@ class Archivist:
         checkpoints = self._source.walk(
             (checkpoint.CHECKPOINT_KIND,), last_archived + segment_size - 1, None, 1, newest_first=False
         )
-        last = next(checkpoints, None)
-        return None if last is None or last.sequence > sequence - unarchived_entries else last.sequence
+        last_checkpoint = next(checkpoints, None)
+        return (
+            None
+            if last_checkpoint is None or last_checkpoint.sequence > sequence - unarchived_entries
+            else last_checkpoint.sequence
+        )
 
     def write_segment_in_steps(
         self, boundary: ArchiveEnd | None, last_sequence: int, genesis_body: str
@@ -202,8 +206,8 @@ class Archivist:
             if any(file.size() != size for file in files):
                 return False
             for at in range(0, size, _BYTES_PER_ARCHIVING_STEP):
-                first, *other_parts = (file.read_at(at, _BYTES_PER_ARCHIVING_STEP) for file in files)
-                if any(other != first for other in other_parts):
+                first_part, *other_parts = (file.read_at(at, _BYTES_PER_ARCHIVING_STEP) for file in files)
+                if any(other != first_part for other in other_parts):
                     return False
                 yield
         finally:

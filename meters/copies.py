@@ -276,14 +276,15 @@ class JournalCopies:
 
         Then verify the log and return the new scan.
         """
-        last, _ = self.database.read_head()
+        last_sequence, _ = self.database.read_head()
         base = self.database.read_head_before_first()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
         damaged_segment_start = scan.damaged_segment_start if scan.damaged_segment_start > base[0] else 1
         last_intact = max(scan.damaged_segment_start - 1, base[0])
-        if scan.sequence > last or last_intact > last:
+        if scan.sequence > last_sequence or last_intact > last_sequence:
             raise JournalDamaged(
-                "both copies", f"the first ends at entry {last}, and the second is damaged: {scan.damage}"
+                "both copies",
+                f"the first ends at entry {last_sequence}, and the second is damaged: {scan.damage}",
             )
         log.rename_as_evidence(damaged_segment_start)
         scan_before = log.scan()
@@ -298,7 +299,7 @@ class JournalCopies:
             raise JournalDamaged("both copies", f"they disagree at entry {last_intact}; {scan.damage}")
         _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_intact)))
         scan_after = log.scan()
-        if scan_after.damage or scan_after.sequence != last:
+        if scan_after.damage or scan_after.sequence != last_sequence:
             raise JournalDamaged(
                 SECOND_COPY_NAME, f"it cannot be rewritten: {scan_after.damage}; before: {scan.damage}"
             )
@@ -310,23 +311,23 @@ class JournalCopies:
 
         Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
         """
-        last, head_hex = self.database.read_head()
-        last_common = min(last, scan.sequence)
-        database_hash = head_hex if last_common == last else self.database.read_hash(last_common)
+        last_sequence, head_hex = self.database.read_head()
+        last_common = min(last_sequence, scan.sequence)
+        database_hash = head_hex if last_common == last_sequence else self.database.read_hash(last_common)
         log_hash = scan.head_hex if last_common == scan.sequence else log.read_hash(last_common)
         if database_hash != log_hash:
             raise JournalDamaged(
                 "both copies",
                 f"they differ at entry {last_common}: the first has the hash {database_hash}, the second {log_hash}",
             )
-        missing_entries = max(last, scan.sequence) - last_common
+        missing_entries = max(last_sequence, scan.sequence) - last_common
         if not missing_entries:
             return
-        if last < scan.sequence:
-            self.database.append_entries(self._iter_entries_checking_macs(log.iter_entries(last)))
+        if last_sequence < scan.sequence:
+            self.database.append_entries(self._iter_entries_checking_macs(log.iter_entries(last_sequence)))
         else:
             _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_common)))
-        copy_name = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME
+        copy_name = FIRST_COPY_NAME if last_sequence < scan.sequence else SECOND_COPY_NAME
         kind = MemoryFindingKind.COMPLETED if missing_entries == 1 else MemoryFindingKind.REPAIRED
         self.findings.append(
             MemoryFinding(
@@ -337,13 +338,13 @@ class JournalCopies:
         )
 
     def _iter_entries_checking_macs(
-        self, items: Iterable[AuthenticatedEntry]
+        self, authenticated_entries: Iterable[AuthenticatedEntry]
     ) -> Iterable[AuthenticatedEntry]:
         """Yield the entries in order, so that they can be written to the other copy without a forgery.
 
         Raises :class:`JournalDamaged` at the first entry without this machine's valid MAC.
         """
-        for item in items:
+        for item in authenticated_entries:
             check_mac(item, self._key)
             yield item
 
@@ -436,10 +437,10 @@ class JournalCopies:
         end starts again at the beginning, so the whole of both copies is read repeatedly while the machine
         runs. Raises :class:`JournalDamaged`.
         """
-        last = self.database.read_head()
-        if last != (sequence, head_hex):
+        last_head = self.database.read_head()
+        if last_head != (sequence, head_hex):
             raise JournalDamaged(
-                FIRST_COPY_NAME, f"it ends at entry {last[0]}, but entry {sequence} was acknowledged"
+                FIRST_COPY_NAME, f"it ends at entry {last_head[0]}, but entry {sequence} was acknowledged"
             )
         self.database.scrub(_SCRUB_PAGE_COUNT)
         if self.log is not None:
@@ -448,9 +449,9 @@ class JournalCopies:
             self.log.remove_oldest_segment_through(self.database.read_first_sequence() - 1)
 
 
-def _append_all(log: LogCopy, items: Iterable[AuthenticatedEntry]) -> None:
-    """Append ``items`` to the journal's log and make them durable."""
-    for item in items:
+def _append_all(log: LogCopy, authenticated_entries: Iterable[AuthenticatedEntry]) -> None:
+    """Append ``authenticated_entries`` to the journal's log and make them durable."""
+    for item in authenticated_entries:
         log.write(item)
     log.sync()
 

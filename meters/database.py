@@ -210,9 +210,9 @@ class DatabaseReader:
         """Return every kind of entry in the database, sorted (one index step per kind)."""
         kind_names: list[str] = []
         while True:
-            last = kind_names[-1] if kind_names else ""
+            last_kind = kind_names[-1] if kind_names else ""
             row = self.run_sql(
-                "SELECT kind FROM entries WHERE kind > ? ORDER BY kind LIMIT 1", (last,)
+                "SELECT kind FROM entries WHERE kind > ? ORDER BY kind LIMIT 1", (last_kind,)
             ).fetchone()
             if row is None:
                 return kind_names
@@ -325,7 +325,11 @@ class WritableDatabase(DatabaseReader):
 
     @classmethod
     def create_with_entries(
-        cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[AuthenticatedEntry]
+        cls,
+        storage: Storage,
+        folder: Path,
+        key: MachineKey,
+        authenticated_entries: Iterable[AuthenticatedEntry],
     ) -> None:
         """Create the journal's first copy in ``folder`` with these entries, completely or not at all.
 
@@ -344,7 +348,7 @@ class WritableDatabase(DatabaseReader):
             for statement in _CREATE_TABLES_SQL:
                 reader.run_sql(statement)
             sequence_before = None
-            for item in items:
+            for item in authenticated_entries:
                 sequence_before = item.entry.sequence - 1 if sequence_before is None else sequence_before
                 reader.run_sql(_INSERT_ENTRY_SQL, _build_row(item))
             reader.run_sql("INSERT INTO archived VALUES (?)", (sequence_before or 0,))
@@ -417,17 +421,17 @@ class WritableDatabase(DatabaseReader):
 
         Raises :class:`JournalDamaged`.
         """
-        first, last, count = self.run_sql(
+        first_sequence, last_sequence, count = self.run_sql(
             "SELECT min(sequence), max(sequence), count(*) FROM entries"
         ).fetchone()
         last_archived = self.run_sql("SELECT through FROM archived").fetchone()[0]
-        if count and (first, last) != (last_archived + 1, last_archived + count):
+        if count and (first_sequence, last_sequence) != (last_archived + 1, last_archived + count):
             raise JournalDamaged(
                 str(self._path),
                 f"expected {count} entries from {last_archived + 1} to {last_archived + count}, found"
-                f" {first} to {last}",
+                f" {first_sequence} to {last_sequence}",
             )
-        self._first_sequence = first or 1
+        self._first_sequence = first_sequence or 1
 
     def close(self) -> None:
         """Close SQLite's files of the database, and after them the file descriptor used for page checksums."""
@@ -460,12 +464,12 @@ class WritableDatabase(DatabaseReader):
         self.run_sql("DELETE FROM entries WHERE sequence <= ?", (last_removed,))
         self._first_sequence = last_removed + 1
 
-    def append_entries(self, items: Iterable[AuthenticatedEntry]) -> None:
+    def append_entries(self, authenticated_entries: Iterable[AuthenticatedEntry]) -> None:
         """Append journal entries in one transaction, for repairs from the other copy."""
         try:
             self.run_sql("BEGIN IMMEDIATE")
             self._has_unmoved_wal = True
-            for item in items:
+            for item in authenticated_entries:
                 self.run_sql(_INSERT_ENTRY_SQL, _build_row(item))
             self.run_sql("COMMIT")
         except BaseException:

@@ -254,15 +254,15 @@ def _decode_content(raw: dict[str, object], body: bytes) -> StoredEntry:
     Raises ``ValueError`` if it is not a valid entry.
     """
     try:
-        sequence, previous = raw["sequence"], raw["previous"]
+        sequence, previous_hex = raw["sequence"], raw["previous"]
         if type(sequence) is not int or sequence < 1:
             raise build_field_error(raw, "sequence", "an entry number of 1 or more")
-        if type(previous) is not str or len(previous) != _HASH_DIGIT_COUNT:
+        if type(previous_hex) is not str or len(previous_hex) != _HASH_DIGIT_COUNT:
             raise build_field_error(raw, "previous", f"a hash of {_HASH_DIGIT_COUNT} digits")
         return StoredEntry(
             sequence=sequence,
             time_utc=_parse_time(raw["time"]),
-            previous_hex=previous,
+            previous_hex=previous_hex,
             hash_hex=hashlib.sha256(body).hexdigest(),
             transaction=_read_back(raw, body),
             body=body,

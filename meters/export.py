@@ -123,10 +123,10 @@ class ExportReader:
         """What is wrong with the footer, or ""; valid after :meth:`iter_bodies` has ended."""
         self._line = 0
         """The number of lines read so far."""
-        first = self._read_next_line()
-        self._digest.update(first)
+        first_line = self._read_next_line()
+        self._digest.update(first_line)
         try:
-            raw = parse_json(first)
+            raw = parse_json(first_line)
             if read_field(raw, "format") != EXPORT_FORMAT:
                 raise build_field_error(raw, "format", repr(EXPORT_FORMAT))
             self.header = ExportHeader(
@@ -137,7 +137,7 @@ class ExportReader:
                 read_entry_number_field(raw, "after") if "after" in raw else 0,
             )
         except ValueError as error:
-            reason = str(error) if first else "the file is empty"
+            reason = str(error) if first_line else "the file is empty"
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({reason})") from error
 
     def iter_bodies(self) -> Iterator[bytes]:
@@ -145,13 +145,13 @@ class ExportReader:
 
         Raises :class:`JournalDamaged` for a line that is longer than any entry.
         """
-        last: bytes | None = None
+        last_line: bytes | None = None
         while line := self._read_next_line():
-            if last is not None:
-                self._digest.update(last)
-                yield last.removesuffix(b"\n")
-            last = line
-        self.footer_fault = self._find_footer_error(last or b"")
+            if last_line is not None:
+                self._digest.update(last_line)
+                yield last_line.removesuffix(b"\n")
+            last_line = line
+        self.footer_fault = self._find_footer_error(last_line or b"")
 
     def iter_entries(self) -> Iterator[StoredEntry]:
         """Yield each exported entry; then set :attr:`footer_fault`.

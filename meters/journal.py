@@ -310,14 +310,14 @@ class Journal(JournalView):
 
         Entries are ordered by their sequence, never by their time.
         """
-        last = next(self._copies.database.walk((), 0, None, 1, newest_first=True)).time_utc
+        last_time_utc = next(self._copies.database.walk((), 0, None, 1, newest_first=True)).time_utc
         now = self._now()
-        if now < last:
+        if now < last_time_utc:
             self._write(
                 Transaction(
                     id=f"clock.changed:{self.sequence + 1}",
                     kind="clock.changed",
-                    record={"last_entry": last.isoformat(), "now": now.isoformat()},
+                    record={"last_entry": last_time_utc.isoformat(), "now": now.isoformat()},
                 )
             )
 
@@ -362,8 +362,12 @@ class Journal(JournalView):
             )
             for path in written_files
         ]
-        newest = next(self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
-        self._allow_removal_of_archived(None if newest is None else read_checkpoint_archive_end(newest))
+        newest_checkpoint = next(
+            self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
+        )
+        self._allow_removal_of_archived(
+            None if newest_checkpoint is None else read_checkpoint_archive_end(newest_checkpoint)
+        )
 
     def close(self) -> None:
         """Sign a last checkpoint (unless the journal has failed), close its files and release its folders."""
@@ -580,13 +584,13 @@ class Journal(JournalView):
             < policy.entries_archived_together_min + policy.newest_entries_not_archived
         ):
             return None
-        last = archivist.find_next_segment_end(
+        last_sequence = archivist.find_next_segment_end(
             boundary, policy.entries_archived_together_min, policy.newest_entries_not_archived, self.sequence
         )
         return (
             None
-            if last is None
-            else archivist.write_segment_in_steps(boundary, last, self.genesis.body.decode())
+            if last_sequence is None
+            else archivist.write_segment_in_steps(boundary, last_sequence, self.genesis.body.decode())
         )
 
     def _record_archive_event(self, code: str, reason: str) -> None:

@@ -210,9 +210,11 @@ class LogCopy:
         self._check_header(path, data, sequence, head_hex)
         limit = _find_records_end(data)
         if limit < len(data):
-            _, last, digest = _TRAILER_STRUCT.unpack_from(data, limit)
+            _, last_sequence, digest = _TRAILER_STRUCT.unpack_from(data, limit)
             if hashlib.sha256(memoryview(data)[: limit + _TRAILER_STRUCT.size]).digest() == data[-32:]:
-                return _LogSegment(first_sequence, last, digest.hex(), limit, len(data), is_closed=True)
+                return _LogSegment(
+                    first_sequence, last_sequence, digest.hex(), limit, len(data), is_closed=True
+                )
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         last_record_offset = end_offset = _SEGMENT_HEADER_SIZE_BYTES
         for item, end_after in _iter_records(path, data, limit, sequence, head_hex):
@@ -248,12 +250,12 @@ class LogCopy:
                 continue
             path = self._build_segment_path(first)
             data = read_file(self._storage, path) or b""
-            magic, start, previous = (
+            magic, start, previous_hash = (
                 _HEADER_STRUCT.unpack_from(data) if len(data) >= _SEGMENT_HEADER_SIZE_BYTES else (b"", 0, b"")
             )
             if magic not in _READABLE_LOG_MAGICS or start != first:
                 raise JournalDamaged(str(path), f"the header is not that of entry {first}")
-            for item, _ in _iter_records(path, data, _find_records_end(data), first - 1, previous.hex()):
+            for item, _ in _iter_records(path, data, _find_records_end(data), first - 1, previous_hash.hex()):
                 if item.entry.sequence > after_sequence:
                     yield item
                 if item.entry.sequence == until:

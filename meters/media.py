@@ -119,20 +119,20 @@ def find_pairing(storage: Storage, state_folder: Path, second_folder: Path, mach
     a different machine, :class:`JournalUnwritable` if the first medium cannot be read, or if the media are swapped or
     were never used together.
     """
-    first = MediumLabel.read(storage, state_folder)
+    first_label = MediumLabel.read(storage, state_folder)
     try:
         second = MediumLabel.read(storage, second_folder)
         has_key = storage.exists(second_folder / KEY_FILE_NAME)
     except JournalUnwritable as error:
-        return MediaPairing(journal_exists=first is not None, second_medium_error=str(error))
+        return MediaPairing(journal_exists=first_label is not None, second_medium_error=str(error))
     # If only the second medium belongs to a different machine, that is no error: it is not used (see _pair_labels).
-    if first is not None:
-        _check_machine(first, state_folder, machine_id)
+    if first_label is not None:
+        _check_machine(first_label, state_folder, machine_id)
     elif second is not None:
         _check_machine(second, second_folder, machine_id)
-    if first is not None and second is not None:
-        return _pair_labels(first, second, state_folder, second_folder)
-    if first is not None:
+    if first_label is not None and second is not None:
+        return _pair_labels(first_label, second, state_folder, second_folder)
+    if first_label is not None:
         return _pair_without_second_label(storage, state_folder, second_folder, has_key=has_key)
     if second is not None:
         return _pair_without_first(storage, second, state_folder, second_folder)
@@ -273,10 +273,15 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
         for stored in stored_labels
     ]
     ids = [create_medium_id(storage) if stored is None else stored.id for stored in old_labels]
-    first, second = old_labels
+    first_label, second = old_labels
     pairing_number = max((stored.pairing_number for stored in old_labels if stored is not None), default=1)
     is_second_new = second is not None and bool(second.inserted_by)
-    if first is not None and second is not None and not is_second_new and not _are_paired(first, second):
+    if (
+        first_label is not None
+        and second is not None
+        and not is_second_new
+        and not _are_paired(first_label, second)
+    ):
         pairing_number += 1
     for n in (0, 1) if is_second_new else (1, 0):
         stored_label = old_labels[n]
@@ -300,27 +305,28 @@ def replace_second(
     medium has no label, or if the medium in ``second_folder`` is in use: it belongs to a different machine, or is
     the current second medium of this one.
     """
-    first = MediumLabel.read(storage, state_folder)
-    if first is None or not inserted_by.strip():
+    first_label = MediumLabel.read(storage, state_folder)
+    if first_label is None or not inserted_by.strip():
         raise JournalDamaged(
             str(state_folder),
             "the second medium can be replaced only if this one has a label and the person is named",
         )
     old_label = MediumLabel.read(storage, second_folder)
     if old_label is not None and (
-        old_label.machine_fingerprint != first.machine_fingerprint or old_label.id == first.other_medium_id
+        old_label.machine_fingerprint != first_label.machine_fingerprint
+        or old_label.id == first_label.other_medium_id
     ):
         owner = old_label.machine_id or old_label.machine_fingerprint
         raise JournalDamaged(
             str(second_folder), f"the medium is in use as the {old_label.name} of machine {owner}"
         )
     new_label = MediumLabel(
-        first.machine_fingerprint,
-        first.machine_id,
+        first_label.machine_fingerprint,
+        first_label.machine_id,
         MediumName.SECOND,
         create_medium_id(storage),
-        first.id,
-        first.pairing_number + 1,
+        first_label.id,
+        first_label.pairing_number + 1,
         inserted_by,
     )
     storage.make_folder(second_folder)

@@ -130,14 +130,14 @@ class MirroredValue:
                 locations = " and ".join(str(copy.folder / self._name) for copy in copies)
                 raise JournalDamaged(locations, reasons or "it is missing")
             return None
-        best = max(intact_copies, key=lambda copy: copy.generation)
+        best_copy = max(intact_copies, key=lambda copy: copy.generation)
         for copy in intact_copies:
-            if copy.generation == best.generation and copy.value != best.value:
+            if copy.generation == best_copy.generation and copy.value != best_copy.value:
                 raise JournalDamaged(
-                    f"{best.folder / self._name} and {copy.folder / self._name}",
-                    f"generation {best.generation} has two different contents",
+                    f"{best_copy.folder / self._name} and {copy.folder / self._name}",
+                    f"generation {best_copy.generation} has two different contents",
                 )
-        return best
+        return best_copy
 
     def _read_copy(self, folder: Path) -> _ValueCopy:
         """Return the copy of a mirrored value in one folder.

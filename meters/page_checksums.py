@@ -98,11 +98,11 @@ class PageChecksums:
         Return the page with which to continue; after the last page, 1. Raises :class:`JournalDamaged` at a bad
         page.
         """
-        last = min(first_page + page_count - 1, len(self._sums))
-        for page, page_sum in self._read_sums(range(first_page, last + 1)):
+        last_page = min(first_page + page_count - 1, len(self._sums))
+        for page, page_sum in self._read_sums(range(first_page, last_page + 1)):
             if page_sum != self._sums[page - 1] and page not in self._pages_being_moved:
                 raise JournalDamaged(f"{self._path} page {page}", "the page is not what was written")
-        return last + 1 if last < len(self._sums) else 1
+        return last_page + 1 if last_page < len(self._sums) else 1
 
     def _read_sums(self, pages: range) -> Iterator[tuple[int, int]]:
         """Yield the number and CRC-32 of each of these pages, read from the database file."""

@@ -272,7 +272,7 @@ class Segment:
         Raises :class:`JournalDamaged`.
         """
         blocks = self.trailer.blocks
-        first, end, previous_hex = blocks[block_index]
+        first_sequence, end, previous_hex = blocks[block_index]
         start = blocks[block_index - 1].end_offset if block_index else 0
         end_of_segment = SegmentBlock(self.trailer.last_sequence + 1, 0, self.trailer.head_hex)
         next_block = blocks[block_index + 1] if block_index + 1 < len(blocks) else end_of_segment
@@ -291,9 +291,12 @@ class Segment:
             body = line[1:] if line[:1] == _UNSHORTENED_MARK else restore_previous_hash(line, previous_hex)
             previous_hex = hashlib.sha256(body).hexdigest()
             bodies.append((body, previous_hex))
-        if (first + len(bodies), previous_hex) != (next_block.first_sequence, next_block.previous_hex):
+        if (first_sequence + len(bodies), previous_hex) != (
+            next_block.first_sequence,
+            next_block.previous_hex,
+        ):
             raise JournalDamaged(
                 location,
-                f"its entries differ from those that were signed, {first} to {next_block.first_sequence - 1}",
+                f"its entries differ from those that were signed, {first_sequence} to {next_block.first_sequence - 1}",
             )
         return bodies

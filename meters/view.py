@@ -236,10 +236,12 @@ class JournalView:
         base = self._database.read_first_sequence() - 1
         boundary = self._read_archive_end()
         if base > (0 if boundary is None else boundary.last_sequence):
-            newest = next(
+            newest_checkpoint = next(
                 self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
             )
-            newest_archive_end = None if newest is None else read_checkpoint_archive_end(newest)
+            newest_archive_end = (
+                None if newest_checkpoint is None else read_checkpoint_archive_end(newest_checkpoint)
+            )
             self._known = self._ledger.state.get(ARCHIVE_END_KEY), newest_archive_end
         return base
 
@@ -314,8 +316,10 @@ def load_ledger(database: DatabaseReader, key: MachineKey | None = None) -> tupl
     """
     location = "journal"
     base, _ = database.read_head_before_first()
-    newest = next(database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
-    known_boundary = None if newest is None else read_checkpoint_archive_end(newest)
+    newest_checkpoint = next(
+        database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
+    )
+    known_boundary = None if newest_checkpoint is None else read_checkpoint_archive_end(newest_checkpoint)
     if base and known_boundary is None:
         raise JournalDamaged(
             location, f"entries 1 to {base} are missing, and no checkpoint states that they are archived"
@@ -327,9 +331,9 @@ def load_ledger(database: DatabaseReader, key: MachineKey | None = None) -> tupl
     )
     public_key = checkpoint.read_public_key(genesis, location)
     ledger = Ledger()
-    if newest is not None:
-        saved = checkpoint.check_checkpoint(newest, public_key, location)
-        ledger = checkpoint.decode_ledger(saved, newest.sequence, newest.hash_hex)
+    if newest_checkpoint is not None:
+        saved = checkpoint.check_checkpoint(newest_checkpoint, public_key, location)
+        ledger = checkpoint.decode_ledger(saved, newest_checkpoint.sequence, newest_checkpoint.hash_hex)
     for item in database.iter_entries(ledger.sequence):
         if key is not None:
             check_mac(item, key)

@@ -341,17 +341,17 @@ class BetAnalysis:
     @property
     def rtp_of_all_staked(self) -> Fraction:
         """Return the return per credit staked in the round, raises included, under the strategy."""
-        staked = self.cost_credits if self.mean_staked_credits is None else self.mean_staked_credits
-        return 1 + (self.rtp - 1) * self.cost_credits / staked
+        staked_credits = self.cost_credits if self.mean_staked_credits is None else self.mean_staked_credits
+        return 1 + (self.rtp - 1) * self.cost_credits / staked_credits
 
     @property
     def max_win_credits_with_double_up(self) -> int | None:
         """Return an upper bound on the win of one game, double-up included; None if it was not computed."""
-        highest = self.max_win_credits
+        highest_win = self.max_win_credits
         return (
-            highest
-            if highest is None or self.double_up is None
-            else max(highest, self.double_up.max_win_credits)
+            highest_win
+            if highest_win is None or self.double_up is None
+            else max(highest_win, self.double_up.max_win_credits)
         )
 
     @property
@@ -470,5 +470,5 @@ def compute_confidence_band(
     rtp: float, sigma: float, game_count: int, quantile: float = 1.65
 ) -> tuple[float, float]:
     """Return the confidence interval of a game's return over ``game_count`` games, RTP -+ z sigma / sqrt(n)."""
-    half = quantile * sigma / math.sqrt(game_count)
-    return rtp - half, rtp + half
+    half_width = quantile * sigma / math.sqrt(game_count)
+    return rtp - half_width, rtp + half_width

@@ -137,14 +137,14 @@ def _iter_named_files(definition_data: Mapping[str, Any], file: str) -> Iterator
     for kind in ("pictures", "sounds"):
         table = art.get(kind, {}) if isinstance(art, Mapping) else {}
         for key, name in table.items() if isinstance(table, Mapping) else ():
-            where = f"art.{kind}.{key}"
+            definition_key = f"art.{kind}.{key}"
             if not isinstance(name, str) or not _ASSET_NAME_PATTERN.fullmatch(name):
                 raise DefinitionError(
                     file,
-                    where,
+                    definition_key,
                     f"{name!r} must be the name of a file in the definition's folder, without a path",
                 )
-            yield where, name
+            yield definition_key, name
 
 
 def _read_asset(file_name: str, definition_path: Path, definition_key: str) -> SourceFile:
@@ -176,9 +176,9 @@ def _find_png_error(file_bytes: bytes) -> str:
     if not file_bytes.startswith(_PNG_SIGNATURE) or len(file_bytes) < 33:
         return "is not a PNG file"
     width, height = (int.from_bytes(file_bytes[offset : offset + 4]) for offset in (16, 20))
-    least, most = PICTURE_PIXELS_RANGE
-    if not (least <= width <= most and least <= height <= most):
-        return f"is {width} x {height} pixels; {least} to {most} each way are taken"
+    pixels_min, pixels_max = PICTURE_PIXELS_RANGE
+    if not (pixels_min <= width <= pixels_max and pixels_min <= height <= pixels_max):
+        return f"is {width} x {height} pixels; {pixels_min} to {pixels_max} each way are taken"
     return ""
 
 
@@ -195,16 +195,16 @@ def _find_svg_error(file_bytes: bytes) -> str:
         """Count an SVG element with its shapes and numbers, and record as errors what the screen cannot draw of it."""
         nonlocal count, numbers, shapes
         count += 1
-        plain = name.rpartition("}")[2].lower()
-        shapes += plain in _SVG_SHAPE_ELEMENTS
+        plain_name = name.rpartition("}")[2].lower()
+        shapes += plain_name in _SVG_SHAPE_ELEMENTS
         numbers += sum(len(_SVG_NUMBER_PATTERN.findall(attributes.get(key, ""))) for key in ("d", "points"))
         check_style(
             ";".join(f"{key}:{value}" if key != "style" else value for key, value in attributes.items())
         )
         errors.extend(_iter_size_errors(attributes) if count == 1 else ())
         if count == 1 and name != f"{_SVG_NAMESPACE}}}svg":
-            errors.append(f"its root is <{plain}>, not an <svg> of {_SVG_NAMESPACE}")
-        errors.extend(_iter_element_errors(plain, attributes))
+            errors.append(f"its root is <{plain_name}>, not an <svg> of {_SVG_NAMESPACE}")
+        errors.extend(_iter_element_errors(plain_name, attributes))
 
     def check_style(text: str) -> None:
         """Record as errors what the screen cannot draw of an SVG style."""

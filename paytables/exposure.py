@@ -114,9 +114,9 @@ class _ReachableStakes:
 
         All raises of the bet are included. Its other options, such as insurance, are all taken or all left.
         """
-        staked = (1 + spot.reserve_per_credit) * credits_
-        sums: ReachableSumsMask = 1 << floor(staked) | 1 << floor(
-            staked + spot.optional_per_credit * credits_
+        staked_credits = (1 + spot.reserve_per_credit) * credits_
+        sums: ReachableSumsMask = 1 << floor(staked_credits) | 1 << floor(
+            staked_credits + spot.optional_per_credit * credits_
         )
         for dependent_spot in self._spots_by_required_spot[spot.id]:
             sums = self._add_sums(sums, self._find_dependent_sums(dependent_spot, credits_))

@@ -30,10 +30,13 @@ _LANGUAGES: Final = frozenset({"en", "fr"})
 
 def remove_binding_digest(definition_data: Mapping[str, object]) -> Mapping[str, object]:
     """Return a definition with the digest removed from its table ``[proved]``, as the families' data models expect."""
-    proved = definition_data.get(PROVED_KEY)
-    if not isinstance(proved, Mapping) or DIGEST_KEY not in proved:
+    proved_figures = definition_data.get(PROVED_KEY)
+    if not isinstance(proved_figures, Mapping) or DIGEST_KEY not in proved_figures:
         return definition_data
-    return {**definition_data, PROVED_KEY: {key: value for key, value in proved.items() if key != DIGEST_KEY}}
+    return {
+        **definition_data,
+        PROVED_KEY: {key: value for key, value in proved_figures.items() if key != DIGEST_KEY},
+    }
 
 
 def add_binding_digest(definition_data: Mapping[str, object]) -> dict[str, object]:
@@ -45,9 +48,13 @@ def add_binding_digest(definition_data: Mapping[str, object]) -> dict[str, objec
 
 def check_binding_digest(definition_data: Mapping[str, object], file: str) -> None:
     """Raise :class:`DefinitionError` if the stored figures were changed or belong to other rules."""
-    proved = definition_data.get(PROVED_KEY)
-    if isinstance(proved, Mapping) and proved and proved.get(DIGEST_KEY) != _compute_digest(definition_data):
-        difference = "is of other rules or other figures" if DIGEST_KEY in proved else "is missing"
+    proved_figures = definition_data.get(PROVED_KEY)
+    if (
+        isinstance(proved_figures, Mapping)
+        and proved_figures
+        and proved_figures.get(DIGEST_KEY) != _compute_digest(definition_data)
+    ):
+        difference = "is of other rules or other figures" if DIGEST_KEY in proved_figures else "is missing"
         reason = (
             f"{difference}: `python -m tools.dev prove {file}` computes [proved] again; "
             "without [proved], the figures are computed when they are needed"

@@ -63,12 +63,12 @@ def _find_numbers(definition_part: object) -> set[int]:
     if isinstance(definition_part, int):
         return {definition_part}
     if isinstance(definition_part, str):
-        words = definition_part.split()
+        key_words = definition_part.split()
         return {
             *find_mentioned_numbers(definition_part),
             *map(int, _PLAIN_NUMBER_PATTERN.findall(definition_part)),
-            len(words),
-            *Counter(words).values(),
+            len(key_words),
+            *Counter(key_words).values(),
         }
     if isinstance(definition_part, dict):
         number_sets = [_find_numbers(part) for pair in definition_part.items() for part in pair]

@@ -57,8 +57,8 @@ class Odds:
         match = ODDS_PATTERN.fullmatch(text)
         if match is None:
             raise ValueError(f'{text!r} is not valid odds: write "35:1" (net), or "x36" (stake included)')
-        won, to, total = match.groups()
-        net = Fraction(total) - 1 if total else Fraction(won) / int(to)
+        won_part, to, total = match.groups()
+        net = Fraction(total) - 1 if total else Fraction(won_part) / int(to)
         if net < 0:
             raise ValueError(f"{text!r} returns less than the stake; odds are at least 0:1 or x1")
         return cls(text, net)
@@ -85,8 +85,8 @@ class Odds:
             return {"en": "the stake back", "fr": "la mise rendue"}
         if self.net == 1:
             return {"en": "even money", "fr": "à l'égalité"}
-        won, to = self.text.split(":")
-        return {"en": f"{won} to {to}", "fr": f"{won.replace('.', ',')} à {to}"}
+        won_part, to = self.text.split(":")
+        return {"en": f"{won_part} to {to}", "fr": f"{won_part.replace('.', ',')} à {to}"}
 
     def compute_total_return(self, credits_: int, rounding: Literal["down"] | None = None) -> int:
         """Return what a won stake of ``credits_`` returns in total, the stake included, in whole credits.
@@ -354,13 +354,15 @@ class TableLayout:
         for spot in self.spots:
             if spot.required_spot is not None:
                 required_bets.check_required_bet(spot, spot.required_spot, bets_after)
-            other = next((spot_id for spot_id in spot.excluded_spots if bets_after.get(spot_id)), None)
-            if other is not None and bets_after.get(spot.id):
-                raise WagerError(f"bets.{spot.id}: cannot be combined with a bet on {other!r}")
-        total, most = sum(bets_after.values()), self.table.stake_max_credits
-        if most is not None and total > most:
+            excluded_spot = next(
+                (spot_id for spot_id in spot.excluded_spots if bets_after.get(spot_id)), None
+            )
+            if excluded_spot is not None and bets_after.get(spot.id):
+                raise WagerError(f"bets.{spot.id}: cannot be combined with a bet on {excluded_spot!r}")
+        total, stake_max = sum(bets_after.values()), self.table.stake_max_credits
+        if stake_max is not None and total > stake_max:
             raise WagerError(
-                f"bets: would be {format_count(total, 'credit')} on the table, which allows {most:,} at most"
+                f"bets: would be {format_count(total, 'credit')} on the table, which allows {stake_max:,} at most"
             )
 
     def compute_raise_reserve(self, bets: Iterable[Bet]) -> int:
@@ -460,12 +462,12 @@ class TableLayout:
 
         ``highest_returns`` has the most credits that the round may return to each seat, by seat number.
         """
-        most = self.table.win_max_credits
+        win_max = self.table.win_max_credits
         for seat, credits_ in highest_returns.items():
-            if most is not None and credits_ > most:
+            if win_max is not None and credits_ > win_max:
                 raise WagerError(
                     f"bets: the round could return {format_count(credits_, 'credit')} to seat {seat}; "
-                    f"the table allows {most:,} at most"
+                    f"the table allows {win_max:,} at most"
                 )
 
     def to_json(self) -> dict[str, object]:
@@ -674,7 +676,7 @@ def analyse_cases(
     unit = lcm(*{case.weight.denominator for case in cases})
     wins: dict[int, int] = defaultdict(int)
     prizes: dict[tuple[str, str, int], int] = defaultdict(int)
-    shared: set[tuple[str, str, int]] = set()  # prizes with a weight that is an exact share
+    shared_prizes: set[tuple[str, str, int]] = set()  # prizes with a weight that is an exact share
     total_weight = added_weight = 0
     for case in cases:
         weight = case.weight.numerator * (unit // case.weight.denominator)
@@ -686,7 +688,7 @@ def analyse_cases(
                 key = (settlement.name, settlement.spot, settlement.credits)
                 prizes[key] += weight
                 if not isinstance(case.weight, int):
-                    shared.add(key)
+                    shared_prizes.add(key)
     distribution, cost = build_distribution(wins), wager.credits
     is_counted = all(isinstance(case.weight, int) for case in cases)
     figures = BetAnalysis(
@@ -708,7 +710,7 @@ def analyse_cases(
                 credits=credits_,
                 rate=Fraction(weight, total_weight),
                 rtp=Fraction(weight * credits_, total_weight * cost),
-                winning_case_count=None if (prize, spot, credits_) in shared else weight // unit,
+                winning_case_count=None if (prize, spot, credits_) in shared_prizes else weight // unit,
             )
             for (prize, spot, credits_), weight in prizes.items()
         ),

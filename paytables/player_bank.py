@@ -94,8 +94,8 @@ class BankTurn:
 
     def to_json(self) -> dict[str, object]:
         """Return the turn to be the bank as the table state stores it."""
-        last = {} if self.last_bank_seat is None else {"last": self.last_bank_seat}
-        return {"seat": self.seat, "took_part": list(self.eligible_seats), **last}
+        last_bank_seat = {} if self.last_bank_seat is None else {"last": self.last_bank_seat}
+        return {"seat": self.seat, "took_part": list(self.eligible_seats), **last_bank_seat}
 
     @classmethod
     def from_json(cls, data: object, seat_count: int) -> Self:
@@ -106,17 +106,19 @@ class BankTurn:
             "last",
         }:
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
-        seat, took_part, last = data["seat"], data["took_part"], data.get("last")
+        seat, took_part, last_bank_seat = data["seat"], data["took_part"], data.get("last")
         if not isinstance(took_part, list | tuple) or not took_part:
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
-        numbers = [seat, *took_part, *(() if "last" not in data else (last,))]
+        numbers = [seat, *took_part, *(() if "last" not in data else (last_bank_seat,))]
         if not all(type(number) is int and number in range(seat_count) for number in numbers):
             raise ValueError(f"the bank: {data!r} does not name seats of this table")
         if list(took_part) != sorted(set(took_part)):
             raise ValueError(f"the bank: a seat is listed twice, or out of order, in {data!r}")
-        if last is not None and (last not in took_part or seat != (last + 1) % seat_count):
+        if last_bank_seat is not None and (
+            last_bank_seat not in took_part or seat != (last_bank_seat + 1) % seat_count
+        ):
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
-        return cls(seat, tuple(took_part), last)
+        return cls(seat, tuple(took_part), last_bank_seat)
 
     def list_candidates(self, seat_count: int) -> list[int]:
         """Return the seats that may be the bank, in the order in which it is offered to them."""

@@ -70,7 +70,7 @@ def _iter_needed_spots(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> 
     if spot.required_spot is None:
         return
     required_spot = spots[spot.required_spot]
-    least = max(required_spot.bet_min, credits_ * (spot.credits_covered or 0))
+    bet_min = max(required_spot.bet_min, credits_ * (spot.credits_covered or 0))
     if (times := spot.required_multiple or spot.required_multiple_max) is not None:
-        least = max(least, -(-credits_ // times))
-    yield required_spot.id, -(-least // required_spot.bet_step) * required_spot.bet_step
+        bet_min = max(bet_min, -(-credits_ // times))
+    yield required_spot.id, -(-bet_min // required_spot.bet_step) * required_spot.bet_step

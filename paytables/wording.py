@@ -63,9 +63,11 @@ def find_nearest_words(word: str, known_names: Iterable[str], words_max: int = 3
 def format_known_names(word: str, known_names: Iterable[str]) -> str:
     """Return the hint for an unknown name: the known names, and those that were probably meant."""
     known_names = [*known_names]
-    *other_words, last = find_nearest_words(word, known_names) or ("",)
+    *other_words, last_word = find_nearest_words(word, known_names) or ("",)
     suggestion = (
-        f"did you mean {', '.join(other_words) + ' or ' if other_words else ''}{last}?" if last else ""
+        f"did you mean {', '.join(other_words) + ' or ' if other_words else ''}{last_word}?"
+        if last_word
+        else ""
     )
     if suggestion and len(known_names) > _LISTED_NAMES_MAX:
         return suggestion

@@ -199,9 +199,13 @@ def _find_host_lock(machine: Machine) -> HostLock | None:
     transfer_lock = money.transfer_lock
     if transfer_lock is None or not transfer_lock.is_granted:
         return None
-    remaining = timedelta(microseconds=max(0, transfer_lock.until_ns - machine.clock.monotonic_ns()) // 1000)
-    until = (machine.timekeeper.now() + remaining).isoformat(timespec="seconds")
-    return HostLock(host=money.money_line_name, is_cash_out=transfer_lock.is_cash_out_offer, until_utc=until)
+    remaining_time = timedelta(
+        microseconds=max(0, transfer_lock.until_ns - machine.clock.monotonic_ns()) // 1000
+    )
+    lock_end = (machine.timekeeper.now() + remaining_time).isoformat(timespec="seconds")
+    return HostLock(
+        host=money.money_line_name, is_cash_out=transfer_lock.is_cash_out_offer, until_utc=lock_end
+    )
 
 
 def build_game_art(game: Game) -> GameArt:

@@ -64,10 +64,10 @@ class FrameReader(Generic[FrameT]):
 
         Return one error for its bytes, or an empty list if no bytes were waiting.
         """
-        unfinished, self._buffer = self._buffer, b""
+        unfinished_bytes, self._buffer = self._buffer, b""
         return (
-            [ProtocolError(protocol, "the message ended before its last byte", unfinished)]
-            if unfinished
+            [ProtocolError(protocol, "the message ended before its last byte", unfinished_bytes)]
+            if unfinished_bytes
             else []
         )
 

@@ -146,10 +146,10 @@ def _was_redeemed(record: TicketRecord, redemption_id: str) -> bool:
 
 def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
     """Complete in the ticket ledger what a power loss interrupted: printed, failed and redeemed tickets."""
-    unfinished = desk.find_unfinished()
+    unfinished_tickets = desk.find_unfinished()
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     open_ids = _list_ids_in_progress(machine)
-    for record in unfinished.tickets:
+    for record in unfinished_tickets.tickets:
         if has_ticket_ended(machine.journal, f"{record.issue_id}.printed"):
             desk.record_printed(record.ticket.number)
         elif record.issue_id not in open_ids:
@@ -157,7 +157,7 @@ def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
         elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.masked_number:
             # the ledger has the host's number, but the journal does not have it yet
             record_ticket_number(machine, pay_out, record.ticket)
-    for redemption in unfinished.redemptions:
+    for redemption in unfinished_tickets.redemptions:
         if has_ticket_ended(machine.journal, f"{redemption.redemption_id}.in"):
             desk.commit_redemption(redemption.redemption_id)
         elif redemption.redemption_id not in open_ids:

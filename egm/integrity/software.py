@@ -53,10 +53,10 @@ class SoftwareVerifier:
         signed manifest any more, nothing is verified, and that change is recorded.
         """
         software_table = self._cabinet_file.software
-        installed = self._machine.memory.read(InstalledSoftware, IntegrityKey.INSTALLED_SOFTWARE)
+        installed_software = self._machine.memory.read(InstalledSoftware, IntegrityKey.INSTALLED_SOFTWARE)
         if software_table is None:
-            if installed is not None:
-                self._record_installed_changes(installed, None)
+            if installed_software is not None:
+                self._record_installed_changes(installed_software, None)
             return
         machine = self._machine
         games = machine.games.values()
@@ -70,7 +70,7 @@ class SoftwareVerifier:
             files_read,
         )
         if findings.is_all_as_signed:
-            self._record_installed_changes(installed, findings)
+            self._record_installed_changes(installed_software, findings)
         self._record_findings(findings, "start")
 
     async def reverify(self, occasion: str) -> None:
@@ -122,27 +122,27 @@ class SoftwareVerifier:
 
         If the signer has changed, a technician must confirm it.
         """
-        installed = InstalledSoftware(
+        installed_software = InstalledSoftware(
             version="" if findings is None else findings.version,
             signer="" if findings is None else findings.signer,
             components={} if findings is None else dict(findings.components or {}),
         )
-        if last_installed == installed:
+        if last_installed == installed_software:
             return
         last_known_software = last_installed or InstalledSoftware(version="", signer="", components={})
         self._machine.post(
             SOFTWARE_CHANGED,
             SoftwareChanged(
-                version=(last_known_software.version, installed.version),
-                signer=(last_known_software.signer, installed.signer),
+                version=(last_known_software.version, installed_software.version),
+                signer=(last_known_software.signer, installed_software.signer),
                 reason="" if findings is None else findings.reason,
-                components=compare_digests(last_known_software.components, installed.components),
+                components=compare_digests(last_known_software.components, installed_software.components),
             ),
-            state={IntegrityKey.INSTALLED_SOFTWARE: None if findings is None else installed},
+            state={IntegrityKey.INSTALLED_SOFTWARE: None if findings is None else installed_software},
         )
-        if last_installed is not None and last_known_software.signer != installed.signer:
+        if last_installed is not None and last_known_software.signer != installed_software.signer:
             self._raise_fault(
-                SOFTWARE_CHECK_FAULT, f"{last_known_software.signer} → {installed.signer or '-'}"
+                SOFTWARE_CHECK_FAULT, f"{last_known_software.signer} → {installed_software.signer or '-'}"
             )
 
 

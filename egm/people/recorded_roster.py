@@ -74,7 +74,7 @@ class RecordedRoster:
 
 
 def load_recorded_roster(
-    path: Path, second_copy_path: Path | None, recorded: RecordedRoster
+    path: Path, second_copy_path: Path | None, recorded_roster: RecordedRoster
 ) -> tuple[Roster, RosterError | None]:
     """Return the staff roster from the copy that agrees with the journal, and why the first copy is not used.
 
@@ -84,13 +84,13 @@ def load_recorded_roster(
     """
     try:
         roster = Roster.load(path, second_copy_path)
-        recorded.check_roster(roster)
+        recorded_roster.check_roster(roster)
     except RosterError as roster_error:
         if second_copy_path is None or not second_copy_path.exists():
             raise
         try:
             second_copy = replace(Roster.load(second_copy_path), path=path, second_copy_path=second_copy_path)
-            recorded.check_roster(second_copy)
+            recorded_roster.check_roster(second_copy)
         except RosterError as second_error:
             raise RosterError(
                 f"{roster_error}; the second copy cannot be used either: {second_error}"
@@ -99,7 +99,7 @@ def load_recorded_roster(
     if second_copy_path is not None and second_copy_path.exists():
         with contextlib.suppress(RosterError):
             second_copy = replace(Roster.load(second_copy_path), path=path, second_copy_path=second_copy_path)
-            recorded.check_roster(second_copy)
+            recorded_roster.check_roster(second_copy)
             if second_copy.has_valid_seal and len(second_copy.changes) > len(roster.changes):
                 difference = f"has {len(roster.changes)} changes, the second copy {len(second_copy.changes)}"
                 return second_copy, RosterError(f"{path}: is out of date: it {difference}")

@@ -54,10 +54,15 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     if game is None or not game.rules.list_spots():
         return ()
     results, shown_game = machine.component(LastResults), find_open_game(machine)
-    kinds, since = (*PLAY_START_KINDS, GAME_CHOICE_KIND, *PLAY_END_KINDS), results.last_sequence_read
-    if since < machine.journal.sequence:
+    kinds, last_sequence_read = (
+        (*PLAY_START_KINDS, GAME_CHOICE_KIND, *PLAY_END_KINDS),
+        results.last_sequence_read,
+    )
+    if last_sequence_read < machine.journal.sequence:
         results.last_sequence_read = machine.journal.sequence
-        new_entries = machine.journal.entries(kinds, since=since, limit=ENTRIES_READ_MAX, newest_first=True)
+        new_entries = machine.journal.entries(
+            kinds, since=last_sequence_read, limit=ENTRIES_READ_MAX, newest_first=True
+        )
         for entry in reversed(list(new_entries)):
             _read_entry(results, entry)
     shown_id = "" if shown_game is None else shown_game.round_id

@@ -55,13 +55,13 @@ def _compute_replay_result(machine: Machine, game: GameRecord) -> str:
 
 def _describe_software(machine: Machine) -> dict[str, str] | None:
     """Return the version, signer and digest of the signed software, or None if the software is not signed."""
-    installed = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
-    if installed is None:
+    installed_software = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
+    if installed_software is None:
         return None
-    lines = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))
+    lines = "\n".join(f"{name} {digest}" for name, digest in sorted(installed_software["components"].items()))
     return {
-        "version": installed["version"],
-        "signer": installed["signer"],
+        "version": installed_software["version"],
+        "signer": installed_software["signer"],
         "sha256": hashlib.sha256(lines.encode()).hexdigest(),
     }
 

@@ -65,9 +65,9 @@ def build_session_change(
 
 def _create_session(machine: Machine) -> SessionRecord:
     """Return a new session, which begins now."""
-    since = machine.timekeeper.read_steady_time().isoformat(timespec="seconds")
+    session_start = machine.timekeeper.read_steady_time().isoformat(timespec="seconds")
     return SessionRecord(
-        since=since, wagered_cents=0, won_cents=0, time_reminder_count=0, spend_reminder_count=0
+        since=session_start, wagered_cents=0, won_cents=0, time_reminder_count=0, spend_reminder_count=0
     )
 
 

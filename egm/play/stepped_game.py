@@ -146,11 +146,11 @@ def list_decided_bets(stepped_game: SteppedGame | None) -> tuple[Settlement, ...
     if stepped_game is None or stepped_game.outcome is not None:
         return ()
     standing_bets = {(bet.seat, bet.spot) for bet in stepped_game.game.rules.list_standing_bets()}
-    staked = {(bet.seat, bet.spot) for bet in stepped_game.round.staked_bets} - standing_bets
+    staked_spots = {(bet.seat, bet.spot) for bet in stepped_game.round.staked_bets} - standing_bets
     return tuple(
         settlement
         for settlement in stepped_game.settlements
-        if settlement.staked_credits and (settlement.seat, settlement.spot) in staked
+        if settlement.staked_credits and (settlement.seat, settlement.spot) in staked_spots
     )
 
 

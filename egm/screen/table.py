@@ -415,17 +415,17 @@ class BetLimits:
         return self.venue_bet_max - sum(self.standing_bets.values()) + withdrawn_credits
 
 
-def apply_current_limits(spot: BetSpot, current: SpotState | None) -> BetSpot:
-    """Return the bet spot with its current odds and limits; unchanged without ``current``."""
-    if current is None:
+def apply_current_limits(spot: BetSpot, spot_state: SpotState | None) -> BetSpot:
+    """Return the bet spot with its current odds and limits; unchanged without ``spot_state``."""
+    if spot_state is None:
         return spot
     return replace(
         spot,
-        odds=current.odds,
-        bet_min=current.bet_min_credits,
-        bet_max=current.bet_max_credits,
-        bet_step=current.bet_step_credits,
-        required_spot_multiple_max=current.bet_max_multiple,
+        odds=spot_state.odds,
+        bet_min=spot_state.bet_min_credits,
+        bet_max=spot_state.bet_max_credits,
+        bet_step=spot_state.bet_step_credits,
+        required_spot_multiple_max=spot_state.bet_max_multiple,
     )
 
 

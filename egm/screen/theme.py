@@ -30,9 +30,9 @@ def parse_colour(text: str) -> Colour:
     return (values[0], values[1], values[2], values[3] if len(values) == 4 else 255)
 
 
-def mix_colours(first: Colour, second: Colour, share: float) -> Colour:
-    """Return a colour between two colours: ``first`` if ``share`` is 0, ``second`` if it is 1."""
-    (r, g, b, a), (r2, g2, b2, a2) = first, second
+def mix_colours(first_colour: Colour, second: Colour, share: float) -> Colour:
+    """Return a colour between two colours: ``first_colour`` if ``share`` is 0, ``second`` if it is 1."""
+    (r, g, b, a), (r2, g2, b2, a2) = first_colour, second
     return (
         round(r + (r2 - r) * share),
         round(g + (g2 - g) * share),

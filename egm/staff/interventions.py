@@ -98,13 +98,13 @@ def open_intervention(machine: Machine, event: Event) -> None:
 
     If the profile requires slips, also print an access ticket.
     """
-    form, since = event.read_payload(InterventionForm), machine.clock.now().isoformat()
+    form, start_time = event.read_payload(InterventionForm), machine.clock.now().isoformat()
     intervention_id, person = machine.fresh_id("intervention"), find_actor(machine, event)
     if form.kind is None:
         raise InvariantError("an intervention was submitted without its kind")
     intervention = Intervention(
         id=intervention_id,
-        since=since,
+        since=start_time,
         kind=form.kind,
         reason=form.reason,
         person=person,
@@ -126,7 +126,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         state={
             StaffKey.INTERVENTION: intervention,
             f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_DISABLING_SOURCE}": DisablingRecord(
-                reason=form.reason, since=since
+                reason=form.reason, since=start_time
             ),
         },
     )
@@ -195,7 +195,7 @@ def withdraw_base(machine: Machine, event: Event) -> None:
 
     Until it is returned, coins have no drop box to fall into, and the machine is out of service.
     """
-    form, since = event.read_payload(CabinetBaseForm), machine.clock.now().isoformat()
+    form, start_time = event.read_payload(CabinetBaseForm), machine.clock.now().isoformat()
     machine.post(
         CABINET_BASE_WITHDRAWN,
         CabinetBaseWithdrawn(
@@ -211,14 +211,14 @@ def withdraw_base(machine: Machine, event: Event) -> None:
         ),
         state={
             StaffKey.WITHDRAWN_BASE: WithdrawnBase(
-                since=since,
+                since=start_time,
                 base_number=form.base_number,
                 lock_number=form.lock_number,
                 cashier=form.cashier,
                 reason=form.reason,
             ),
             f"{IntegrityKey.DISABLING_RECORD}{BASE_WITHDRAWN_DISABLING_SOURCE}": DisablingRecord(
-                reason=form.reason, since=since
+                reason=form.reason, since=start_time
             ),
         },
     )

@@ -41,9 +41,9 @@ _CURRENCY_WORDS: Final[Mapping[str, Mapping[str, _CurrencyUnitWords]]] = {
 }
 
 
-def _split_words(words: str) -> tuple[str, ...]:
+def _split_words(number_words: str) -> tuple[str, ...]:
     """Return the words of a text; a word's index is the number that it names, and "-" stands for a missing word."""
-    return tuple(words.split())
+    return tuple(number_words.split())
 
 
 #: English words of the numbers below twenty.
@@ -89,12 +89,12 @@ def spell_in_french(number: int) -> str:
     for power, power_noun in _FRENCH_WORDS_OF_LARGE_POWERS:
         if number >= power:
             count, remainder = divmod(number, power)
-            words = f"{spell_in_french(count)} {power_noun}{'s' if count > 1 else ''}"
-            return f"{words} {spell_in_french(remainder)}" if remainder else words
+            number_words = f"{spell_in_french(count)} {power_noun}{'s' if count > 1 else ''}"
+            return f"{number_words} {spell_in_french(remainder)}" if remainder else number_words
     if number >= 1000:
         count, remainder = divmod(number, 1000)
-        words = "mille" if count == 1 else f"{_spell_french_to_999(count, is_before_noun=False)} mille"
-        return f"{words} {spell_in_french(remainder)}" if remainder else words
+        number_words = "mille" if count == 1 else f"{_spell_french_to_999(count, is_before_noun=False)} mille"
+        return f"{number_words} {spell_in_french(remainder)}" if remainder else number_words
     return _spell_french_to_999(number, is_before_noun=True)
 
 
@@ -106,10 +106,10 @@ def _spell_french_to_999(number: int, *, is_before_noun: bool) -> str:
     hundreds, remainder = divmod(number, 100)
     if not hundreds:
         return _spell_french_to_99(remainder, is_before_noun=is_before_noun)
-    words = "cent" if hundreds == 1 else f"{_FRENCH_NUMBER_WORDS_BELOW_20[hundreds]} cent"
+    number_words = "cent" if hundreds == 1 else f"{_FRENCH_NUMBER_WORDS_BELOW_20[hundreds]} cent"
     if remainder:
-        return f"{words} {_spell_french_to_99(remainder, is_before_noun=is_before_noun)}"
-    return f"{words}s" if is_before_noun and hundreds > 1 else words
+        return f"{number_words} {_spell_french_to_99(remainder, is_before_noun=is_before_noun)}"
+    return f"{number_words}s" if is_before_noun and hundreds > 1 else number_words
 
 
 def _spell_french_to_99(number: int, *, is_before_noun: bool) -> str:

@@ -101,12 +101,12 @@ def _encode_half(half_value: int) -> str:
     return str(int(digits[0]) | check_value << 1) + digits[1:]
 
 
-def _has_valid_check_digit(half: str) -> bool:
+def _has_valid_check_digit(half_number: str) -> bool:
     """Return whether the first digit of half a secure enhanced number fits its other digits."""
     first_digit = int(
-        half[0]
+        half_number[0]
     )  # bit 0 is the value's own first digit, 0 or 1; the bits above are the check value
-    return ((first_digit & 1) + sum(map(int, half[1:]))) % 5 == first_digit >> 1
+    return ((first_digit & 1) + sum(map(int, half_number[1:]))) % 5 == first_digit >> 1
 
 
 # ---------------------------------------------------------------- system

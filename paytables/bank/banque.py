@@ -382,8 +382,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         for results, chance in _compute_result_chances(decks, banker.draw_table, banker.required_tableaux)[
             draw_choices
         ].items():
-            settled = [settle_banque_bet(bet, self._bets_by_id[bet.spot], results) for bet in wager.bets]
-            yield WeightedResult(chance, settled)
+            settlements = [settle_banque_bet(bet, self._bets_by_id[bet.spot], results) for bet in wager.bets]
+            yield WeightedResult(chance, settlements)
 
     def _list_staked_tableaux(self, stakes: Collection[str]) -> list[str]:
         """Return the tableaux on which the seat has a bet, alone or à cheval; ``stakes`` are keyed by spot."""

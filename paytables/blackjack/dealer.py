@@ -50,10 +50,10 @@ def list_final_hands(
     result (0 to 4 for the totals 17 to 21, 5 for a bust).
     """
     ways_by_end: dict[tuple[CardCounts, int], int] = defaultdict(int)
-    unfinished: dict[CardCounts, int] = {(0,) * TEN_VALUE: 1}
-    while unfinished:
+    unfinished_hands: dict[CardCounts, int] = {(0,) * TEN_VALUE: 1}
+    while unfinished_hands:
         still_unfinished: dict[CardCounts, int] = defaultdict(int)
-        for drawn_counts, ways in unfinished.items():
+        for drawn_counts, ways in unfinished_hands.items():
             for n in (n for n in range(TEN_VALUE) if drawn_counts[n] < full_shoe[n]):
                 drawn_after = (*drawn_counts[:n], drawn_counts[n] + 1, *drawn_counts[n + 1 :])
                 values = [
@@ -67,7 +67,7 @@ def list_final_hands(
                     still_unfinished[drawn_after] += ways
                 else:
                     ways_by_end[drawn_after, min(best_total, BEST_HAND_TOTAL + 1) - 17] += ways
-        unfinished = still_unfinished
+        unfinished_hands = still_unfinished
     return [(drawn, ways, result) for (drawn, result), ways in ways_by_end.items()]
 
 
@@ -110,13 +110,13 @@ class DealerFinalHands:
         value. ``total`` is the class of the player's total in each row (0 to ``STAND_CLASS_COUNT`` - 1). Rounds
         in which the dealer has a blackjack are not counted.
         """
-        remaining = np.array(self.card_counts, dtype=np.int64) - removed
-        if (remaining < 0).any():
+        remaining_cards = np.array(self.card_counts, dtype=np.int64) - removed
+        if (remaining_cards < 0).any():
             raise AnalysisError("blackjack: more cards are removed from the shoe than it contains")
         ways_by_end = np.zeros(
-            (DEALER_RESULT_COUNT, self.max_drawn_cards + 1, len(remaining)), dtype=np.int64
+            (DEALER_RESULT_COUNT, self.max_drawn_cards + 1, len(remaining_cards)), dtype=np.int64
         )
-        columns = [np.ascontiguousarray(column) for column in remaining.T]
+        columns = [np.ascontiguousarray(column) for column in remaining_cards.T]
         # most hands draw at most two cards of a value, so these falling factorials are looked up once
         falls_up_to_two = [[self._falls[times][column] for times in range(3)] for column in columns]
         for drawn_counts, ways, end in self.final_hands:
@@ -126,7 +126,7 @@ class DealerFinalHands:
                     value_ways = falls_up_to_two[n][times] if times < 3 else self._falls[times][columns[n]]
                     dealer_ways = value_ways * ways if dealer_ways is None else dealer_ways * value_ways
             ways_by_end[end, sum(drawn_counts)] += dealer_ways
-        cards = remaining.sum(axis=1)
+        cards = remaining_cards.sum(axis=1)
         return self._count_wins_minus_losses(ways_by_end, cards, total)
 
     def _count_wins_minus_losses(self, ways_by_end: Ints, cards: Ints, total: Ints) -> list[int]:

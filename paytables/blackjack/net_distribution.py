@@ -324,10 +324,10 @@ class _NetDistribution:
         stake.
         """
         orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
-        unfinished = dict(starts)
-        while unfinished:
+        unfinished_hands = dict(starts)
+        while unfinished_hands:
             still_unfinished: dict[int, int] = defaultdict(int)
-            for hand, orders in unfinished.items():
+            for hand, orders in unfinished_hands.items():
                 shares = [(False, orders)]
                 if self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
@@ -362,7 +362,7 @@ class _NetDistribution:
                                 child,
                                 self._find_hand_nets(round_, child, stakes, has_first_stake=has_first_stake),
                             ] += count
-            unfinished = still_unfinished
+            unfinished_hands = still_unfinished
         return orders_by_end
 
     def _find_hand_nets(

@@ -423,10 +423,10 @@ def _play_hand(  # noqa: C901 (one loop, compiled by numba)
             steps.split_pair(steps, shoe, tables, box, hand, hands)
             hands, pair = hands + 1, first_value
             continue
-        best, soft = totals[node[hand], 0], totals[node[hand], 1]
+        best_total, soft = totals[node[hand], 0], totals[node[hand], 1]
         if (
             stakes[hand] == 2
-            or (best == 21 and not soft)
+            or (best_total == 21 and not soft)
             or (pair and first_value == 1 and rules.aces_get_one_card)
         ):
             break
@@ -465,13 +465,13 @@ def _draw_dealer_hand(
         value = values[steps.deal_card(shoe) >> 2]
         total, aces, card_count = total + value, aces + int(value == 1), 2
     while must_finish_hand:
-        best = total + 10 if aces and total <= 11 else total
-        if best > 17 or (best == 17 and not (rules.hits_soft_17 and total == 7)):
+        best_total = total + 10 if aces and total <= 11 else total
+        if best_total > 17 or (best_total == 17 and not (rules.hits_soft_17 and total == 7)):
             break
         value = values[steps.deal_card(shoe) >> 2]
         total, aces, card_count = total + value, aces + int(value == 1), card_count + 1
-    best = total + 10 if aces and total <= 11 else total
-    return best, card_count == 2 and best == 21
+    best_total = total + 10 if aces and total <= 11 else total
+    return best_total, card_count == 2 and best_total == 21
 
 
 def _settle_sampled_box(

@@ -376,11 +376,11 @@ class BlackjackRules(SeatedRules):
     # ------------------------------------------------------------ levels
     def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive level of each side bet in the wager that plays for one."""
-        staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
+        staked_spots = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
         participations = []
         for level in self.definition.progressive_levels:
             side_bet = self._build_side_bet(level)
-            bets = sum(staked.count(spot) for spot in side_bet.spots)
+            bets = sum(staked_spots.count(spot) for spot in side_bet.spots)
             participations += [side_bet.build_level_participation(bets)] if bets else []
         return tuple(participations)
 

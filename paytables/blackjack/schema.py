@@ -99,14 +99,14 @@ class ExactHouseRules:
         """Return whether a two-card blackjack hand of these values may be doubled; ``split``: after a split."""
         if len(values) != 2 or (split and not self.double_after_split):
             return False
-        best, soft = compute_best_total(values)
-        counts = {best} if not soft or best == BEST_HAND_TOTAL else {best, best - 10}
+        best_total, soft = compute_best_total(values)
+        counts = {best_total} if not soft or best_total == BEST_HAND_TOTAL else {best_total, best_total - 10}
         return bool(counts & self.double_totals)
 
     def should_dealer_draw(self, values: Sequence[int]) -> bool:
         """Return whether the dealer takes another card with a hand of these card values."""
-        best, soft = compute_best_total(values)
-        return best < 17 or (best == 17 and soft and self.hits_soft_17)
+        best_total, soft = compute_best_total(values)
+        return best_total < 17 or (best_total == 17 and soft and self.hits_soft_17)
 
 
 class DoubleRules(StrictTable):
@@ -244,10 +244,10 @@ class SideBetRow(StrictTable):
             return False
         if self.total_range is None:
             return True
-        best, soft = compute_best_total([get_card_value(card) for card in cards])
+        best_total, soft = compute_best_total([get_card_value(card) for card in cards])
         return (
             self.total_range[0]
-            <= (best - 10 if soft and self.ace_value == 1 else best)
+            <= (best_total - 10 if soft and self.ace_value == 1 else best_total)
             <= self.total_range[1]
         )
 

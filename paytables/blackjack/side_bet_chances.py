@@ -144,7 +144,7 @@ def _iter_won_rows(
     cards is won only if the round continues to the third card; otherwise the dealer's blackjack ends the round, and a
     later row with fewer cards may be won.
     """
-    remaining: int | Fraction = 1  # the probability that no earlier row is paid
+    remaining_probability: int | Fraction = 1  # the probability that no earlier row is paid
     for row in rows:
         if len(dealt_cards) < row.card_count or (row.counts_up_card and up_card is None):
             continue
@@ -155,11 +155,11 @@ def _iter_won_rows(
         if not row.is_satisfied_by(cards):
             continue
         if row.card_count <= 2 or not has_hole_card:
-            yield row, remaining
+            yield row, remaining_probability
             return
         third_card_chance = 1 - _compute_blackjack_chance(dealt_cards[: row.card_count], deck_count)
-        yield row, remaining * third_card_chance
-        remaining *= 1 - third_card_chance
+        yield row, remaining_probability * third_card_chance
+        remaining_probability *= 1 - third_card_chance
 
 
 def _compute_blackjack_chance(cards_out: Sequence[Card], deck_count: int) -> Fraction:

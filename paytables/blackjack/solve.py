@@ -484,9 +484,9 @@ class StrategyEvaluation:
                     hand_values[hand], tree, hand, sums_by_hand, situation, suited=True
                 )
                 suited_sums = options[choose_option(situation, hand, True, options)]
-                net, staked = sums_by_hand[hand]
+                net, staked_sum = sums_by_hand[hand]
                 # two cards are of one suit in a quarter of the orders
-                sums_by_hand[hand] = ((3 * net + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
+                sums_by_hand[hand] = ((3 * net + suited_sums[0]) // 4, (3 * staked_sum + suited_sums[1]) // 4)
         return sums_by_hand
 
     def evaluate_split(
@@ -496,13 +496,13 @@ class StrategyEvaluation:
 
         ``hand_count`` is how many hands it may become at most.
         """
-        net, staked = 0, 0
+        net, staked_sum = 0, 0
         for branch in split.branches[hand_count]:
             values = self.evaluate_hands(round_.hand_values, branch.tree, branch.situation, choose_option)
             for hand in self.list_start_hands(round_.hand_values, branch):
                 net += values[hand][0]
-                staked += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
-        return net, staked - self.count_completed_ways(self.build_pair_node(round_, split)) * self.unit
+                staked_sum += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
+        return net, staked_sum - self.count_completed_ways(self.build_pair_node(round_, split)) * self.unit
 
     @staticmethod
     def list_start_hands(hand_values: Mapping[int, HandValue], branch: SplitBranch) -> list[int]:

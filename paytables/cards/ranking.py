@@ -131,13 +131,13 @@ class HandRanking:
             ranks.append(rank)
             if rank not in wild:
                 masks[get_suit(card)] |= 1 << rank
-        best = self.compute_rank_strength(tuple(sorted(ranks)))
+        best_strength = self.compute_rank_strength(tuple(sorted(ranks)))
         if self._has_flush_categories:
             wilds = sum(rank in wild for rank in ranks)
             for mask in masks:
                 if mask.bit_count() + wilds >= self.rules.hand_size:
-                    best = max(best, self.compute_flush_strength(mask, wilds))
-        return best
+                    best_strength = max(best_strength, self.compute_flush_strength(mask, wilds))
+        return best_strength
 
     def find_category(self, cards: Iterable[Card]) -> str:
         """Return the name of the combination of the best hand among the cards."""
@@ -171,13 +171,13 @@ class HandRanking:
         """Return the strength of a hand's ranks, with the best substitution for each wild one."""
         natural = [rank for rank in ranks if rank not in self.rules.wild_ranks]
         wilds = len(ranks) - len(natural)
-        best = -1
+        best_strength = -1
         for substitutes in combinations_with_replacement(range(13), wilds):
             strength = self._compute_natural_strength([*natural, *substitutes])
             straight = strength >> _CATEGORY_SHIFT == self._rank_by_category.get("straight")
             if straight or not self.rules.are_wilds_bugs or all(rank == ACE_RANK for rank in substitutes):
-                best = max(best, strength)
-        return best
+                best_strength = max(best_strength, strength)
+        return best_strength
 
     def _compute_natural_strength(self, ranks: Sequence[int]) -> int:
         """Return the strength of a hand's ranks, none of which is wild."""
@@ -193,7 +193,7 @@ class HandRanking:
 
     def _compute_new_flush_strength(self, rank_mask: int, wild_count: int) -> int:
         """Return the strength of the best flush of the ranks in ``rank_mask`` and ``wild_count`` wild cards, or 0."""
-        best = 0
+        best_strength = 0
         size = self.rules.hand_size
         for straight_mask, straight_rank in self._rank_by_straight_mask.items():
             if size - (rank_mask & straight_mask).bit_count() <= wild_count:
@@ -201,14 +201,14 @@ class HandRanking:
                     "royal-flush" in self._rank_by_category and straight_mask == self._highest_straight_mask
                 )
                 category = "royal-flush" if is_royal else "straight-flush"
-                best = max(best, self._encode_strength(category, [straight_rank]))
+                best_strength = max(best_strength, self._encode_strength(category, [straight_rank]))
         # each wild card becomes the highest rank that the flush does not have yet
         for _ in range(wild_count):
             rank_mask |= 1 << next(rank for rank in range(ACE_RANK, -1, -1) if not rank_mask >> rank & 1)
-        highest = [rank for rank in range(ACE_RANK, -1, -1) if rank_mask >> rank & 1]
-        if len(highest) < size:
+        ranks_descending = [rank for rank in range(ACE_RANK, -1, -1) if rank_mask >> rank & 1]
+        if len(ranks_descending) < size:
             return 0
-        return max(best, self._encode_strength("flush", highest[:size]))
+        return max(best_strength, self._encode_strength("flush", ranks_descending[:size]))
 
     def _encode_strength(self, category: str, deciding_ranks: Sequence[int]) -> int:
         """Return the strength of a combination; ``deciding_ranks`` order hands of the same combination."""

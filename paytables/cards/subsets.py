@@ -121,9 +121,11 @@ class CardSets:
         """Return the poker strength of each set of cards; if a set has more cards than a hand, of its best hand."""
         ranking = HandRanking(ranking_rules)
         states, keys = self._rank_combinations
-        best = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[states]
+        best_strengths = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[
+            states
+        ]
         if not any("flush" in name for name in ranking_rules.categories):
-            return best
+            return best_strengths
         wilds, wild_rank_mask = self.count_wilds(ranking_rules)
         wilds_max = int(wilds.max())
         # the strength of a flush by number of wild cards and ranks of one suit as bits
@@ -137,8 +139,8 @@ class CardSets:
             table[count, rank_masks] = [ranking.compute_flush_strength(mask, count) for mask in rank_masks]
         for suit in range(4):
             masks = self.suit_masks >> 13 * suit & (8191 & ~wild_rank_mask)
-            np.maximum(best, table[wilds, masks], out=best)
-        return best
+            np.maximum(best_strengths, table[wilds, masks], out=best_strengths)
+        return best_strengths
 
     def count_wilds(self, ranking_rules: RankingRules) -> tuple[Ints, int]:
         """Return the number of wild cards in each set, and the order's wild ranks as bits, the joker's left out."""

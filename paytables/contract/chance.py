@@ -30,9 +30,9 @@ def throw_dice(draw: DrawSource, dice_count: int) -> tuple[int, ...]:
     return tuple([1 + draw.below(DIE_FACES, f"die {n}") for n in range(1, dice_count + 1)])
 
 
-def draw_and_remove_element(draw: DrawSource, remaining: list[T], purpose: str) -> T:
-    """Remove a uniformly chosen element of ``remaining`` and return it; the others keep their order."""
-    return remaining.pop(draw.below(len(remaining), purpose))
+def draw_and_remove_element(draw: DrawSource, remaining_elements: list[T], purpose: str) -> T:
+    """Remove a uniformly chosen element of ``remaining_elements`` and return it; the others keep their order."""
+    return remaining_elements.pop(draw.below(len(remaining_elements), purpose))
 
 
 def draw_weighted_index(draw: DrawSource, weights: Sequence[int], purpose: str) -> int:

@@ -21,14 +21,14 @@ def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[K]]
     for i, row in enumerate(rows):
         for j in row:
             predecessors[j].add(i)
-    remaining = set(range(len(rows)))
+    remaining_rows = set(range(len(rows)))
     eliminated: list[int] = []
-    while remaining:
+    while remaining_rows:
         state_index = min(
-            remaining,
+            remaining_rows,
             key=lambda state_index: (len(rows[state_index]) * len(predecessors[state_index]), state_index),
         )
-        remaining.remove(state_index)
+        remaining_rows.remove(state_index)
         eliminated.append(state_index)
         # solve the equation of state k for x[k], then put that into the equations of its predecessors
         leave_chance = 1 - rows[state_index].pop(state_index, Fraction(0))
@@ -36,7 +36,7 @@ def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[K]]
         right_sides[state_index] = {
             key: value / leave_chance for key, value in right_sides[state_index].items()
         }
-        for i in predecessors[state_index] & remaining:
+        for i in predecessors[state_index] & remaining_rows:
             share = rows[i].pop(state_index)
             add_sums(rows[i], rows[state_index], share)
             add_sums(right_sides[i], right_sides[state_index], share)

@@ -59,8 +59,8 @@ def draw_numbers(
     Every order is equally likely. Each random number is an index into the remaining numbers, which keep their
     order.
     """
-    remaining = list(available_numbers)
-    return tuple(draw_and_remove_element(draw, remaining, f"{purpose} {i + 1}") for i in range(count))
+    remaining_numbers = list(available_numbers)
+    return tuple(draw_and_remove_element(draw, remaining_numbers, f"{purpose} {i + 1}") for i in range(count))
 
 
 def draw_weighted_factor(draw: DrawSource, weights: Mapping[int, int], purpose: str) -> int:

@@ -284,11 +284,14 @@ def list_ticket_lines(
             _NO_LIMIT_TEXT[language] if paid_max_credits is None else format_money(paid_max_credits),
         )
     )
-    place = (
+    claim_place_text = (
         definition.terms.claim_at.model_dump()[language] if definition.terms else printed_ticket.claim_place
     )
     line_texts.append(
-        (TicketLine.CLAIM, _CLAIM_TEXT[language].format(days=printed_ticket.claim_days, place=place))
+        (
+            TicketLine.CLAIM,
+            _CLAIM_TEXT[language].format(days=printed_ticket.claim_days, place=claim_place_text),
+        )
     )
     number = printed_ticket.control_number
     line_texts.append((TicketLine.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))

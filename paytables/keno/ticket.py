@@ -68,10 +68,10 @@ class KenoTicket:
     @property
     def cost_per_draw_credits(self) -> int:
         """Return the cost of one draw of the Keno ticket, in credits."""
-        staked = sum(
+        staked_credits = sum(
             n * s.stake_by_spot_count[spots] for s in self.selections for spots, n in s.count_ways().items()
         )
-        return staked * self.bonus_options.cost_per_staked_credit
+        return staked_credits * self.bonus_options.cost_per_staked_credit
 
     @property
     def cost_credits(self) -> int:

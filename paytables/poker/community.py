@@ -359,7 +359,7 @@ def _fill_strengths(
         mask = masks[suit]
         if mask & (mask - 1) and (mask & (mask - 1)) & ((mask & (mask - 1)) - 1):  # three bits or more
             flush_suit = suit
-    lowest, highest = 1 << 20, 0
+    lowest_strength, highest_strength = 1 << 20, 0
     for b_index in range(47):
         b = unseen[b_index]
         state_after_six = sixth_step[state, b >> 2]
@@ -375,8 +375,11 @@ def _fill_strengths(
                 strength = max(strength, flush_strengths[mask])
             strengths[b * (b - 1) // 2 + a] = strength
             strength_counts[strength] += 1
-            lowest, highest = min(lowest, strength), max(highest, strength)
-    return lowest, highest
+            lowest_strength, highest_strength = (
+                min(lowest_strength, strength),
+                max(highest_strength, strength),
+            )
+    return lowest_strength, highest_strength
 
 
 def _count_bank_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
@@ -471,13 +474,15 @@ def _add_flop_nets(
     for second_index in range(49):
         for first_index in range(second_index):
             turn, river = unseen_after_flop[first_index], unseen_after_flop[second_index]
-            unseen = [card for card in unseen_after_flop if card not in (turn, river)]
+            unseen_cards = [card for card in unseen_after_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            lowest, highest = fill_strengths(board, unseen, rank_tables, strength_by_pair, strength_counts)
+            lowest_strength, highest_strength = fill_strengths(
+                board, unseen_cards, rank_tables, strength_by_pair, strength_counts
+            )
             count_bank_hands(
-                unseen,
-                lowest,
-                highest,
+                unseen_cards,
+                lowest_strength,
+                highest_strength,
                 lowest_qualifying_index,
                 strength_by_pair,
                 sorted_pairs,
@@ -486,7 +491,9 @@ def _add_flop_nets(
             )
             for b_index in range(47):
                 for a_index in range(b_index):
-                    pair_index = unseen[b_index] * (unseen[b_index] - 1) // 2 + unseen[a_index]
+                    pair_index = (
+                        unseen_cards[b_index] * (unseen_cards[b_index] - 1) // 2 + unseen_cards[a_index]
+                    )
                     unqualified_count, weaker_count, equal_count = (
                         bank_hand_counts[pair_index, 0],
                         bank_hand_counts[pair_index, 1],
@@ -539,13 +546,15 @@ def _count_flop_cases(
     for second_index in range(49):
         for first_index in range(second_index):
             turn, river = unseen_after_flop[first_index], unseen_after_flop[second_index]
-            unseen = [card for card in unseen_after_flop if card not in (turn, river)]
+            unseen_cards = [card for card in unseen_after_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            lowest, highest = fill_strengths(board, unseen, rank_tables, strength_by_pair, strength_counts)
+            lowest_strength, highest_strength = fill_strengths(
+                board, unseen_cards, rank_tables, strength_by_pair, strength_counts
+            )
             count_bank_hands(
-                unseen,
-                lowest,
-                highest,
+                unseen_cards,
+                lowest_strength,
+                highest_strength,
                 lowest_qualifying_index,
                 strength_by_pair,
                 sorted_pairs,
@@ -554,7 +563,9 @@ def _count_flop_cases(
             )
             for b_index in range(47):
                 for a_index in range(b_index):
-                    pair_index = unseen[b_index] * (unseen[b_index] - 1) // 2 + unseen[a_index]
+                    pair_index = (
+                        unseen_cards[b_index] * (unseen_cards[b_index] - 1) // 2 + unseen_cards[a_index]
+                    )
                     unqualified_count, weaker_count, equal_count = (
                         bank_hand_counts[pair_index, 0],
                         bank_hand_counts[pair_index, 1],

@@ -97,8 +97,8 @@ class HandPayRow(StrictTable):
             wild_count,
         }:
             return False
-        first, second, *_ = unpack_ranks(strength)
-        if self.rank_range is not None and first not in parse_rank_range(self.rank_range):
+        first_rank, second, *_ = unpack_ranks(strength)
+        if self.rank_range is not None and first_rank not in parse_rank_range(self.rank_range):
             return False
         return self.kicker_range is None or second in parse_rank_range(self.kicker_range)
 

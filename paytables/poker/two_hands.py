@@ -379,7 +379,7 @@ class TwoHandsRules(PlayerBankRules):
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round of a wager may return to any one seat."""
         commission: Commission = self.definition.commission
-        highest = 0
+        highest_return = 0
         for bets in wager.bets_by_seat.values():
             bank, stake = bets.get(BANK_SPOT, 0), bets.get(STAKE_SPOT, 0)
             side_bets = {spot: credits_ for spot, credits_ in bets.items() if spot != BANK_SPOT}
@@ -390,8 +390,8 @@ class TwoHandsRules(PlayerBankRules):
                 + self.find_highest_side_return(side_bets)
             )
             return_as_bank = 2 * bank + sum(side_bets.values()) if bank else 0
-            highest = max(highest, return_as_player, return_as_bank)
-        return highest
+            highest_return = max(highest_return, return_as_player, return_as_bank)
+        return highest_return
 
     # ------------------------------------------------------------ screen data and texts
     def _build_felt(

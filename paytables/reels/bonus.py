@@ -148,14 +148,14 @@ class PickBonus(_EnumerableBonusStage):
         Every order of the items in the first n boxes is equally likely. Therefore orders are counted as integers, and
         the count of each result is divided by the number of all orders at the end.
         """
-        unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
+        unfinished_states: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
             (tuple(p.count for p in self.items), 0, ()): 1
         }
         finished_chances: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for n, order_count in enumerate(self._box_order_counts):
             still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
             ended_cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
-            for (counts, credits_, given_awards), cases in unfinished.items():
+            for (counts, credits_, given_awards), cases in unfinished_states.items():
                 for i, item in enumerate(self.items):
                     if not counts[i]:
                         continue
@@ -166,7 +166,7 @@ class PickBonus(_EnumerableBonusStage):
                         still_unfinished[self._remove_drawn_item(counts, i), *result] += cases * counts[i]
             for result, cases in ended_cases.items():
                 finished_chances[result] += Fraction(cases, order_count)
-            unfinished = still_unfinished
+            unfinished_states = still_unfinished
         return dict(finished_chances)
 
     @property
@@ -202,11 +202,11 @@ class PickBonus(_EnumerableBonusStage):
     def _mean_openings(self) -> list[Fraction]:
         """Return, for each item, the mean number of opened boxes in one run that contain it."""
         rates = [Fraction(0)] * len(self.items)
-        unfinished = {tuple(p.count for p in self.items): 1}
+        unfinished_states = {tuple(p.count for p in self.items): 1}
         for order_count in self._box_order_counts:
             still_unfinished: dict[tuple[int, ...], int] = defaultdict(int)
             opened_counts = [0] * len(self.items)
-            for counts, cases in unfinished.items():
+            for counts, cases in unfinished_states.items():
                 for i, item in enumerate(self.items):
                     if counts[i]:
                         opened_counts[i] += cases * counts[i]
@@ -215,7 +215,7 @@ class PickBonus(_EnumerableBonusStage):
             rates = [
                 rate + Fraction(cases, order_count) for rate, cases in zip(rates, opened_counts, strict=True)
             ]
-            unfinished = still_unfinished
+            unfinished_states = still_unfinished
         return rates
 
 
@@ -340,10 +340,12 @@ class HoldBonus(_EnumerableBonusStage):
     def _coin_count_chances(self) -> Mapping[int, Fraction]:
         """Return the probability of each final number of coins, by a Markov chain on (coins, respins left)."""
         chance_by_coins: dict[int, Fraction] = defaultdict(Fraction)
-        unfinished: dict[tuple[int, int], Fraction] = {(self.start_coins, self.respin_count): Fraction(1)}
-        while unfinished:  # every step uses up a respin or a cell, so this ends
+        unfinished_states: dict[tuple[int, int], Fraction] = {
+            (self.start_coins, self.respin_count): Fraction(1)
+        }
+        while unfinished_states:  # every step uses up a respin or a cell, so this ends
             still_unfinished: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
-            for (coins, respins_left), chance in unfinished.items():
+            for (coins, respins_left), chance in unfinished_states.items():
                 if respins_left == 0 or coins == self.cell_count:
                     chance_by_coins[coins] += chance
                     continue
@@ -355,7 +357,7 @@ class HoldBonus(_EnumerableBonusStage):
                     still_unfinished[coins + landed, self.respin_count if landed else respins_left - 1] += (
                         chance * landing_chance
                     )
-            unfinished = still_unfinished
+            unfinished_states = still_unfinished
         return dict(chance_by_coins)
 
     @property

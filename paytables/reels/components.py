@@ -221,8 +221,8 @@ def _build_line_automaton(
 
     def advance(x: int, state: LineState, letter: int) -> tuple[LineState | GraphEnd, int]:
         """Return a line's next state, or its end, after reel ``x`` shows these symbols; the factor is always 1."""
-        best, live_patterns = state
-        rank = best.rank
+        best_end, live_patterns = state
+        rank = best_end.rank
         live_after: list[tuple[int, tuple[int, ...]]] = []
         for index, factors in live_patterns:
             grown_factors = _multiply_factors(
@@ -235,14 +235,14 @@ def _build_line_automaton(
                 continue
             rank_won, end = build_ranked_end(index, combine_multipliers(grown_factors))
             if rank_won > rank:
-                rank, best = rank_won, end
+                rank, best_end = rank_won, end
         if (
             largest_multiplier == 1
         ):  # without multipliers a pattern that cannot beat the prize already won is dropped
             live_after = [
                 live_pattern for live_pattern in live_after if build_ranked_end(live_pattern[0], 1)[0] > rank
             ]
-        return ((best, tuple(live_after)) if live_after else best), 1
+        return ((best_end, tuple(live_after)) if live_after else best_end), 1
 
     start_state: LineState = (NO_WIN_END, tuple((i, ()) for i in range(len(patterns))))
     return graph.add_automaton(start_state, advance, [len(a) for a in alphabet], lambda state: state[0])

@@ -316,11 +316,11 @@ class _StagePaySentences:
     def _find_best_win(self, cells: TrialLineCells) -> GraphEnd:
         """Return the best win in the first prize group that pays these symbols, or NO_WIN_END if none pays."""
         for patterns in self._patterns_by_group.values():
-            best = max(
+            best_row = max(
                 (self._find_end(p, cells) for p in patterns), key=lambda end: end.rank, default=NO_WIN_END
             )
-            if best.prize is not None:
-                return best
+            if best_row.prize is not None:
+                return best_row
         return NO_WIN_END
 
     def _find_end(self, pattern: WinPattern, cells: TrialLineCells) -> GraphEnd:

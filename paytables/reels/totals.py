@@ -134,12 +134,12 @@ class TotalWinDistributions:
                 stage, state.start_condition
             ).items():
                 state_after, other_stage_awards = compute_next_state(series_rules, stage, state, given_awards)
-                remaining = self._convolve(
+                win_after_run = self._convolve(
                     self._compute_series_distribution(stage, state_after),
                     self._compute_other_stages_distribution(other_stage_awards, stage),
                 )
                 total = _add_distributions(
-                    total, self._convolve(self._multiply_win(distribution, factor), remaining)
+                    total, self._convolve(self._multiply_win(distribution, factor), win_after_run)
                 )
             self._distribution_by_series[key] = total
         return self._distribution_by_series[key]
@@ -247,12 +247,12 @@ class HighestWins:
         """Return the highest total win of all runs that an award gives, and its probability; None if unbounded."""
         series_rules = self.stages.series_rules[award.name]
         state = build_first_state(series_rules, award.run_count, award.start_condition)
-        highest = self._find_highest_win_of_series(
+        highest_win = self._find_highest_win_of_series(
             award.name, StageState(1, 0, 0, award.start_condition) if series_rules.is_plain else state, ()
         )
-        if highest is None or not series_rules.is_plain:
-            return highest
-        return highest[0] * award.run_count, highest[1] ** award.run_count
+        if highest_win is None or not series_rules.is_plain:
+            return highest_win
+        return highest_win[0] * award.run_count, highest_win[1] ** award.run_count
 
     def _find_highest_win_of_series(
         self, stage: str, state: StageState, earlier_stages: tuple[str, ...]
@@ -266,24 +266,24 @@ class HighestWins:
             return 0, Fraction(1)
         series_rules = self.stages.series_rules[stage]
         factor = series_rules.multipliers[state.multiplier_index]
-        highest: tuple[int, Fraction] | None = None
+        highest_win: tuple[int, Fraction] | None = None
         for given_awards, (credits_, run_chance) in (
             self.stages.get_stage(stage, state.start_condition).find_top_pays().items()
         ):
             state_after, other_stage_awards = compute_next_state(series_rules, stage, state, given_awards)
             if series_rules.is_plain and state_after.runs_left > 0:
                 return None
-            remaining = self._find_highest_win_after_run(
+            win_after_run = self._find_highest_win_after_run(
                 stage, state_after, other_stage_awards, earlier_stages
             )
-            if remaining is None:
+            if win_after_run is None:
                 return None
-            win, chance = credits_ * factor + remaining[0], run_chance * remaining[1]
-            if highest is None or win > highest[0]:
-                highest = (win, chance)
-            elif win == highest[0]:
-                highest = (win, highest[1] + chance)
-        return highest
+            win, chance = credits_ * factor + win_after_run[0], run_chance * win_after_run[1]
+            if highest_win is None or win > highest_win[0]:
+                highest_win = (win, chance)
+            elif win == highest_win[0]:
+                highest_win = (win, highest_win[1] + chance)
+        return highest_win
 
     def _find_highest_win_after_run(
         self,
@@ -299,14 +299,14 @@ class HighestWins:
         """
         key = (stage, state_after)
         if key not in self._highest_win_by_series:
-            highest = (
+            highest_win = (
                 self._find_highest_win_of_series(stage, state_after, earlier_stages)
                 if state_after.runs_left > 0
                 else (0, Fraction(1))
             )
-            if highest is None:
+            if highest_win is None:
                 return None
-            self._highest_win_by_series[key] = highest
+            self._highest_win_by_series[key] = highest_win
         win, chance = self._highest_win_by_series[key]
         for award in other_stage_awards:
             if award.name in earlier_stages:
@@ -318,9 +318,9 @@ class HighestWins:
                 if series_rules.is_plain
                 else build_first_state(series_rules, award.run_count, award.start_condition)
             )
-            highest = self._find_highest_win_of_series(award.name, state, (*earlier_stages, stage))
-            if highest is None:
+            highest_win = self._find_highest_win_of_series(award.name, state, (*earlier_stages, stage))
+            if highest_win is None:
                 return None
-            win += highest[0] * repeat_count
-            chance *= highest[1] ** repeat_count
+            win += highest_win[0] * repeat_count
+            chance *= highest_win[1] ** repeat_count
         return win, chance

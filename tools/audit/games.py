@@ -712,8 +712,10 @@ def _describe_outcome_difference(replayed_outcome: Outcome | None, recorded_outc
             for outcome in (replayed_outcome, recorded_outcome)
         )
         return f"expected {expected_text}, found {found_text}"
-    expected, found = replayed_outcome.to_json(), recorded_outcome.to_json()
-    field_names = sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
+    expected, recorded_json = replayed_outcome.to_json(), recorded_outcome.to_json()
+    field_names = sorted(
+        name for name in {*expected, *recorded_json} if expected.get(name) != recorded_json.get(name)
+    )
     return (
         f"expected {replayed_outcome.win_credits} credits, found {recorded_outcome.win_credits} credits; "
         f"differing fields: {', '.join(field_names) or 'settlements'}"

@@ -631,12 +631,12 @@ class LevelAudit:
                 for _, claim_or_amount in hits
             ]
             known_cents = [cents for cents in hit_cents if cents is not None]
-            recorded = end_record.recorded_outcome
-            if known_cents == hit_cents and recorded.progressive_win_cents != sum(known_cents):
+            recorded_outcome = end_record.recorded_outcome
+            if known_cents == hit_cents and recorded_outcome.progressive_win_cents != sum(known_cents):
                 self._report_finding(
                     entry,
                     f"record.recorded.levels_cents: expected {sum(known_cents)}, the sum of {hit_cents}; "
-                    f"found {recorded.progressive_win_cents}",
+                    f"found {recorded_outcome.progressive_win_cents}",
                 )
             return
         hit_worths = [

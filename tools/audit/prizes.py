@@ -127,9 +127,10 @@ class PrizeAudit:
                 if handpay.replaced_reservation_id:
                     self._exchange_by_reservation[handpay.replaced_reservation_id] = handpay.id
             elif key == MoneyKey.UNCLAIMED_HANDPAY:
-                unclaimed = from_json(UnclaimedRecord, value, f"state.{name}")
-                self._unclaimed_prize_flows[unclaimed.id] = _select_prize_flows(
-                    (flow.source, flow.target, flow.amount_cents) for flow in unclaimed.reserved_transfers
+                unclaimed_record = from_json(UnclaimedRecord, value, f"state.{name}")
+                self._unclaimed_prize_flows[unclaimed_record.id] = _select_prize_flows(
+                    (flow.source, flow.target, flow.amount_cents)
+                    for flow in unclaimed_record.reserved_transfers
                 )
 
     def _check_exchange(self, entry: StoredEntry, reservation_id: str, flows: list[AccountFlow]) -> None:

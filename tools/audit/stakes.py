@@ -322,15 +322,17 @@ class StakeAudit:
         If ``expected_table`` is None, the entry must store none.
         """
         storage_key = f"{TableKey.SHARED_STATE}{game.game.digest}"
-        recorded = entry.state.get(storage_key)
+        recorded_value = entry.state.get(storage_key)
         for key in entry.state:
             if key.startswith(TableKey.SHARED_STATE) and key != storage_key:
                 self._report_finding(
                     entry,
                     f"state.{key}: the entry changes the shared table of another game; expected only {storage_key}",
                 )
-        if recorded != (None if expected_table is None else to_json(expected_table)):
-            self._report_finding(entry, f"state.{storage_key}: expected {expected_table}, found {recorded}")
+        if recorded_value != (None if expected_table is None else to_json(expected_table)):
+            self._report_finding(
+                entry, f"state.{storage_key}: expected {expected_table}, found {recorded_value}"
+            )
 
     def _build_table_keys(self, entry: StoredEntry, game_reference: GameReference) -> TableStateKeys:
         """Return which parts of a game's table state the positions share, and which hold standing bets."""
@@ -535,9 +537,9 @@ class StakeAudit:
             )
             return
         value: object = entry.state[table_key]
-        recorded = None if value is None else from_json(TableRecord, value, f"state.{table_key}")
-        if recorded != expected:
-            self._report_finding(entry, f"state.{table_key}: expected {expected}, found {recorded}")
+        recorded_table = None if value is None else from_json(TableRecord, value, f"state.{table_key}")
+        if recorded_table != expected:
+            self._report_finding(entry, f"state.{table_key}: expected {expected}, found {recorded_table}")
 
 
 def _get_round_id(game: GameRecord) -> str:

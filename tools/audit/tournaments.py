@@ -183,13 +183,13 @@ class TournamentAudit:
         stored_rules = self._read_memory(TournamentKey.INSTALLED_RULES)
         if stored_rules is None:
             return None
-        installed = from_json(InstalledRules, stored_rules, TournamentKey.INSTALLED_RULES)
+        installed_rules = from_json(InstalledRules, stored_rules, TournamentKey.INSTALLED_RULES)
         try:
-            parse_rules(installed.text)
+            parse_rules(installed_rules.text)
         except OperatorError:  # a finding about the entry that installed them
             return None
         return self._tournament_by_digest.setdefault(
-            installed.digest, _Tournament(installed.digest, installed.text)
+            installed_rules.digest, _Tournament(installed_rules.digest, installed_rules.text)
         )
 
     def _store_installed_tournament(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
@@ -536,15 +536,19 @@ class TournamentAudit:
                     "state.purse: expected no change, because the time of the round already runs or is not limited",
                 )
             return played_round
-        recorded = None if stored_round is None else from_json(PlayedRound, stored_round, "state.purse")
-        if recorded is None or not recorded.round_end or replace(recorded, round_end="") != played_round:
+        recorded_round = None if stored_round is None else from_json(PlayedRound, stored_round, "state.purse")
+        if (
+            recorded_round is None
+            or not recorded_round.round_end
+            or replace(recorded_round, round_end="") != played_round
+        ):
             self._report_finding(
                 entry,
                 f"state.purse: the first game of a round of {played_round.round_minutes} minutes must set only "
-                f"`until`, found {recorded}",
+                f"`until`, found {recorded_round}",
             )
             return played_round
-        return recorded
+        return recorded_round
 
     def _check_game_choice(self, entry: StoredEntry, choice: GameChoice) -> None:
         """Replay a game with one more choice of the player, and check that it stakes exactly what the choice costs."""
@@ -652,6 +656,6 @@ class TournamentAudit:
     def _compare_played_round(self, entry: StoredEntry, expected: PlayedRound) -> None:
         """Report a finding unless the entry stores exactly ``expected`` as the round of its position."""
         stored_round = entry.state.get(format_storage_key("purse", read_position(entry)))
-        recorded = None if stored_round is None else from_json(PlayedRound, stored_round, "state.purse")
-        if recorded != expected:
-            self._report_finding(entry, f"state.purse: expected {expected}, found {recorded}")
+        recorded_round = None if stored_round is None else from_json(PlayedRound, stored_round, "state.purse")
+        if recorded_round != expected:
+            self._report_finding(entry, f"state.purse: expected {expected}, found {recorded_round}")

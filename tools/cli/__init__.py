@@ -56,12 +56,12 @@ class CommandGroup(click.Group):
         try:
             return super().invoke(ctx)
         except ModuleNotFoundError as error:
-            extra = _EXTRA_BY_PACKAGE.get((error.name or "").partition(".")[0])
-            if extra is None:
+            extra_name = _EXTRA_BY_PACKAGE.get((error.name or "").partition(".")[0])
+            if extra_name is None:
                 raise
             raise click.ClickException(
                 f"this command needs {error.name}, which is not installed. In a checkout: make setup-dev;"
-                f" elsewhere: pip install 'open-egm[{extra}]'"
+                f" elsewhere: pip install 'open-egm[{extra_name}]'"
             ) from None
         except OSError as error:
             if error.filename is None:

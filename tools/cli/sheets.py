@@ -153,8 +153,8 @@ class _PdfPages:
     def to_pdf(self) -> bytes:
         """Return all pages as the bytes of one PDF file."""
         stream = BytesIO()
-        first, *other_pages = self._pages
-        first.save(
+        first_page, *other_pages = self._pages
+        first_page.save(
             stream,
             "PDF",
             resolution=_DOTS_PER_INCH,

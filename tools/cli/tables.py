@@ -82,8 +82,8 @@ class Column:
     @property
     def name(self) -> str:
         """Return the column's name in JSON and CSV."""
-        words = "".join(letter if letter.isalnum() else " " for letter in self.title.lower())
-        return self.key or "_".join(words.split()) or "value"
+        title_words = "".join(letter if letter.isalnum() else " " for letter in self.title.lower())
+        return self.key or "_".join(title_words.split()) or "value"
 
 
 def format_figure(value: Any) -> str:

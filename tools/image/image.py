@@ -210,10 +210,10 @@ def _build_disk(image: Path, bundle: Path, public_key_hex: str, work: Path, epoc
     for name, path in pieces.items():
         with path.open("wb") as stream:
             stream.truncate(PARTITION_SIZE_MIB[name] * _MIB)
-    first = slot.SystemSlot(pieces["egm-esp-a"], pieces["egm-root-a"])
+    first_slot = slot.SystemSlot(pieces["egm-esp-a"], pieces["egm-root-a"])
     with bundle.open("rb") as stream:
         slot.install_release(
-            stream, slot.read_bundle_release(stream, public_key_hex, 0, str(bundle)), first, str(bundle)
+            stream, slot.read_bundle_release(stream, public_key_hex, 0, str(bundle)), first_slot, str(bundle)
         )
     _build_medium(pieces["egm-state-1"], "egm-state-1", 1, epoch)
     for name, path in pieces.items():

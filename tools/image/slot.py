@@ -200,18 +200,18 @@ def _copy_partition(
 
     Raises SlotError if the bundle is truncated or altered.
     """
-    sha256, remaining, first = hashlib.sha256(), content.length, b""
+    sha256, remaining_bytes, first = hashlib.sha256(), content.length, b""
     with target.open("r+b", buffering=0) as stream:
-        while remaining and (piece := source.read(min(remaining, _COPY_BLOCK_SIZE_BYTES))):
+        while remaining_bytes and (piece := source.read(min(remaining_bytes, _COPY_BLOCK_SIZE_BYTES))):
             sha256.update(piece)
-            remaining -= len(piece)
+            remaining_bytes -= len(piece)
             if withheld_byte_count and not first:
                 first, piece = piece[:withheld_byte_count], piece[withheld_byte_count:]
                 stream.seek(withheld_byte_count)
             stream.write(piece)
         os.fsync(stream.fileno())
-    if remaining:
-        raise SlotError(f"{location} is truncated: {remaining} bytes are missing")
+    if remaining_bytes:
+        raise SlotError(f"{location} is truncated: {remaining_bytes} bytes are missing")
     if sha256.hexdigest() != content.sha256:
         raise SlotError(f"{location} differs from the release")
     return first

@@ -197,8 +197,8 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
     if names:
         facts.append(f"*{' · '.join(names)}*")
     if entry.phase is not Phase.POST or entry.permitted_transfers:
-        settled = "".join(f" (`{kind}`)" for kind in entry.settled_kinds)
-        facts.append(f"It {_PHASE_WORDS[entry.phase]}{settled}.")
+        settled_kinds_text = "".join(f" (`{kind}`)" for kind in entry.settled_kinds)
+        facts.append(f"It {_PHASE_WORDS[entry.phase]}{settled_kinds_text}.")
     lists = (
         ("Accounts", [f"`{m.source}` to `{m.target}`" for m in entry.permitted_transfers]),
         ("Meters", [f"`{name}`{'' if by is None else f' +{by}'}" for name, by in entry.counts.items()]),

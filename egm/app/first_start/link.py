@@ -138,14 +138,16 @@ class LinkEnrolmentStep(SetupStep):
 
         Raises EnrolmentError if the certificate has expired or is not valid yet.
         """
-        facts = self.certificate_folder.read_certificate_details()
-        if facts is None or facts.serial != draft.machine_answers.get("serial"):
+        certificate_details = self.certificate_folder.read_certificate_details()
+        if certificate_details is None or certificate_details.serial != draft.machine_answers.get("serial"):
             return None
-        facts.check_holder_and_validity(facts.serial, facts.key_digest, self.get_time())
-        return facts
+        certificate_details.check_holder_and_validity(
+            certificate_details.serial, certificate_details.key_digest, self.get_time()
+        )
+        return certificate_details
 
 
-def _parse_broker_address(facts: CertificateDetails) -> tuple[str, int]:
+def _parse_broker_address(certificate_details: CertificateDetails) -> tuple[str, int]:
     """Return the host and port of the controller's broker that the certificate's facts state."""
-    host, _, port = facts.broker.rpartition(":")
+    host, _, port = certificate_details.broker.rpartition(":")
     return host, int(port)

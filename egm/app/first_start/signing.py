@@ -394,13 +394,15 @@ def create_restore_step(
     """
     if not JournalLocation(DiskStorage(), state_folder.root, state_folder.root / SECOND_FOLDER).has_journal:
         return None
-    signed_text, facts = "", [("machine.serial", "")]
+    signed_text, labelled_texts = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state_folder.root) as view:
-        facts = [("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))]
+        labelled_texts = [
+            ("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))
+        ]
         signature = find_last_signed_cabinet_file(view)
         if signature is not None:
             signed_text = signature.text
-            facts += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
+            labelled_texts += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
     return RestoreCabinetFileStep(
         id="memory",
         wrong_pins_folder=state_folder.root,
@@ -409,5 +411,5 @@ def create_restore_step(
         state_folder=state_folder,
         cabinet_file_path=cabinet_path,
         last_signed_text=signed_text,
-        shown_facts=tuple(facts),
+        shown_facts=tuple(labelled_texts),
     )

@@ -197,8 +197,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         the last call; if they report an item in escrow while a stacking is ordered, it is another item than the
         ordered one.
         """
-        newest = event_buffer.events[0]
-        self._holds_paper = bool(_is_in_escrow(newest) and event_buffer.event_counter)
+        newest_event = event_buffer.events[0]
+        self._holds_paper = bool(_is_in_escrow(newest_event) and event_buffer.event_counter)
         if not self._holds_paper:
             if is_path_clear:
                 self._handle_clear_path("the validator's events show it empty")
@@ -207,7 +207,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._handle_clear_path("another bill or ticket is in escrow")
         if not self._escrow.is_stacking_ordered():
             self._handle_escrowed_item(
-                await self._read_content(newest), bytes((newest.result_a, newest.result_b))
+                await self._read_content(newest_event), bytes((newest_event.result_a, newest_event.result_b))
             )
 
     def _is_settled_after_restart(self, event_buffer: EventBuffer) -> bool:

@@ -37,8 +37,13 @@ def compute_event_position(event_buffer: EventBuffer, accept_counter: int) -> in
     It contains the newest event, the event counter and ``accept_counter``, the device's count of accepted coins
     or bills.
     """
-    newest = event_buffer.events[0]
-    return accept_counter << 24 | event_buffer.event_counter << 16 | newest.result_a << 8 | newest.result_b
+    newest_event = event_buffer.events[0]
+    return (
+        accept_counter << 24
+        | event_buffer.event_counter << 16
+        | newest_event.result_a << 8
+        | newest_event.result_b
+    )
 
 
 def read_accept_counter(position: int) -> int:

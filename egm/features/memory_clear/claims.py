@@ -287,9 +287,9 @@ def _claim_handpay(book: ClaimBook, state_name: str) -> None:
 
 def _claim_orphaned_handpay(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a hand-pay that was being moved into the register of unclaimed money."""
-    unclaimed = book.read_record(UnclaimedRecord, state_name)
+    unclaimed_record = book.read_record(UnclaimedRecord, state_name)
     claim_id = f"unclaimed:{parse_position(state_name)}"
-    transfers = unclaimed.transfers
+    transfers = unclaimed_record.transfers
     funding_transfers = book.build_funding_transfers(transfers)
     for transfer in funding_transfers:
         book.claimed_credit_cents[transfer.target] += transfer.amount_cents
@@ -307,7 +307,7 @@ def _claim_orphaned_handpay(book: ClaimBook, state_name: str) -> None:
         ClearanceClaim(
             claim_id,
             amount_cents,
-            {"id": unclaimed.id, "flows": encode_transfers(transfers)},
+            {"id": unclaimed_record.id, "flows": encode_transfers(transfers)},
             carry_entries=carry_entries,
         )
     )

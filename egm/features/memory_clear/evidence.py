@@ -148,9 +148,9 @@ class MemoryEvidence:
 
     def _add_game_entry(self, entry: StoredEntry) -> None:
         """Add the facts in a journal entry about a game that is not its end."""
-        where = f"entry {entry.sequence}, {entry.kind}"
+        location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == GAME_CHOICE_KIND:
-            choice = from_json(GameChoice, entry.record, where)
+            choice = from_json(GameChoice, entry.record, location)
             if (game := self.games.get(choice.play_id)) is not None:
                 stakes = (*(game.stakes_by_account or ()), *_list_stakes(entry))
                 self._store_game(replace(game.with_step(choice), stakes_by_account=stakes))
@@ -161,11 +161,11 @@ class MemoryEvidence:
                 self.games[play_id] = replace(self.games[play_id], has_returned_stakes=True)
             return
         if entry.kind == MYSTERY_WON_KIND:
-            won = from_json(MysteryPrizeWon, entry.record, where)
-            if won.play_id in self.games:
-                self.games[won.play_id] = self.games[won.play_id].with_hits(won.hits)
+            prize_won = from_json(MysteryPrizeWon, entry.record, location)
+            if prize_won.play_id in self.games:
+                self.games[prize_won.play_id] = self.games[prize_won.play_id].with_hits(prize_won.hits)
             return
-        game = from_json(GameRecord, entry.record, where)
+        game = from_json(GameRecord, entry.record, location)
         if entry.kind == PLAY_START_KIND:
             self._drop_settled_games()
             game = replace(game, stakes_by_account=_list_stakes(entry))

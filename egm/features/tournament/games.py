@@ -238,21 +238,21 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
     """
     choice, game = event.read_payload(ChoiceRequest).choice, require_open_game(machine)
     stepped_game = machine.component(GameInProgress).stepped_game
-    staked = stepped_game.decision.get_added_credits(choice)
+    staked_credits = stepped_game.decision.get_added_credits(choice)
     step = play_step(machine, stepped_game, choice, game_levels.continue_round(machine, game), None)
     game_choice = GameChoice(
         play_id=game.play_id,
         choice=choice,
         draws=step.draws,
         outcome=stepped_game.outcome,
-        staked_credits=staked,
+        staked_credits=staked_credits,
         standing_credits=stepped_game.standing_credits,
     )
     machine.post(
         PURSE_GAME_CHOICE,
         game_choice,
         entry_id=f"{game.play_id}.choice-{len(game.steps)}",
-        transfers=_list_stake_transfers(machine, staked),
+        transfers=_list_stake_transfers(machine, staked_credits),
     )
     machine.component(GameInProgress).record = game.with_step(game_choice)
     send_screen_update(machine, resumed=False)

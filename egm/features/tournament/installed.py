@@ -54,8 +54,8 @@ def read_installed_rules(machine: Machine) -> Tournament | None:
 
     None if no rules are installed, or this version of the software does not accept them.
     """
-    installed = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
-    return None if installed is None else parse_rules_or_none(installed.text)
+    installed_rules = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
+    return None if installed_rules is None else parse_rules_or_none(installed_rules.text)
 
 
 @lru_cache(maxsize=4)
@@ -257,14 +257,14 @@ def install_rules(machine: Machine, event: Event) -> None:
 
 def remove_rules(machine: Machine, event: Event) -> None:
     """Remove the installed rules, and record this in the journal. The machine then does not show them any more."""
-    installed = machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES)
-    record = RulesRemoved(digest=installed.digest, persons=tuple(list_event_persons(machine, event)))
+    installed_rules = machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES)
+    record = RulesRemoved(digest=installed_rules.digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(RULES_REMOVED, record, state={TournamentKey.INSTALLED_RULES: None})
 
 
 def build_tournament_mode(machine: Machine) -> TournamentMode:
     """Return the record, to be stored, that puts the machine into the tournament of the installed rules now."""
-    installed = machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES)
+    installed_rules = machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES)
     return TournamentMode(
-        digest=installed.digest, since=machine.timekeeper.now().isoformat(timespec="seconds")
+        digest=installed_rules.digest, since=machine.timekeeper.now().isoformat(timespec="seconds")
     )

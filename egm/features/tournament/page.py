@@ -91,8 +91,8 @@ def _list_played_rounds(machine: Machine) -> tuple[PageRow, ...]:
 
 def _list_faults(machine: Machine) -> tuple[str, ...]:
     """Return why the installed rules cannot be played here, and why the rules file cannot be installed."""
-    installed = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
-    texts = (None if installed is None else installed.text, machine.component(RulesFile).read())
+    installed_rules = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
+    texts = (None if installed_rules is None else installed_rules.text, machine.component(RulesFile).read())
     return tuple(fault for text in dict.fromkeys(texts) for fault in _list_rules_faults(machine, text))
 
 
@@ -115,12 +115,12 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
     yield "tournament.file", build_plain_text(digest)
-    installed = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
+    installed_rules = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
     rules = read_installed_rules(machine)
-    if installed is None or rules is None:
+    if installed_rules is None or rules is None:
         return
     yield "tournament.name", build_local_text({"en": rules.name.en, "fr": rules.name.fr})
-    yield "tournament.installed", build_plain_text(installed.digest[:16])
+    yield "tournament.installed", build_plain_text(installed_rules.digest[:16])
     yield "tournament.starts", build_plain_text(f"{rules.starts:%Y-%m-%d %H:%M}")
     yield "tournament.fee", build_money_text(rules.entries.fee_cents)
     yield "tournament.mode", build_text(f"service.tournament.{'on' if is_in_tournament(machine) else 'off'}")

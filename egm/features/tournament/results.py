@@ -72,21 +72,21 @@ def derive_results(
     the same entry or round, if an entry was not sold, or was played under another participant's number or without its
     round before, if an entry number is missing, or if an argument corrects nothing.
     """
-    collected = _CollectedRecords()
+    collected_records = _CollectedRecords()
     for machine, entries in journals.items():
-        _collect_records(collected, digest, machine, entries)
-    _require_all_machines(rules, collected, absent_machines)
+        _collect_records(collected_records, digest, machine, entries)
+    _require_all_machines(rules, collected_records, absent_machines)
     attempts: dict[tuple[int, int], _RoundAttempt] = {}
     entries_under_other_name: set[int] = set()
-    _drop_ignored_rounds(collected, ignored_rounds)
-    for (number, round_number, participant, _), attempt in sorted(collected.round_attempts.items()):
-        if (number, participant) in collected.void_entries and collected.sold_entries.get(number, ("",))[
-            0
-        ] != participant:
+    _drop_ignored_rounds(collected_records, ignored_rounds)
+    for (number, round_number, participant, _), attempt in sorted(collected_records.round_attempts.items()):
+        if (number, participant) in collected_records.void_entries and collected_records.sold_entries.get(
+            number, ("",)
+        )[0] != participant:
             continue
-        if number not in collected.sold_entries:
+        if number not in collected_records.sold_entries:
             raise ResultsError(f"entry {number}: it was played, but no journal records its sale")
-        buyer, seller = collected.sold_entries[number]
+        buyer, seller = collected_records.sold_entries[number]
         if participant != buyer and number not in renamed_entries:
             raise ResultsError(
                 f"entry {number}: it was sold to {buyer} at {seller}, and {attempt.machine} recorded round"
@@ -102,13 +102,13 @@ def derive_results(
         raise ResultsError(
             f"entry {unneeded_numbers[0]}: no machine recorded a name other than its buyer's: omit --renamed"
         )
-    _check_rounds(collected, attempts, absent_rounds)
-    _check_entry_numbers(collected, unused_entries)
+    _check_rounds(collected_records, attempts, absent_rounds)
+    _check_entry_numbers(collected_records, unused_entries)
     return Results(
         rules_sha256=digest,
         entries=tuple(
             _build_entry_result(attempts, number, participant, absent_rounds)
-            for number, (participant, _) in sorted(collected.sold_entries.items())
+            for number, (participant, _) in sorted(collected_records.sold_entries.items())
         ),
     )
 
@@ -129,7 +129,7 @@ def iter_paid_prizes(
 
 
 def _check_rounds(
-    collected: _CollectedRecords,
+    collected_records: _CollectedRecords,
     attempts: Mapping[tuple[int, int], _RoundAttempt],
     absent_rounds: Collection[tuple[int, int]],
 ) -> None:
@@ -138,7 +138,7 @@ def _check_rounds(
     Also raise it if a round in ``absent_rounds`` was played after all, or its entry was not sold.
     """
     for number, round_number in sorted(absent_rounds):
-        if number not in collected.sold_entries:
+        if number not in collected_records.sold_entries:
             raise ResultsError(f"entry {number}: its sale is in none of the journals, or it is void")
         if (attempt := attempts.get((number, round_number))) is not None:
             raise ResultsError(
@@ -147,7 +147,7 @@ def _check_rounds(
     known_rounds = {
         *attempts,
         *absent_rounds,
-        *((number, 1) for number in collected.sold_entries if (number, 2) not in attempts),
+        *((number, 1) for number in collected_records.sold_entries if (number, 2) not in attempts),
     }
     for number, round_number in sorted(known_rounds):
         if round_number > 1 and (number, round_number - 1) not in known_rounds:
@@ -164,13 +164,16 @@ def _check_rounds(
             )
 
 
-def _check_entry_numbers(collected: _CollectedRecords, unused_entries: Collection[int]) -> None:
+def _check_entry_numbers(collected_records: _CollectedRecords, unused_entries: Collection[int]) -> None:
     """Raise ResultsError if an entry number is missing.
 
     Every number below the highest one sold must be sold, void, or in ``unused_entries``.
     """
-    last_number = max(collected.sold_entries, default=0)
-    used_entries = {*collected.sold_entries, *(number for number, _ in collected.void_entries)}
+    last_number = max(collected_records.sold_entries, default=0)
+    used_entries = {
+        *collected_records.sold_entries,
+        *(number for number, _ in collected_records.void_entries),
+    }
     if unneeded_numbers := sorted(
         number for number in unused_entries if number in used_entries or number > last_number
     ):
@@ -198,19 +201,19 @@ def _check_entry_numbers(collected: _CollectedRecords, unused_entries: Collectio
 
 
 def _require_all_machines(
-    rules: Tournament, collected: _CollectedRecords, absent_machines: Collection[str]
+    rules: Tournament, collected_records: _CollectedRecords, absent_machines: Collection[str]
 ) -> None:
     """Raise ResultsError if a machine in the rules has no journal and is not in ``absent_machines``."""
     listed_numbers = [machine.number for machine in rules.machines]
     if unlisted_machines := sorted({*absent_machines} - {*listed_numbers}):
         raise ResultsError(f"machine {unlisted_machines[0]}: it is not in the rules")
-    if present_machines := sorted({*absent_machines} & {*collected.machines}):
-        _, journal = collected.machines[present_machines[0]]
+    if present_machines := sorted({*absent_machines} & {*collected_records.machines}):
+        _, journal = collected_records.machines[present_machines[0]]
         raise ResultsError(f"machine {present_machines[0]}: it took part, because {journal} is its journal")
     missing_machines = [
         number
         for number in listed_numbers
-        if number not in collected.machines and number not in absent_machines
+        if number not in collected_records.machines and number not in absent_machines
     ]
     if missing_machines:
         raise ResultsError(
@@ -220,11 +223,11 @@ def _require_all_machines(
 
 
 def _collect_records(
-    collected: _CollectedRecords, digest: str, machine: str, entries: Iterable[StoredEntry]
+    collected_records: _CollectedRecords, digest: str, machine: str, entries: Iterable[StoredEntry]
 ) -> None:
-    """Add the tournament's sales and rounds in one machine's journal to ``collected``."""
+    """Add the tournament's sales and rounds in one machine's journal to ``collected_records``."""
     is_this_tournament = False
-    sold: dict[int, str] = {}
+    participant_by_sold_entry: dict[int, str] = {}
     for entry in entries:
         if not entry.kind.startswith("tournament."):
             continue
@@ -233,30 +236,34 @@ def _collect_records(
         if not is_this_tournament:
             continue
         if entry.kind == RULES_INSTALLED.kind:
-            _store_machine(collected, record.get("number", ""), str(record["machine"]), machine)
+            _store_machine(collected_records, record.get("number", ""), str(record["machine"]), machine)
         elif entry.kind == ENTRY_SOLD.kind:
-            sold[record["entry"]] = record["participant"]
+            participant_by_sold_entry[record["entry"]] = record["participant"]
         elif entry.kind == ENTRY_VOIDED.kind:
-            collected.void_entries.add((record["entry"], sold.pop(record["entry"])))
+            collected_records.void_entries.add(
+                (record["entry"], participant_by_sold_entry.pop(record["entry"]))
+            )
         for played_round in _iter_played_rounds(entry):
             key = played_round.entry_number, played_round.round_number, played_round.participant, machine
-            collected.round_attempts[key] = _RoundAttempt(machine, played_round, entry.time_utc)
-    for number, participant in sold.items():
-        if number in collected.sold_entries:
+            collected_records.round_attempts[key] = _RoundAttempt(machine, played_round, entry.time_utc)
+    for number, participant in participant_by_sold_entry.items():
+        if number in collected_records.sold_entries:
             raise ResultsError(
-                f"entry {number}: sold at {collected.sold_entries[number][1]} and at {machine}; "
+                f"entry {number}: sold at {collected_records.sold_entries[number][1]} and at {machine}; "
                 f"of one machine, give the last"
                 " export only; of two machines, void one of the sales at its machine, and export that again"
             )
-        collected.sold_entries[number] = participant, machine
+        collected_records.sold_entries[number] = participant, machine
 
 
-def _store_machine(collected: _CollectedRecords, machine_number: str, serial: str, journal: str) -> None:
+def _store_machine(
+    collected_records: _CollectedRecords, machine_number: str, serial: str, journal: str
+) -> None:
     """Store which machine has an operator's number.
 
     Raises ResultsError if a machine with another serial number has the same operator's number.
     """
-    other_serial, other_journal = collected.machines.setdefault(machine_number, (serial, journal))
+    other_serial, other_journal = collected_records.machines.setdefault(machine_number, (serial, journal))
     if other_serial != serial:
         raise ResultsError(
             f"machine {machine_number}: {other_journal} is of the machine with the serial number {other_serial}, and"
@@ -265,7 +272,7 @@ def _store_machine(collected: _CollectedRecords, machine_number: str, serial: st
 
 
 def _drop_ignored_rounds(
-    collected: _CollectedRecords, ignored_rounds: Collection[tuple[int, int, str]]
+    collected_records: _CollectedRecords, ignored_rounds: Collection[tuple[int, int, str]]
 ) -> None:
     """Remove the rounds (entry, round, journal) that were started by mistake.
 
@@ -274,13 +281,13 @@ def _drop_ignored_rounds(
     for number, round_number, machine in ignored_rounds:
         keys = [
             key
-            for key in collected.round_attempts
+            for key in collected_records.round_attempts
             if (key[0], key[1], key[3]) == (number, round_number, machine)
         ]
         if not keys:
             raise ResultsError(f"entry {number}: {machine} has no round {round_number} of it to ignore")
         for key in keys:
-            del collected.round_attempts[key]
+            del collected_records.round_attempts[key]
 
 
 def _iter_played_rounds(entry: StoredEntry) -> Iterable[PlayedRound]:
@@ -290,22 +297,23 @@ def _iter_played_rounds(entry: StoredEntry) -> Iterable[PlayedRound]:
             yield from_json(PlayedRound, value, f"entry {entry.sequence}, state.{key}")
 
 
-def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttempt:
+def _choose_attempt(first_attempt: _RoundAttempt, second: _RoundAttempt) -> _RoundAttempt:
     """Return the attempt at a round that counts, of two: the one that was not interrupted.
 
     If both were interrupted, it is the later one. Raises ResultsError if neither was interrupted.
     """
-    endings = {first.played_round.ending, second.played_round.ending}
+    endings = {first_attempt.played_round.ending, second.played_round.ending}
     if endings <= _REPEATABLE_ROUND_ENDINGS:
-        return max(first, second, key=lambda attempt: attempt.end_time)
+        return max(first_attempt, second, key=lambda attempt: attempt.end_time)
     if _REPEATABLE_ROUND_ENDINGS.isdisjoint(endings):
-        played_round = first.played_round
+        played_round = first_attempt.played_round
         raise ResultsError(
-            f"entry {played_round.entry_number}: round {played_round.round_number}: it ended at {first.machine} and at "
+            f"entry {played_round.entry_number}: round {played_round.round_number}: it ended at"
+            f" {first_attempt.machine} and at "
             f"{second.machine}; if one"
             f" was started by mistake, give --ignore {played_round.entry_number}:{played_round.round_number}:EXPORT"
         )
-    return first if first.played_round.ending not in _REPEATABLE_ROUND_ENDINGS else second
+    return first_attempt if first_attempt.played_round.ending not in _REPEATABLE_ROUND_ENDINGS else second
 
 
 def _build_entry_result(

@@ -114,8 +114,8 @@ def iter_tournament_records(machine: Machine) -> Iterator[_TournamentRecord]:
             ),
             0,
         )
-    since = sequence_by_digest[digest]
-    for entry in machine.journal.entries(tuple(_RECORD_CLASS_BY_KIND), since=since):
+    first_sequence = sequence_by_digest[digest]
+    for entry in machine.journal.entries(tuple(_RECORD_CLASS_BY_KIND), since=first_sequence):
         record = from_json(
             _RECORD_CLASS_BY_KIND[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
         )
@@ -125,13 +125,13 @@ def iter_tournament_records(machine: Machine) -> Iterator[_TournamentRecord]:
 
 def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
     """Return the tournament entries that this machine has sold and that are not void, by entry number."""
-    sold: dict[int, EntrySold] = {}
+    sale_by_entry_number: dict[int, EntrySold] = {}
     for record in iter_tournament_records(machine):
         if isinstance(record, EntrySold):
-            sold[record.entry_number] = record
+            sale_by_entry_number[record.entry_number] = record
         elif isinstance(record, EntryVoided):
-            sold.pop(record.entry_number, None)
-    return sold
+            sale_by_entry_number.pop(record.entry_number, None)
+    return sale_by_entry_number
 
 
 def _read_round_endings(machine: Machine, entry_number: int) -> dict[int, str]:
@@ -264,9 +264,12 @@ def participant_may_buy_entry(machine: Machine, event: Event) -> bool:
     )
     if rules is None:
         return False
-    sold = [sale.participant_number for sale in read_sold_entries(machine).values()]
-    has_place_left = participant in sold or len({*sold}) < rules.entries.participants_max
-    return has_place_left and sold.count(participant) < rules.entries.per_participant
+    sold_participant_numbers = [sale.participant_number for sale in read_sold_entries(machine).values()]
+    has_place_left = (
+        participant in sold_participant_numbers
+        or len({*sold_participant_numbers}) < rules.entries.participants_max
+    )
+    return has_place_left and sold_participant_numbers.count(participant) < rules.entries.per_participant
 
 
 @refusal_code("round_may_begin")

@@ -268,17 +268,18 @@ def _score_entry(rules: Tournament, result: EntryResult, round_number: int, outc
 
     Raises :class:`ResultsError` if the result is missing, or if the rules do not permit it.
     """
-    where = f"entry {result.entry}: round {round_number}"
+    location = f"entry {result.entry}: round {round_number}"
     if len(result.rounds) < round_number:
         raise ResultsError(
-            f"{where}: its result is missing; if it was not played, derive the results again with"
+            f"{location}: its result is missing; if it was not played, derive the results again with"
             f" --absent {result.entry}:{round_number}"
         )
     round_result = result.rounds[round_number - 1]
     outcome.last_round_by_entry[result.entry] = round_number
     if round_result.status == "interrupted" and rules.interrupted == "replay":
         raise ResultsError(
-            f"{where}: it was interrupted: by the rules it is replayed; give the result of the replay, or, if there was"
+            f"{location}: it was interrupted: by the rules it is replayed; give the result of the"
+            f" replay, or, if there was"
             f" none, derive the results again with --ignore {result.entry}:{round_number}:EXPORT "
             f"and --absent {result.entry}:{round_number}"
         )
@@ -290,10 +291,10 @@ def _score_entry(rules: Tournament, result: EntryResult, round_number: int, outc
         return False
     counts_nothing = round_result.status == "failed" and rules.failed == "zero-points"
     if rules.ties == "best-game" and round_result.best_game is None and not counts_nothing:
-        raise ResultsError(f"{where}: best_game is missing: by the rules it decides between equal points")
+        raise ResultsError(f"{location}: best_game is missing: by the rules it decides between equal points")
     if round_result.best_game is not None and round_result.best_game > round_result.points:
         raise ResultsError(
-            f"{where}: best_game {round_result.best_game} is more than its {round_result.points} points"
+            f"{location}: best_game {round_result.best_game} is more than its {round_result.points} points"
         )
     carried = outcome.points_by_entry.get(result.entry, 0) if rules.carry_points else 0
     outcome.points_by_entry[result.entry] = carried + (0 if counts_nothing else round_result.points)
@@ -310,16 +311,16 @@ def _list_best_entries(
     rows = sorted(
         (_build_ranking_key(rules, result, round_number, points), result.entry, result) for result in results
     )
-    best: list[ParticipantStanding] = []
+    best_standings: list[ParticipantStanding] = []
     seen_participants: set[str] = set()
     last_key: tuple[int, ...] = ()
     for key, entry, result in rows:
         if result.participant in seen_participants:
             continue
         seen_participants.add(result.participant)
-        rank = best[-1].rank if best and key == last_key else len(best) + 1
+        rank = best_standings[-1].rank if best_standings and key == last_key else len(best_standings) + 1
         last_key = key
-        best.append(
+        best_standings.append(
             ParticipantStanding(
                 rank=rank,
                 participant=result.participant,
@@ -329,7 +330,7 @@ def _list_best_entries(
                 best_game=result.rounds[round_number - 1].best_game,
             )
         )
-    return best
+    return best_standings
 
 
 def _build_ranking_key(
@@ -355,7 +356,7 @@ def _assign_final_ranks(groups: Sequence[Sequence[ParticipantStanding]]) -> Iter
     """
     ranked_count = 0
     for group in reversed(groups):
-        first = group[0].rank if group else 1
+        first_rank = group[0].rank if group else 1
         for each in group:
-            yield replace(each, rank=each.rank - first + 1 + ranked_count)
+            yield replace(each, rank=each.rank - first_rank + 1 + ranked_count)
         ranked_count += len(group)

@@ -20,10 +20,10 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
     None if no rules are installed, or if this version of the software does not accept them and the machine is not in
     the tournament.
     """
-    installed = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
-    if installed is None:
+    installed_rules = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
+    if installed_rules is None:
         return None
-    view = _build_rules_view(installed.text)
+    view = _build_rules_view(installed_rules.text)
     if not is_in_tournament(machine):
         return view if any(view.rules.values()) else None
     played_round = find_played_round(machine)
@@ -76,5 +76,5 @@ def _compute_minutes_left(machine: Machine, played_round: PlayedRound) -> int:
 def find_last_purse_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     """Return the last game played with tournament points at this position, and its result; None without one."""
     played_round = find_played_round(machine)
-    last = None if played_round is None else played_round.last_game
-    return None if last is None else (read_cached_game(machine, last.play_id), last)
+    last_game = None if played_round is None else played_round.last_game
+    return None if last_game is None else (read_cached_game(machine, last_game.play_id), last_game)

@@ -214,7 +214,10 @@ def _find_game(machine: Machine, digest: str) -> Game | None:
 
 def _find_keys(machine: Machine, digest: str) -> TableStateKeys:
     """Return the names of a table's shared values; there are none if each position has its own table."""
-    if machine.position.position_count > 1 and (shared := _read_shared_record(machine, digest)) is not None:
-        return TableStateKeys(shared.shared_keys, shared.standing_bet_keys)
+    if (
+        machine.position.position_count > 1
+        and (shared_record := _read_shared_record(machine, digest)) is not None
+    ):
+        return TableStateKeys(shared_record.shared_keys, shared_record.standing_bet_keys)
     game = _find_game(machine, digest)
     return TableStateKeys() if game is None else find_table_keys(game.rules, machine.position.position_count)

@@ -79,18 +79,20 @@ class SoundPlayer:
         self._alarm_until = 0.0
         self._touch_sound_count = 0
 
-    def play_changes(self, previous: View, current: View) -> None:
+    def play_changes(self, previous_view: View, current_view: View) -> None:
         """Play the sounds of what has happened between two successive views, and start or stop looped sounds."""
         if self._speakers is None:
             return
-        family = find_sound_family(current, self._theme)
+        family = find_sound_family(current_view, self._theme)
         if self._sound_store is not None and (
-            current.games is not previous.games or current.game is not previous.game
+            current_view.games is not previous_view.games or current_view.game is not previous_view.game
         ):
-            self._request_sounds(self._sound_store, family, current)
-        self._update_loops(current, family, self._speakers)
-        for cue in list_cues_between(previous, current, self._theme):
-            self._play_once(cue, self._choose_sound_family(cue, family, current), current, self._speakers)
+            self._request_sounds(self._sound_store, family, current_view)
+        self._update_loops(current_view, family, self._speakers)
+        for cue in list_cues_between(previous_view, current_view, self._theme):
+            self._play_once(
+                cue, self._choose_sound_family(cue, family, current_view), current_view, self._speakers
+            )
 
     def _request_sounds(self, sound_store: SoundStore, family: str, view: View) -> None:
         """Request the synthesis of the sounds of all games, and store the sounds that the games supply.
@@ -238,39 +240,41 @@ def _find_step_index_at(timeline: PresentationTimeline, elapsed_seconds: float) 
 
 
 # ---------------------------------------------------------------------- events
-def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
+def list_cues_between(previous_view: View, current_view: View, theme: Theme) -> list[str]:
     """Return the sound cues of what has happened between two successive views, in order."""
     cues: list[str] = []
-    old_snapshot, new_snapshot = previous.snapshot, current.snapshot
-    if current.volume_step != previous.volume_step:
+    old_snapshot, new_snapshot = previous_view.snapshot, current_view.snapshot
+    if current_view.volume_step != previous_view.volume_step:
         cues.append("coin")  # Plays at the new volume.
-    elif current.pressed_at > previous.pressed_at and current.last_action_name:
+    elif current_view.pressed_at > previous_view.pressed_at and current_view.last_action_name:
         cues.append("key")
     if (
-        current.notice_received_at > previous.notice_received_at
+        current_view.notice_received_at > previous_view.notice_received_at
         and new_snapshot
         and any(n.severity != "info" for n in new_snapshot.notices)
     ):
         cues.append("refused")
-    if current.page_input.tone_played_at > previous.page_input.tone_played_at:
-        cues = [current.page_input.playing_tone]  # Only the tone: a key's click could be mistaken for it.
-    cues += _list_money_cues(previous, current)
+    if current_view.page_input.tone_played_at > previous_view.page_input.tone_played_at:
+        cues = [
+            current_view.page_input.playing_tone
+        ]  # Only the tone: a key's click could be mistaken for it.
+    cues += _list_money_cues(previous_view, current_view)
     if (
         new_snapshot
         and new_snapshot.reminder
         and (old_snapshot is None or old_snapshot.reminder != new_snapshot.reminder)
     ):
         cues.append("reminder")
-    if current.scene is not previous.scene and old_snapshot is not None:
-        if current.scene in {Scene.DOOR, Scene.TILT}:
+    if current_view.scene is not previous_view.scene and old_snapshot is not None:
+        if current_view.scene in {Scene.DOOR, Scene.TILT}:
             cues.append("alarm")
-        elif current.scene is Scene.HANDPAY:
+        elif current_view.scene is Scene.HANDPAY:
             cues.append("jackpot")
-    if current.scene is Scene.ATTRACT and _count_attract_tunes_since_activity(
-        previous
-    ) < _count_attract_tunes_since_activity(current):
+    if current_view.scene is Scene.ATTRACT and _count_attract_tunes_since_activity(
+        previous_view
+    ) < _count_attract_tunes_since_activity(current_view):
         cues.append("attract")
-    return cues + _list_game_cues(previous, current, theme)
+    return cues + _list_game_cues(previous_view, current_view, theme)
 
 
 def _count_attract_tunes_since_activity(view: View) -> int:
@@ -281,14 +285,14 @@ def _count_attract_tunes_since_activity(view: View) -> int:
     return 1 + int(attract_seconds // ATTRACT_INTERVAL_SECONDS)
 
 
-def _list_money_cues(previous: View, current: View) -> list[str]:
+def _list_money_cues(previous_view: View, current_view: View) -> list[str]:
     """Return the sound cues for credit added between games, for a payout that begins, and for a printed ticket."""
-    old_snapshot, new_snapshot = previous.snapshot, current.snapshot
+    old_snapshot, new_snapshot = previous_view.snapshot, current_view.snapshot
     if old_snapshot is None or new_snapshot is None or new_snapshot is old_snapshot:
         return []
     code = (
         new_snapshot.notices[0].code
-        if new_snapshot.notices and current.notice_received_at > previous.notice_received_at
+        if new_snapshot.notices and current_view.notice_received_at > previous_view.notice_received_at
         else ""
     )
     if code == "ticket_printed" or (new_snapshot.payout is not None and old_snapshot.payout is None):
@@ -301,15 +305,18 @@ def _list_money_cues(previous: View, current: View) -> list[str]:
     return []
 
 
-def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
+def _list_game_cues(previous_view: View, current_view: View, theme: Theme) -> list[str]:
     """Return the sound cues of a game's events: parts stop, features begin and end, wins by their celebration level.
 
     A win below the stake has no sound (N-10).
     """
-    presentation, timeline = current.presentation, build_view_timeline(current, theme)
-    if presentation is None or timeline is None or current.scene is not Scene.GAME:
+    presentation, timeline = current_view.presentation, build_view_timeline(current_view, theme)
+    if presentation is None or timeline is None or current_view.scene is not Scene.GAME:
         return []
-    previous_time, current_time = previous.now - presentation.began_at, current.now - presentation.began_at
+    previous_time, current_time = (
+        previous_view.now - presentation.began_at,
+        current_view.now - presentation.began_at,
+    )
     cues: list[str] = []
     for step_index, (step, step_times) in enumerate(zip(presentation.steps, timeline.steps, strict=True)):
         has_card = has_feature_title_card(presentation, step_index)

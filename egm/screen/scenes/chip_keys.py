@@ -122,9 +122,10 @@ def _compute_key_width_in_letters(table: TableGameData, action: Action) -> int:
     """
     spots = table.groups.get(str(action.value), ()) if action.name == "felt_part" else ()
     names = [name for spot in spots[:1] for name in spot.names.values()]
-    words = [len(word) for name in names for word in name.split()]
+    word_lengths = [len(word) for name in names for word in name.split()]
     return _KEY_MARGINS_IN_LETTERS + max(
-        (*words, *(len(name) // 2 + 1 for name in names)), default=_KEY_WIDTH_WITHOUT_BET_KIND_IN_LETTERS
+        (*word_lengths, *(len(name) // 2 + 1 for name in names)),
+        default=_KEY_WIDTH_WITHOUT_BET_KIND_IN_LETTERS,
     )
 
 

@@ -91,25 +91,25 @@ def lay_out_small_print(context: DrawingContext, width: float) -> list[str]:
     """
     if context.view.snapshot is None:
         return []
-    facts = [
+    fact_texts = [
         context.texts.translate(
             "meter.denomination", amount=context.format_money(context.view.snapshot.denomination_cents)
         )
     ]
     if context.layout.is_portrait and (kinds := list_kind_limits(context)):
-        facts += kinds
+        fact_texts += kinds
     elif (limits := format_table_limits(context)) is not None:
         key = "felt.limits_short" if context.layout.is_telephone else "felt.limits"
-        facts.append(context.texts.translate(key, least=limits[0], most=limits[1]))
-    wide_lines = _join_facts_into_lines(context, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
-    lines = _join_facts_into_lines(context, facts, width)
+        fact_texts.append(context.texts.translate(key, least=limits[0], most=limits[1]))
+    wide_lines = _join_facts_into_lines(context, fact_texts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
+    lines = _join_facts_into_lines(context, fact_texts, width)
     return lines if len(lines) == len(wide_lines) else wide_lines
 
 
-def _join_facts_into_lines(context: DrawingContext, facts: list[str], width: float) -> list[str]:
-    """Return texts joined to lines, each line with as many of the ``facts`` as fit into ``width`` units."""
-    lines = facts[:1]
-    for fact in facts[1:]:
+def _join_facts_into_lines(context: DrawingContext, fact_texts: list[str], width: float) -> list[str]:
+    """Return texts joined to lines, each line with as many of the ``fact_texts`` as fit into ``width`` units."""
+    lines = fact_texts[:1]
+    for fact in fact_texts[1:]:
         joined_line = FACT_SEPARATOR.join((lines[-1], fact))
         if context.painter.measure_text(joined_line, LIMITS_TEXT_STYLE) <= width:
             lines[-1] = joined_line

@@ -304,14 +304,14 @@ def _format_handpay_facts(context: DrawingContext, handpay: HandpayView) -> str:
     It has the number of the payment, the time since which it is pending, the machine and the player position.
     """
     translate, snapshot = context.texts.translate, context.view.snapshot
-    facts = [translate("handpay.number", number=handpay.slip_number)] if handpay.slip_number else []
+    detail_lines = [translate("handpay.number", number=handpay.slip_number)] if handpay.slip_number else []
     if handpay.since:
-        facts.append(translate("tilt.since", time=context.texts.format_date_and_time(handpay.since)))
+        detail_lines.append(translate("tilt.since", time=context.texts.format_date_and_time(handpay.since)))
     if snapshot is not None:
-        facts.append(translate("handpay.machine", number=snapshot.operator_number))
+        detail_lines.append(translate("handpay.machine", number=snapshot.operator_number))
     if handpay.position:
-        facts.append(translate("handpay.position", number=handpay.position))
-    return FACT_SEPARATOR.join(facts)
+        detail_lines.append(translate("handpay.position", number=handpay.position))
+    return FACT_SEPARATOR.join(detail_lines)
 
 
 def _describe_host_lock(context: DrawingContext, host_lock: HostLock) -> LockupText:

@@ -284,12 +284,12 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
         width_max=w - 50,
     )
     free_height = h - 12 - title_height - 12 - 2 * _TEXT_PICTURE_GAP
-    facts = _format_game_facts(context, game, w - 32, free_height)
-    fact_top = y + h - 12 - sum(fact_height for _, fact_height in facts)
-    for fact, fact_height in facts:
+    fact_texts = _format_game_facts(context, game, w - 32, free_height)
+    fact_top = y + h - 12 - sum(fact_height for _, fact_height in fact_texts)
+    for fact, fact_height in fact_texts:
         painter.draw_label(fact, (x + 16, fact_top, w - 32, fact_height), _TILE_FACTS_STYLE)
         fact_top += fact_height
-    free_height -= sum(fact_height for _, fact_height in facts)
+    free_height -= sum(fact_height for _, fact_height in fact_texts)
     if free_height >= _PICTURE_HEIGHT_MIN:
         height = min(free_height, h * 0.4)
         _draw_prize_symbols(

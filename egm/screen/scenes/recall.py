@@ -162,16 +162,16 @@ def _draw_recall_facts(context: DrawingContext, page: ServicePage, replay: Repla
         _draw_fact_column(context, rect, facts)
 
 
-def _draw_fact_column(context: DrawingContext, rect: Rect, facts: list[tuple[str, str]]) -> None:
+def _draw_fact_column(context: DrawingContext, rect: Rect, labelled_texts: list[tuple[str, str]]) -> None:
     """Draw facts about a recalled game on a side panel, one below another."""
     painter, (x, y, w, h) = context.painter, rect
     panel_colour: Colour = mix_colours(context.look.background_colours[2], BLACK, 0.4)
     painter.draw_panel(
         rect, radius=22, fill=(*panel_colour[:3], 255), edge_paint=_RECALL_MARK_COLOUR, edge_width=3
     )
-    row_height = min(92.0, (h - 20) / max(1, len(facts)))
+    row_height = min(92.0, (h - 20) / max(1, len(labelled_texts)))
     label_style, value_style = TextStyle("text", "caption", "text_dim"), TextStyle("strong", "small", "text")
-    for i, (label, value) in enumerate(facts):
+    for i, (label, value) in enumerate(labelled_texts):
         top = y + 12 + i * row_height
         if row_height <= _ONE_LINE_FACT_HEIGHT_MAX:  # Label and value on one line.
             label_width = painter.measure_text(label, label_style) + 10

@@ -80,14 +80,14 @@ def draw_reminder(context: DrawingContext) -> None:
         translate(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title_style, width_max=w - 90
     )
     spent_cents = reminder.spent_cents
-    facts = (
+    labelled_values = (
         (translate("reminder.time"), format_minutes(context, reminder.minutes)),
         (
             translate("reminder.spent" if spent_cents >= 0 else "reminder.ahead"),
             context.format_money(abs(spent_cents)),
         ),
     )
-    for x_share, (label, value) in zip((0.27, 0.73), facts, strict=True):
+    for x_share, (label, value) in zip((0.27, 0.73), labelled_values, strict=True):
         painter.draw_text(
             label, (x + w * x_share, y + 148), TextStyle("strong", "small", "text_dim"), width_max=w * 0.42
         )

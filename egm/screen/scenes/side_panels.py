@@ -349,9 +349,9 @@ def _draw_small_print(context: DrawingContext, rect: Rect) -> None:
     if rect[2] <= 0:
         _draw_small_print_on_telephone(context, malfunction_text)
         return
-    facts = lay_out_small_print(context, rect[2] - 36)
+    fact_texts = lay_out_small_print(context, rect[2] - 36)
     for (x, y, w, h), lines, style in (
-        (rect, facts, LIMITS_TEXT_STYLE),
+        (rect, fact_texts, LIMITS_TEXT_STYLE),
         (context.layout.left_panel, [malfunction_text], TextStyle("text", "caption", "text_dim")),
     ):
         print_height = _find_small_print_height(context.layout, len(lines))

@@ -99,9 +99,9 @@ class PaiGowPokerRules(TwoHandsRules):
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the betting spots of the side bets on the undealt cards' total and on the first deal position."""
         side_bets: list[tuple[str, str, dict[str, str], Odds, UndealtTotalBets | PositionBet]] = []
-        if (remaining := self.definition.undealt_total_bets) is not None:
+        if (undealt_total_bets := self.definition.undealt_total_bets) is not None:
             side_bets += [
-                (id_, "remaining", names, odds, remaining)
+                (id_, "remaining", names, odds, undealt_total_bets)
                 for id_, (odds, names) in self._undealt_total_bets.items()
             ]
         if (position := self.definition.position_bet) is not None:
@@ -126,10 +126,10 @@ class PaiGowPokerRules(TwoHandsRules):
 
         Raises :class:`DefinitionError`.
         """
-        remaining, position = self.definition.undealt_total_bets, self.definition.position_bet
-        if remaining is not None:
+        undealt_total_bets, position = self.definition.undealt_total_bets, self.definition.position_bet
+        if undealt_total_bets is not None:
             odds = [odds for odds, _ in self._undealt_total_bets.values()]
-            check_credit_multiples("remaining.limits", remaining.limits, odds, file)
+            check_credit_multiples("remaining.limits", undealt_total_bets.limits, odds, file)
         if position is not None:
             check_credit_multiples("position.limits", position.limits, [position.odds], file)
         super().check_definition(file)
@@ -365,13 +365,13 @@ class PaiGowPokerRules(TwoHandsRules):
         if len(parts) == 1:
             return parts[0]
         cost = sum(part.cost_credits for part in parts)
-        worst = sum((self._compute_worst_return(part) for part in parts), Fraction(0)) / cost
+        worst_return = sum((self._compute_worst_return(part) for part in parts), Fraction(0)) / cost
         return BetAnalysis(
             bet="bets",
             cost_credits=cost,
             options=wager.options,
             rtp=sum((part.mean_credits for part in parts), Fraction(0)) / cost,
-            worst_rtp=worst if PLAYER_STAKE_SPOT in bets else None,
+            worst_rtp=worst_return if PLAYER_STAKE_SPOT in bets else None,
             strategy=ADVISED_STRATEGY_TEXT if PLAYER_STAKE_SPOT in bets else None,
         )
 

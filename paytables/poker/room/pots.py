@@ -102,8 +102,10 @@ def award_pots(
     """
     award_by_seat: dict[int, PotShare] = {}
     for pot in pots:
-        best = max(strength_by_seat[seat] for seat in pot.seats)
-        winners = [seat for seat in seat_order if seat in pot.seats and strength_by_seat[seat] == best]
+        best_strength = max(strength_by_seat[seat] for seat in pot.seats)
+        winners = [
+            seat for seat in seat_order if seat in pot.seats and strength_by_seat[seat] == best_strength
+        ]
         gross_shares, net_shares = divide_pot(pot.credits, winners), divide_pot(pot.net_credits, winners)
         for seat in winners:
             earlier_share = award_by_seat.get(seat, PotShare())

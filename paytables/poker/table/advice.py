@@ -105,15 +105,21 @@ class BestOptionAdvice:
             - len(hole_cards)
             - len(board)
         )
-        unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
+        unseen_cards = [card for card in build_deck() if card not in {*hole_cards, *board}]
         withdrawal_options = [
             withdrawal_option
             for withdrawal_option in step.options
             if withdrawal_option.returned_share is not None
         ]
-        if len(withdrawal_options) != 1 or comb(len(unseen), missing_card_count) > COUNTED_COMPLETIONS_MAX:
+        if (
+            len(withdrawal_options) != 1
+            or comb(len(unseen_cards), missing_card_count) > COUNTED_COMPLETIONS_MAX
+        ):
             return None
-        withdrawal_option, completions = withdrawal_options[0], list(combinations(unseen, missing_card_count))
+        withdrawal_option, completions = (
+            withdrawal_options[0],
+            list(combinations(unseen_cards, missing_card_count)),
+        )
         spot = self.definition.spot_by_id[str(withdrawal_option.spot)]
         own_cards, board_cards = list(hole_cards)[: spot.player_card_count], list(board)
         compute_strength = self.rankings[spot.ranking_name].compute_strength
@@ -175,10 +181,10 @@ class BestOptionAdvice:
         for n in range(step_index, len(self.definition.steps)):
             step = self.definition.steps[n]
             if step.deal is not None:
-                unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
+                unseen_cards = [card for card in build_deck() if card not in {*hole_cards, *board}]
                 means = [
                     self._compute_best_mean(n + 1, bets, hole_cards, [*board, *new_board_cards])
-                    for new_board_cards in combinations(unseen, step.deal.board_card_count)
+                    for new_board_cards in combinations(unseen_cards, step.deal.board_card_count)
                 ]
                 return sum(means, Fraction(0)) / len(means)
             is_required = not step.asked_with_bets or any(name in bets for name in step.asked_with_bets)
@@ -259,9 +265,9 @@ def _iter_bank_hands(
     )
     ranks = tuple(map(get_rank, board))
     board_suited_mask = sum(1 << get_rank(card) for card in board if get_suit(card) == flush_suit)
-    unseen = [card for card in build_deck() if card not in seen_cards]
-    suited_ranks = [get_rank(card) for card in unseen if get_suit(card) == flush_suit]
-    other_ranks = Counter(get_rank(card) for card in unseen if get_suit(card) != flush_suit)
+    unseen_cards = [card for card in build_deck() if card not in seen_cards]
+    suited_ranks = [get_rank(card) for card in unseen_cards if get_suit(card) == flush_suit]
+    other_ranks = Counter(get_rank(card) for card in unseen_cards if get_suit(card) != flush_suit)
 
     def rank_hand(a: int, b: int, suited_ranks_mask: int) -> int:
         """Return the strength of the bank's best hand from the board and two cards of ranks ``a`` and ``b``.

@@ -158,21 +158,21 @@ def _count_completions(
         for index in range(3):
             state = first_five_steps[index, state, cards[index] >> 2]
             masks[cards[index] & 3] |= 1 << (cards[index] >> 2)
-        unseen = [card for card in range(52) if card not in (cards[0], cards[1], cards[2])]
+        unseen_cards = [card for card in range(52) if card not in (cards[0], cards[1], cards[2])]
         for i in range(3, 49):
-            d = unseen[i]
+            d = unseen_cards[i]
             state_after_four = first_five_steps[3, state, d >> 2]
             masks[d & 3] |= 1 << (d >> 2)
             for j in range(2, i):
-                c = unseen[j]
+                c = unseen_cards[j]
                 state_after_five = first_five_steps[4, state_after_four, c >> 2]
                 masks[c & 3] |= 1 << (c >> 2)
                 for k in range(1, j):
-                    b = unseen[k]
+                    b = unseen_cards[k]
                     state_after_six = sixth_step[state_after_five, b >> 2]
                     masks[b & 3] |= 1 << (b >> 2)
                     for m in range(k):
-                        a = unseen[m]
+                        a = unseen_cards[m]
                         strength = plain_strengths[seventh_step[state_after_six, a >> 2]]
                         suit = a & 3
                         strength = max(strength, flush_strengths[masks[suit] | 1 << (a >> 2)])

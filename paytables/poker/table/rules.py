@@ -96,9 +96,11 @@ class RoundHands:
 
     def turn_other_hands_face_up(self) -> Iterator[Cue]:
         """Turn the other seats' hands face up, except folded ones; yield the animation cues."""
-        hidden = [seat_round for seat_round in self.seat_rounds if not self.can_viewer_see_cards(seat_round)]
+        hidden_seat_rounds = [
+            seat_round for seat_round in self.seat_rounds if not self.can_viewer_see_cards(seat_round)
+        ]
         self.is_over = True
-        for seat_round in filter(self.can_viewer_see_cards, hidden):
+        for seat_round in filter(self.can_viewer_see_cards, hidden_seat_rounds):
             for index, card in enumerate(seat_round.cards):
                 yield Cue("flip", {"hand": seat_round.hand_id, "index": index, "card": format_card(card)})
 
@@ -332,10 +334,10 @@ class PokerRules(SeatedRules):
                 yield settle_bet(Bet(name, seat_round.bets.pop(name), seat_round.seat), None, "folded")
         elif chosen_option.returned_share is not None:
             name = str(chosen_option.spot)
-            staked = seat_round.bets.pop(name)
-            returned_credits = int(Fraction(chosen_option.returned_share) * staked)
+            staked_credits = seat_round.bets.pop(name)
+            returned_credits = int(Fraction(chosen_option.returned_share) * staked_credits)
             yield Settlement(
-                "withdrawn", returned_credits, spot=name, staked_credits=staked, seat=seat_round.seat
+                "withdrawn", returned_credits, spot=name, staked_credits=staked_credits, seat=seat_round.seat
             )
         elif chosen_option.id in added_credits_by_option:
             name = str(chosen_option.spot)
@@ -475,11 +477,11 @@ class PokerRules(SeatedRules):
         shown_hands: list[dict[str, object]] = []
         duel, bank, board = self.definition.duel, hands.bank, hands.board
         if duel is not None:
-            hidden = [FACE_DOWN_CARD_TEXT] * (duel.bank_card_count - len(bank))
-            hand: dict[str, object] = {"id": "bank", "cards": [*map(format_card, bank), *hidden]}
+            hidden_cards = [FACE_DOWN_CARD_TEXT] * (duel.bank_card_count - len(bank))
+            hand: dict[str, object] = {"id": "bank", "cards": [*map(format_card, bank), *hidden_cards]}
             hand_text = (
                 self._describe_hand([*bank, *board], is_bank_hand=True)
-                if hands.is_over and not hidden
+                if hands.is_over and not hidden_cards
                 else None
             )
             shown_hands.append({**hand, "says": hand_text} if hand_text else hand)

@@ -84,17 +84,18 @@ def _check_opened_dispute(context: CheckContext, **expected: Any) -> None:
     The entry's record must repeat the dispute's fields. In the dispute that the machine's memory stores, each
     field that is a keyword argument must have the argument's value.
     """
-    dispute, recorded = read_opened_dispute(context), context.bound_values.get("dispute")
-    if (dispute is None) != (recorded is None):
+    dispute, recorded_dispute = read_opened_dispute(context), context.bound_values.get("dispute")
+    if (dispute is None) != (recorded_dispute is None):
         missing_part = "state" if dispute is None else "record"
         raise PatternMismatch(
             f"{missing_part}.disputed is missing: a dispute is in the record and in the state, or in neither"
         )
     if dispute is None:
         return
-    if not is_json_equal(recorded, build_dispute_fields(dispute)):
+    if not is_json_equal(recorded_dispute, build_dispute_fields(dispute)):
         raise PatternMismatch(
-            f"record.disputed: expected {format_value(build_dispute_fields(dispute))}, found {format_value(recorded)}"
+            f"record.disputed: expected {format_value(build_dispute_fields(dispute))}, found"
+            f" {format_value(recorded_dispute)}"
         )
     stored_fields = to_json(dispute)
     if stored_fields != {**stored_fields, **expected}:

@@ -152,8 +152,12 @@ def _derive_unclaimed_record(context: CheckContext) -> Any:
 
 def _list_unclaimed_transfers(context: CheckContext) -> Any:
     """Return the transfers of the stored unclaimed hand-pay as (source, target, cents)."""
-    unclaimed = context.record_before(UnclaimedRecord, "unclaimed")
-    return [] if unclaimed is None else [(t.source, t.target, t.amount_cents) for t in unclaimed.transfers]
+    unclaimed_record = context.record_before(UnclaimedRecord, "unclaimed")
+    return (
+        []
+        if unclaimed_record is None
+        else [(t.source, t.target, t.amount_cents) for t in unclaimed_record.transfers]
+    )
 
 
 def _derive_returned_remainder(context: CheckContext) -> Any:

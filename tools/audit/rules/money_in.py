@@ -161,11 +161,11 @@ def _check_host_value(context: CheckContext) -> None:
         ticket_record.masked_number,
         str(RedemptionStatus.PENDING),
     )
-    recorded = context["cents"], context["credit"], context["number"], str(ticket_record.status)
-    if host_value != recorded:
+    recorded_values = context["cents"], context["credit"], context["number"], str(ticket_record.status)
+    if host_value != recorded_values:
         raise PatternMismatch(
             "the ticket's amount, kind of credit, number and status do not match what the host stated: "
-            f"expected {format_value(host_value)}, found {format_value(recorded)}"
+            f"expected {format_value(host_value)}, found {format_value(recorded_values)}"
         )
 
 

@@ -116,9 +116,9 @@ def require_paid_coins(key: str, record_class: type[CashOutRecord | HandpayRecor
             else None
         )
         record = context.record_after(record_class, key)
-        recorded = None if record is None else record.coin_payout
-        if recorded != expected:
-            raise PatternMismatch(f"state.{key}.in_coins: expected {expected}, found {recorded}")
+        recorded_payout = None if record is None else record.coin_payout
+        if recorded_payout != expected:
+            raise PatternMismatch(f"state.{key}.in_coins: expected {expected}, found {recorded_payout}")
 
     return check
 

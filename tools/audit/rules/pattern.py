@@ -382,12 +382,12 @@ class Template:
                 regex += re.escape(str(context.bound_values[name]))
             else:
                 regex += f"(?P<{name}>{r'[0-9]+' if number else r'[^/]+'})"
-        found = re.fullmatch(regex, value)
-        if found is None:
+        match = re.fullmatch(regex, value)
+        if match is None:
             return None
         numeric_names = {part.partition(":")[0] for part in self.parts[1::2] if part.endswith(":n")}
         return {
-            name: int(text) if name in numeric_names else text for name, text in found.groupdict().items()
+            name: int(text) if name in numeric_names else text for name, text in match.groupdict().items()
         }
 
     def match(self, value: Any, context: CheckContext) -> None:

@@ -269,8 +269,8 @@ class AuditRule:
         """Check that the entry makes exactly the rule's transfers, in order. Raises :class:`PatternMismatch`."""
         if isinstance(self.expected_transfers, DerivedValue):
             expected = [tuple(flow) for flow in self.expected_transfers.derive_value(context)]
-            recorded = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
-            if expected != recorded or len(recorded) != len(transfers):
+            recorded_transfers = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
+            if expected != recorded_transfers or len(recorded_transfers) != len(transfers):
                 recorded_flows = [(t.source, t.target, t.amount_cents) for t in transfers]
                 raise PatternMismatch(
                     f"transfers: expected {format_value(expected)}, found {format_value(recorded_flows)}"

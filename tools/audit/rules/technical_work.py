@@ -46,7 +46,7 @@ def _check_software_change(context: CheckContext) -> None:
     """
     software_before = context["software_before"] or _NO_SOFTWARE_RECORD
     software_after = context.value_after("software") or _NO_SOFTWARE_RECORD
-    recorded = {name: context.record[name] for name in ("version", "signer", "components")}
+    recorded_software = {name: context.record[name] for name in ("version", "signer", "components")}
     expected: dict[str, Any] = {
         name: [software_before[name], software_after[name]] for name in ("version", "signer")
     }
@@ -57,10 +57,10 @@ def _check_software_change(context: CheckContext) -> None:
         ).items()
     }
     for name, change in expected.items():
-        if not is_json_equal(recorded[name], change):
+        if not is_json_equal(recorded_software[name], change):
             raise PatternMismatch(
                 f"record.{name} does not match the software stored before and after this entry: expected "
-                f"{format_value(change)}, found {format_value(recorded[name])}"
+                f"{format_value(change)}, found {format_value(recorded_software[name])}"
             )
 
 

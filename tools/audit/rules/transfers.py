@@ -207,14 +207,17 @@ def _derive_transfers(context: CheckContext) -> Any:
 def _check_transfers_match_result(context: CheckContext) -> None:
     """Check that the entry makes exactly the transfers that the recorded result of the host's order requires."""
     transfers = context.entry.transfers
-    recorded = sorted((t.source, t.target, t.amount_cents) for t in transfers)
+    recorded_transfers = sorted((t.source, t.target, t.amount_cents) for t in transfers)
     expected = _derive_transfers(context)
-    if recorded != expected or any(t.dims for t in transfers):
+    if recorded_transfers != expected or any(t.dims for t in transfers):
         raise PatternMismatch(
             f"the transfers do not match record.cents: expected {format_value(expected)}, "
-            f"found {format_value(recorded)}"
+            f"found {format_value(recorded_transfers)}"
         )
-    total_cents, requested_cents = sum(cents for _, _, cents in recorded), context["requested_cents"]
+    total_cents, requested_cents = (
+        sum(cents for _, _, cents in recorded_transfers),
+        context["requested_cents"],
+    )
     status = "full" if total_cents == requested_cents else "partial"
     if context["status"] != status or total_cents > requested_cents:
         raise PatternMismatch(
@@ -246,15 +249,17 @@ def _check_stored_failure(context: CheckContext) -> None:
     The two may differ only in whether the host has read the result: the record says no, but if the reply to the
     order reported the failure, the stored result says yes.
     """
-    stored_record, recorded = context.record_after(TransferRecord, "transfer"), _read_result(context)
-    if recorded.host_has_read or recorded.history_index is not None:
+    stored_record, recorded_result = context.record_after(TransferRecord, "transfer"), _read_result(context)
+    if recorded_result.host_has_read or recorded_result.history_index is not None:
         raise PatternMismatch(
             "record.position and record.told: a failed transfer has no index, and its result is not read yet; found "
-            f"{recorded.history_index} and {recorded.host_has_read}"
+            f"{recorded_result.history_index} and {recorded_result.host_has_read}"
         )
     # A failed transfer is not in the history: its index is null in the record, and 0 in the stored result.
     expected = replace(
-        recorded, history_index=0, host_has_read=stored_record is not None and stored_record.host_has_read
+        recorded_result,
+        history_index=0,
+        host_has_read=stored_record is not None and stored_record.host_has_read,
     )
     if stored_record != expected:
         raise PatternMismatch(

@@ -391,11 +391,11 @@ class KenoOffice:
 
         Return, by ticket number, the credits that were not claimed.
         """
-        unclaimed: dict[int, int] = {}
+        unclaimed_credits_by_ticket: dict[int, int] = {}
         for number in self.list_tickets():
             with suppress(TicketRefusedError):  # its claim period is not over yet
-                unclaimed[number] = self.expire_ticket(number)
-        return unclaimed
+                unclaimed_credits_by_ticket[number] = self.expire_ticket(number)
+        return unclaimed_credits_by_ticket
 
     def expire_ticket(self, ticket_number: int) -> int:
         """Remove the record of a ticket that is void or cancelled, or whose claim period is over.

@@ -157,17 +157,17 @@ def answer_request(
         raise OperatorError(f"the request has the key {compute_key_digest(public)}, not {key_digest}")
     _require_machine(serial)
     authority, signer = _load_authority(folder, now)
-    current = _find_current_certificate(folder, serial)
+    current_certificate = _find_current_certificate(folder, serial)
     if (
-        current is not None
-        and current.public_key() == public
-        and _find_certificate_error(current, authority, now)
+        current_certificate is not None
+        and current_certificate.public_key() == public
+        and _find_certificate_error(current_certificate, authority, now)
     ):
         revoke_certificate(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
-        current = None
+        current_certificate = None
     # If the key was signed before, its certificate was not written to the stick: write it again.
-    if current is not None and current.public_key() == public:
-        certificate = current
+    if current_certificate is not None and current_certificate.public_key() == public:
+        certificate = current_certificate
     else:
         _require_no_certificate(folder, serial)
         certificate = _sign_certificate(folder, serial, public, now)

@@ -109,27 +109,29 @@ class SignBook:
 
     def _build_record(self, sign_id: str, received_ns: int, now_ns: int) -> SignRecord:
         """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
-        previous = self._record_by_sign.get(sign_id)
+        previous_record = self._record_by_sign.get(sign_id)
         heartbeat = self._heartbeat_by_sign.get(sign_id)
         now_text = self._now().isoformat()
-        if heartbeat is None and previous is not None:
-            shown_cents, heard_at = previous.shown_cents_by_level, previous.heard_at
+        if heartbeat is None and previous_record is not None:
+            shown_cents, heard_at = previous_record.shown_cents_by_level, previous_record.heard_at
         else:
             shown_cents = (
                 {} if heartbeat is None else {each.level: each.amount_cents for each in heartbeat.shown}
             )
             heard_at = (
                 now_text
-                if previous is None or now_ns - received_ns < _RECORD_INTERVAL_NS
-                else previous.heard_at
+                if previous_record is None or now_ns - received_ns < _RECORD_INTERVAL_NS
+                else previous_record.heard_at
             )
         status: SignStatus = "lit" if all(cents is not None for cents in shown_cents.values()) else "dark"
         if now_ns - received_ns > VALUE_AGE_MAX_NS:
             status = "silent"
-        elif heartbeat is None and previous is not None:
-            status = previous.status
+        elif heartbeat is None and previous_record is not None:
+            status = previous_record.status
         status_since = (
-            previous.status_since if previous is not None and previous.status == status else now_text
+            previous_record.status_since
+            if previous_record is not None and previous_record.status == status
+            else now_text
         )
         return SignRecord(
             id=sign_id,
@@ -141,11 +143,11 @@ class SignBook:
 
     def _has_changed(self, sign_id: str, record: SignRecord) -> bool:
         """Return whether the sign is new, or its status or its missing amounts have changed."""
-        previous = self._record_by_sign.get(sign_id)
-        if previous is None:
+        previous_record = self._record_by_sign.get(sign_id)
+        if previous_record is None:
             return True
-        return previous.status != record.status or (
-            record.status == "dark" and previous.dark_level_ids != record.dark_level_ids
+        return previous_record.status != record.status or (
+            record.status == "dark" and previous_record.dark_level_ids != record.dark_level_ids
         )
 
 

@@ -446,14 +446,17 @@ def check_bet_limit(case: CertificationCase) -> Iterator[Finding]:
         )
         accepted = case.game.rules.find_highest_bet(limit // cents)
         for spot in layout:
-            highest = accepted.get(spot.id)
-            if highest is not None and highest < min(spot.bet_max, limit // cents):
+            highest_bet = accepted.get(spot.id)
+            if highest_bet is not None and highest_bet < min(spot.bet_max, limit // cents):
                 evidence = (
-                    f"{format_count(cents, 'cent')} a credit: at most {highest:,} of {spot.bet_max:,} on {spot.id}:"
+                    f"{format_count(cents, 'cent')} a credit: at most {highest_bet:,} of {spot.bet_max:,} on {spot.id}:"
                     f" the limit of {format_count(limit, 'cent')} covers all stakes of the round"
                 )
                 yield Finding(
-                    "bet-limit", ("C-04",), FindingStatus.NOTED if highest else FindingStatus.FAIL, evidence
+                    "bet-limit",
+                    ("C-04",),
+                    FindingStatus.NOTED if highest_bet else FindingStatus.FAIL,
+                    evidence,
                 )
 
 
@@ -548,14 +551,14 @@ def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
     bets = len(verdicts)
     sum_z = sum(v.z_score for v in verdicts) / math.sqrt(bets)
     squares_z = compute_chi_square_z(sum(v.z_score**2 for v in verdicts), bets)
-    worst = max(abs(sum_z), squares_z)
+    worst_z = max(abs(sum_z), squares_z)
     return Finding(
         "simulation",
         ("R-10", "B-08"),
         FindingStatus.FAIL
-        if worst > FAILING_JOINT_Z_SCORE
+        if worst_z > FAILING_JOINT_Z_SCORE
         else FindingStatus.NOTED
-        if worst > INTERVAL_Z_SCORE
+        if worst_z > INTERVAL_Z_SCORE
         else FindingStatus.PASS,
         f"{format_count(bets, 'bet')} together: z {sum_z:+.2f} of the sum, {squares_z:+.2f} of the sum of squares",
     )

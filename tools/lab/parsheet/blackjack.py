@@ -27,9 +27,11 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
         "by the dealer's own rules": exact_figures.dealer_rule_mean,
         "of the worst choices": exact_figures.worst_mean,
     }
-    facts: LabelledValues = [(label, to_exact_data(1 + Fraction(mean))) for label, mean in means.items()]
-    facts += _build_insurance_rows(definition)
-    facts += [
+    labelled_values: LabelledValues = [
+        (label, to_exact_data(1 + Fraction(mean))) for label, mean in means.items()
+    ]
+    labelled_values += _build_insurance_rows(definition)
+    labelled_values += [
         ("mean staked, of each credit first bet", to_exact_data(Fraction(exact_figures.mean_stake))),
         ("key", _CHART_LEGEND),
         (
@@ -43,7 +45,7 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
         row_names = {"pair": f"pair of {'aces' if total == str(ACE_VALUE) else total}"}
         rows.append([row_names.get(name, f"{name} {total}"), *row])
     columns = ["hand", *("A" if up == ACE_VALUE else str(up) for up in DEALER_UP_CARDS)]
-    return [build_sheet_data("chart", facts, columns, rows)]
+    return [build_sheet_data("chart", labelled_values, columns, rows)]
 
 
 def _build_insurance_rows(definition: BlackjackDefinition) -> LabelledValues:
@@ -55,8 +57,8 @@ def _build_insurance_rows(definition: BlackjackDefinition) -> LabelledValues:
     if odds is None:
         return []
     decks = definition.shoe.deck_count
-    returned = (1 + odds.net) * Fraction(16 * decks, 52 * decks - 1)
+    mean_return = (1 + odds.net) * Fraction(16 * decks, 52 * decks - 1)
     return [
         ("insurance", f"half of the bet, at a dealer's ace; pays {odds.text}"),
-        ("insurance, always taken, of a fresh shoe", to_exact_data(returned)),
+        ("insurance, always taken, of a fresh shoe", to_exact_data(mean_return)),
     ]

@@ -21,7 +21,7 @@ def build_sheets(rules: KenoRules, analysis: Analysis) -> list[SheetData]:
 def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
     """Yield the sheets of a Keno game's pay tables and features."""
     field, marks = definition.field, definition.ticket_limits
-    facts: LabelledValues = [
+    labelled_values: LabelledValues = [
         ("field", f"{field.drawn_count} of {field.number_count} numbers, without replacement"),
         ("possible draws", definition.cycle),
         ("stakes, credits per way", ", ".join(map(str, marks.stake_options))),
@@ -46,8 +46,8 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
                 for f, w in bonus.weight_by_factor.items()
             )
         )
-        facts.append((f"bonus {bonus.id}", f"{method_text}; {fee}"))
-    yield build_sheet_data("Keno", facts)
+        labelled_values.append((f"bonus {bonus.id}", f"{method_text}; {fee}"))
+    yield build_sheet_data("Keno", labelled_values)
     for table in sorted(definition.pay_tables, key=lambda table: table.spot_count):
         rows = []
         return_share = Fraction(0)

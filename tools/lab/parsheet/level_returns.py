@@ -83,15 +83,15 @@ def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalV
                     level_credits = Fraction(
                         level.shown_cents * figures.reset_credits, level.terms.base_cents
                     )
-                    returned = figures.compute_rtp_at(level_credits, bet.cost_credits)
+                    mean_return = figures.compute_rtp_at(level_credits, bet.cost_credits)
                     returns.append(
                         LevelReturn(
                             bet=bet.bet,
                             level=figures.level,
                             level_stake=record["stake_cents"],
                             level_amount=level.shown_cents,
-                            level_return=returned,
-                            bet_return=bet.rtp + returned,
+                            level_return=mean_return,
+                            bet_return=bet.rtp + mean_return,
                         )
                     )
     return returns

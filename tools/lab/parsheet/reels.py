@@ -24,11 +24,11 @@ from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_level
 
 def build_sheets(rules: ReelRules, analysis: Analysis) -> list[SheetData]:
     """Return the sheets of the stages, held reels, progressive levels and double-up, in the usual reading order."""
-    first = next(iter(rules.stages.values()))
+    first_stage = next(iter(rules.stages.values()))
     sheets = [
-        _build_stage_sheet(first, name, table)
+        _build_stage_sheet(first_stage, name, table)
         for name, table in rules.definition.stages.items()
-        if name != first.mode.first_stage
+        if name != first_stage.mode.first_stage
     ]
     sheets += [
         _build_holding_sheet(f"{mode_stages.mode.id}, {name}", stage)
@@ -78,7 +78,7 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
     """Return the PAR sheet's part about one bonus stage of a reel game; ``table`` is the stage's definition."""
     series_rules = stages.series_rules[name]
     if isinstance(table, ReelsStage):
-        facts: LabelledValues = [
+        labelled_values: LabelledValues = [
             ("kind", "reels"),
             ("multiplier of every prize", table.multiplier),
             (
@@ -92,19 +92,19 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
             ("multipliers of the falls", ", ".join(map(str, table.window_multipliers))),
             ("reels may be held", "yes" if table.can_player_hold else ""),
         ]
-        return build_sheet_data(_format_title(name, table), facts)
-    facts = [("kind", {"pick": "pick", "wheel": "wheel", "hold": "hold-and-spin"}[table.kind])]
+        return build_sheet_data(_format_title(name, table), labelled_values)
+    labelled_values = [("kind", {"pick": "pick", "wheel": "wheel", "hold": "hold-and-spin"}[table.kind])]
     if isinstance(table, PickStage):
         boxes = table.box_count or sum(item.count for item in table.items)
         has_ending_item = any(item.ends_picking for item in table.items)
-        facts += [
+        labelled_values += [
             ("boxes", boxes),
             ("most picks", table.picks_max or boxes),
             ("what a box holds", "a draw of its own" if table.box_count else "drawn from what is left"),
             ("ends", "with the item that ends it, or the picks" if has_ending_item else "with the picks"),
         ]
     if isinstance(table, HoldStage):
-        facts += [
+        labelled_values += [
             ("cells", table.cell_count),
             ("respins, and again after a new coin", table.respin_count),
             ("an empty cell lands a coin", to_exact_data(Fraction(*table.coin_chance))),
@@ -121,7 +121,9 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
          to_exact_data(Fraction(item.count, total))]
         for item in table.items
     ]  # fmt: skip
-    return build_sheet_data(_format_title(name, table), facts, ("item", "worth", "count", "share"), rows)
+    return build_sheet_data(
+        _format_title(name, table), labelled_values, ("item", "worth", "count", "share"), rows
+    )
 
 
 def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
@@ -131,7 +133,7 @@ def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
     """
     strategies = stage.compute_hold_rates()
     best_mean = sum((paid for _, paid in strategies.values()), Fraction(0))
-    facts: LabelledValues = [
+    labelled_values: LabelledValues = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),
         ("chance decides", "the first spin, and the second of every reel not held"),
         ("mean credits of the best strategy", to_exact_data(best_mean)),
@@ -146,7 +148,7 @@ def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
         for mask, (chance, paid) in strategies.items()
     ]
     return build_sheet_data(
-        f"Reels held at bet {name}", facts, ("reels held", "how often", "mean credits then"), rows
+        f"Reels held at bet {name}", labelled_values, ("reels held", "how often", "mean credits then"), rows
     )
 
 
@@ -195,7 +197,7 @@ def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
 def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData:
     """Return the PAR sheet's part about the double-up: rules, limits, and the effect on highest win and variance."""
     half = Fraction(1, 2)
-    facts: LabelledValues = [
+    labelled_values: LabelledValues = [
         ("each round", "red or black called, one card shown: right doubles the win, wrong loses it"),
         ("return of a round", to_exact_data(Fraction(1))),
         ("best strategy", "every way to play returns the same; the win may be kept before any round"),
@@ -204,13 +206,13 @@ def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData
     ]
     for bet in analysis.bets:
         if bet.double_up is not None:
-            facts.append(
+            labelled_values.append(
                 (
                     f"bet {bet.bet}, bet level 1: highest win of a game, credits",
                     bet.max_win_credits_with_double_up,
                 )
             )
-            facts.append(
+            labelled_values.append(
                 (
                     f"bet {bet.bet}, bet level 1: variance, always doubled",
                     to_exact_data(bet.double_up.variance),
@@ -218,10 +220,10 @@ def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData
             )
             if bet.double_up.distribution is not None:
                 wins = bet.double_up.distribution.compute_chance_of_at_least(1)
-                facts.append(
+                labelled_values.append(
                     (f"bet {bet.bet}, bet level 1: hit frequency, always doubled", to_exact_data(wins))
                 )
-    facts += [
+    labelled_values += [
         (
             f"bet {bet.bet}, bet level 1: games whose win may be doubled",
             to_exact_data(_compute_double_up_chance(bet, double_up.win_max_credits)),
@@ -234,7 +236,7 @@ def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData
         for n in range(1, double_up.rounds_max + 1)
     ]
     columns = ("round", "probability of it", "of all so far", "the win times", "return of the win")
-    return build_sheet_data("Double-up", facts, columns, rows)
+    return build_sheet_data("Double-up", labelled_values, columns, rows)
 
 
 def _compute_double_up_chance(bet: BetAnalysis, highest_credits: int) -> Fraction:

@@ -18,10 +18,13 @@ LabelledValues = list[tuple[str, Any]]
 
 
 def build_sheet_data(
-    name: str, facts: LabelledValues, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()
+    name: str,
+    labelled_values: LabelledValues,
+    columns: Sequence[str] = (),
+    rows: Sequence[Sequence[Any]] = (),
 ) -> SheetData:
     """Return one sheet of a PAR sheet as JSON data; facts without a value are left out."""
-    shown_facts = [[label, value] for label, value in facts if value not in (None, "", ())]
+    shown_facts = [[label, value] for label, value in labelled_values if value not in (None, "", ())]
     return {
         "sheet": name,
         "facts": shown_facts,

@@ -18,7 +18,7 @@ def build_sheets(rules: WheelRules | WheelTable, _analysis: Analysis) -> list[Sh
         return [_build_table_sheet(rules)]
     definition = rules.definition
     parts = definition.wheel.segments
-    facts: LabelledValues = [
+    labelled_values: LabelledValues = [
         ("equal parts", len(parts)),
         ("in order", " ".join(parts)),
         ("fewest turns of a valid spin", definition.wheel.revolutions_min),
@@ -40,12 +40,12 @@ def build_sheets(rules: WheelRules | WheelTable, _analysis: Analysis) -> list[Sh
         for symbol in definition.symbols
     ]
     columns = ("symbol", "parts", "probability", "spun", "pays per credit, by area")
-    return [build_sheet_data("Wheel", facts, columns, rows)]
+    return [build_sheet_data("Wheel", labelled_values, columns, rows)]
 
 
 def _build_table_sheet(rules: WheelTable) -> SheetData:
     """Return the sheet of a wheel at a table, whose spots pay the stake back on top of their odds."""
-    facts: LabelledValues = [
+    labelled_values: LabelledValues = [
         ("equal parts", len(rules.segments)),
         ("in order", " ".join(rules.segments)),
         ("fewest turns of a valid spin", rules.revolutions_min or ""),
@@ -64,4 +64,4 @@ def _build_table_sheet(rules: WheelTable) -> SheetData:
         for symbol, part_count in rules.case_count_by_result.items()
     ]
     columns = ("symbol", "parts", "probability", "odds, by spot")
-    return build_sheet_data("Wheel", facts, columns, rows)
+    return build_sheet_data("Wheel", labelled_values, columns, rows)

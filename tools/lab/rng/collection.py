@@ -18,11 +18,11 @@ def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator
     """
     if count is not None and count < 0:
         raise InvalidSampleError(f"cannot collect {count} bytes")
-    remaining = count
-    while remaining is None or remaining > 0:
-        size = REQUEST_BYTES_MAX if remaining is None else min(remaining, REQUEST_BYTES_MAX)
+    remaining_count = count
+    while remaining_count is None or remaining_count > 0:
+        size = REQUEST_BYTES_MAX if remaining_count is None else min(remaining_count, REQUEST_BYTES_MAX)
         yield service._generate(size)  # noqa: SLF001 (access that no game has)
-        remaining = None if remaining is None else remaining - size
+        remaining_count = None if remaining_count is None else remaining_count - size
 
 
 def create_raw_reader(service: RandomService) -> Callable[[int], bytes]:

@@ -37,12 +37,12 @@ def run_distribution_test(numbers_by_play: Ints, bound: int) -> Iterator[Statist
     """Test that every number is equally frequent at each position."""
     play_count, position_count = numbers_by_play.shape
     for i in range(position_count):
-        observed = np.bincount(numbers_by_play[:, i], minlength=bound)
+        observed_counts = np.bincount(numbers_by_play[:, i], minlength=bound)
         expected = np.full(bound, play_count / bound)
         yield compute_chi_square_result(
             "total distribution",
             f"position {i + 1}",
-            observed,
+            observed_counts,
             expected,
             outcome_count=play_count,
             keeps_counts=True,
@@ -138,9 +138,13 @@ def run_coupon_collector_test(numbers_by_play: Ints, bound: int) -> Iterator[Sta
             "20 are needed"
         )
     lengths = count_plays_per_collection(((value,) for value in numbers.tolist()), bound, collection_count)
-    observed, expected = count_completions(chances, lengths)
+    observed_counts, expected = count_completions(chances, lengths)
     yield compute_chi_square_result(
-        "coupon collector", f"{len(lengths)} collections", observed, expected, outcome_count=len(numbers)
+        "coupon collector",
+        f"{len(lengths)} collections",
+        observed_counts,
+        expected,
+        outcome_count=len(numbers),
     )
 
 
@@ -220,11 +224,11 @@ def run_gap_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResul
     gaps = np.diff(marked_indices, prepend=-1)[:gap_count] - 1
     gap_length_count = int(gaps.max()) + 1
     expected = chance * (1 - chance) ** np.arange(gap_length_count) * gap_count
-    observed = np.bincount(gaps, minlength=gap_length_count)
+    observed_counts = np.bincount(gaps, minlength=gap_length_count)
     yield compute_chi_square_result(
         "gap",
         f"numbers below {marked_count}",
-        [*observed, 0],
+        [*observed_counts, 0],
         [*expected, gap_count - expected.sum()],
         outcome_count=gap_count,
     )
@@ -249,8 +253,10 @@ def run_poker_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalRes
         for different_count in range(1, min(5, bound) + 1)
     ]
     expected = [len(hands) * (hand_count / bound**5) for hand_count in hand_counts]
-    observed = np.bincount(different_counts, minlength=6)[1 : len(hand_counts) + 1]
-    yield compute_chi_square_result("poker", "five in a row", observed, expected, outcome_count=len(hands))
+    observed_counts = np.bincount(different_counts, minlength=6)[1 : len(hand_counts) + 1]
+    yield compute_chi_square_result(
+        "poker", "five in a row", observed_counts, expected, outcome_count=len(hands)
+    )
 
 
 def encode_order_patterns(rows: Ints) -> Ints:
@@ -272,11 +278,11 @@ def run_permutation_test(numbers_by_play: Ints, bound: int) -> Iterator[Statisti
     groups_of_four = numbers[: len(numbers) // 4 * 4].reshape(-1, 4).astype(np.int64)
     sorted_groups = np.sort(groups_of_four, axis=1)
     groups_of_four = groups_of_four[(sorted_groups[:, 1:] != sorted_groups[:, :-1]).all(axis=1)]
-    observed = np.bincount(encode_order_patterns(groups_of_four), minlength=24)
+    observed_counts = np.bincount(encode_order_patterns(groups_of_four), minlength=24)
     yield compute_chi_square_result(
         "permutation",
         "four in a row",
-        observed,
+        observed_counts,
         np.full(24, len(groups_of_four) / 24),
         outcome_count=len(groups_of_four),
     )
@@ -287,9 +293,9 @@ def run_maximum_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalR
     numbers = numbers_by_play.ravel()
     largest = numbers[: len(numbers) // 5 * 5].reshape(-1, 5).max(axis=1)
     chances = np.diff((np.arange(bound + 1) / bound) ** 5)
-    observed = np.bincount(largest, minlength=bound)
+    observed_counts = np.bincount(largest, minlength=bound)
     yield compute_chi_square_result(
-        "maximum of t", "five in a row", observed, chances * len(largest), outcome_count=len(largest)
+        "maximum of t", "five in a row", observed_counts, chances * len(largest), outcome_count=len(largest)
     )
 
 

@@ -58,9 +58,9 @@ def run_distribution_test(numbers_by_play: Ints, population: int) -> Iterator[St
     """
     play_count, pick_count = numbers_by_play.shape
     if pick_count < population:
-        observed = _count_values(numbers_by_play, population)
+        observed_counts = _count_values(numbers_by_play, population)
         expected = play_count * pick_count / population
-        plain_statistic = float(((observed - expected) ** 2 / expected).sum())
+        plain_statistic = float(((observed_counts - expected) ** 2 / expected).sum())
         result = compute_scaled_chi_square_result(
             "total distribution",
             f"{pick_count} of {population}",
@@ -69,9 +69,11 @@ def run_distribution_test(numbers_by_play: Ints, population: int) -> Iterator[St
             play_count,
         )
     else:
-        observed = _count_values(numbers_by_play, population * population, np.arange(pick_count) * population)
+        observed_counts = _count_values(
+            numbers_by_play, population * population, np.arange(pick_count) * population
+        )
         expected = play_count / population
-        plain_statistic = float(((observed - expected) ** 2 / expected).sum())
+        plain_statistic = float(((observed_counts - expected) ** 2 / expected).sum())
         result = compute_scaled_chi_square_result(
             "total distribution",
             "card by place",
@@ -109,11 +111,11 @@ def run_overlaps_test(numbers_by_play: Ints, population: int) -> Iterator[Statis
     first_numbers = numbers_by_play[play_indices, pair_indices].astype(np.int64)
     second_numbers = numbers_by_play[play_indices, pair_indices + 1].astype(np.int64)
     codes = first_numbers * (population - 1) + second_numbers - (second_numbers > first_numbers)
-    observed = np.bincount(codes, minlength=cell_count)
+    observed_counts = np.bincount(codes, minlength=cell_count)
     yield compute_chi_square_result(
         "overlaps",
         f"{cell_count} neighbouring pairs",
-        observed,
+        observed_counts,
         np.full(cell_count, play_count / cell_count),
         outcome_count=play_count,
     )
@@ -164,9 +166,9 @@ def run_coupon_collector_test(numbers_by_play: Ints, population: int) -> Iterato
             f"too few plays: {play_count} complete {max(collection_count, 0)} collections, 20 are needed"
         )
     lengths = independent.count_plays_per_collection(numbers_by_play.tolist(), population, collection_count)
-    observed, expected = count_completions(chances, lengths)
+    observed_counts, expected = count_completions(chances, lengths)
     yield compute_chi_square_result(
-        "coupon collector", f"{len(lengths)} collections", observed, expected, outcome_count=play_count
+        "coupon collector", f"{len(lengths)} collections", observed_counts, expected, outcome_count=play_count
     )
 
 
@@ -195,12 +197,12 @@ def run_interplay_test(numbers_by_play: Ints, population: int) -> Iterator[Stati
             group_values(numbers_by_play[:, place], population, group_count)[0]
             for place in (first_pick, second_pick)
         )
-        observed = np.bincount(
+        observed_counts = np.bincount(
             first_groups * group_count + second_groups, minlength=group_count * group_count
         )
         detail = f"places {first_pick + 1} and {second_pick + 1}"
         yield compute_chi_square_result(
-            "interplay correlation", detail, observed, expected, outcome_count=play_count
+            "interplay correlation", detail, observed_counts, expected, outcome_count=play_count
         )
 
 
@@ -239,11 +241,11 @@ def _count_derangements(n: int) -> int:
 def run_serial_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how many numbers each play has in common with the next one."""
     common_counts, chances = count_common_numbers(numbers_by_play, population)
-    observed = np.bincount(common_counts, minlength=len(chances))
+    observed_counts = np.bincount(common_counts, minlength=len(chances))
     yield compute_chi_square_result(
         "serial correlation",
         "in common with the next",
-        observed,
+        observed_counts,
         chances * len(common_counts),
         outcome_count=len(common_counts),
     )
@@ -265,11 +267,11 @@ def run_permutation_test(numbers_by_play: Ints, _population: int) -> Iterator[St
     if numbers_by_play.shape[1] < _ORDER_TEST_NUMBERS:
         return
     codes = independent.encode_order_patterns(numbers_by_play[:, :_ORDER_TEST_NUMBERS].astype(np.int64))
-    observed = np.bincount(codes, minlength=24)
+    observed_counts = np.bincount(codes, minlength=24)
     yield compute_chi_square_result(
         "permutation",
         "first four",
-        observed,
+        observed_counts,
         np.full(24, len(numbers_by_play) / 24),
         outcome_count=len(numbers_by_play),
     )
@@ -304,9 +306,9 @@ def run_cycles_test(numbers_by_play: Ints, population: int) -> Iterator[Statisti
         for permutation_count in permutations_by_cycles
     ]
     counts = np.concatenate([count_cycles(part) for part in _iter_overlapping_parts(numbers_by_play)])
-    observed = np.bincount(counts, minlength=population + 1)
+    observed_counts = np.bincount(counts, minlength=population + 1)
     yield compute_chi_square_result(
-        "cycles", "of each shuffle", observed, expected, outcome_count=len(numbers_by_play)
+        "cycles", "of each shuffle", observed_counts, expected, outcome_count=len(numbers_by_play)
     )
 
 
