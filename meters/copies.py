@@ -378,7 +378,7 @@ class JournalCopies:
             raise JournalDamaged(
                 "both copies",
                 f"they end at entry {sequence}, but entry {acknowledged_sequence} was acknowledged:"
-                f" entries are missing",
+                " entries are missing",
             )
         base, _ = self.database.read_head_before_first()
         for head in heads:

@@ -279,7 +279,7 @@ def _score_entry(rules: Tournament, result: EntryResult, round_number: int, outc
     if round_result.status == "interrupted" and rules.interrupted == "replay":
         raise ResultsError(
             f"{location}: it was interrupted: by the rules it is replayed; give the result of the"
-            f" replay, or, if there was"
+            " replay, or, if there was"
             f" none, derive the results again with --ignore {result.entry}:{round_number}:EXPORT "
             f"and --absent {result.entry}:{round_number}"
         )
