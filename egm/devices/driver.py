@@ -125,7 +125,7 @@ class LineDriver(ABC, Generic[MessageT]):
 
         The communication fault is left out, because it depends on this run's line.
         """
-        self._active_faults.update(dict.fromkeys(codes - {FaultCode.COMMUNICATION}, ""))
+        self._active_faults.update(dict.fromkeys(sorted(codes - {FaultCode.COMMUNICATION}), ""))
 
     # ------------------------------------------------------------ the loop
     async def run(self) -> None:

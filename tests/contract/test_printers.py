@@ -441,3 +441,16 @@ def test_a_fault_repaired_while_the_machine_was_off_is_cleared(protocol, mended)
         rig.close()
 
     jump(scene())
+
+
+@pytest.mark.requirement("A-08")
+def test_recorded_faults_are_restored_in_one_order(protocol):
+    """Regression: the order in which repaired faults were cleared depended on the process's hash seed."""
+
+    async def scene():
+        rig = PrinterRig(protocol)
+        rig.driver.restore_faults(frozenset(FaultCode))
+        assert list(rig.driver._active_faults) == sorted(set(FaultCode) - {FaultCode.COMMUNICATION})
+        rig.close()
+
+    jump(scene())

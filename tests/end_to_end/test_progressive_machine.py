@@ -80,7 +80,12 @@ def cabinet_of(broker, linked="top", name="TOP", game=GAME):
 def level_file(folder, file=GAME, **changes):
     game = load_game(file)
     (play,) = (level for level in game.list_levels(game.build_wager(10)) if level.level == "top")
-    values = {"stake_cents": STAKE_CENTS, "odds": f'"{play.odds}"', "base_cents": 1500, "increment": '"1/70"'}
+    values = {
+        "stake_cents": STAKE_CENTS,
+        "odds": f'"{play.hit_rate}"',
+        "base_cents": 1500,
+        "increment": '"1/70"',
+    }
     lines = "".join(f"{key} = {value}\n" for key, value in {**values, **changes}.items())
     file = folder / "levels.toml"
     file.write_text(f'[[level]]\nid = "TOP"\nname = {{ en = "Top", fr = "Sommet" }}\n{lines}')

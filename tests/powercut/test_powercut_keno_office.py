@@ -67,7 +67,8 @@ class Evening:
         ticket = self.office.find_ticket(1)
         if not has("keno-ticket-1.claimed-1"):
             self.office.claim(
-                PresentedTicket(TicketCondition.INTACT, ticket.printed_ticket.control_number), place="cage"
+                PresentedTicket(TicketCondition.INTACT, ticket.printed_ticket.control_number),
+                claim_place="cage",
             )
         self.office.compute_totals()
         tickets = self.office.list_tickets().items()

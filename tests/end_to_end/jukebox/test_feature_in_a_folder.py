@@ -60,7 +60,7 @@ from tools.lab.rule_table import format_rule_table
 
 WITH_JUKEBOX = Features((*FEATURES.features, JUKEBOX))
 BY_A_MANAGER = {
-    "form": FORM.id,
+    "form_id": FORM.id,
     "person": STAFF_NUMBER_BY_ROLE[Role.MANAGER],
     "persons": (STAFF_NUMBER_BY_ROLE[Role.MANAGER],),
 }

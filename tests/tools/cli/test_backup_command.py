@@ -87,7 +87,7 @@ _assemble = MachineProcess._create_machines_and_stations
 
 def _without_link(process, *arguments):
     """Remove the progressive link, which needs a broker and is tested elsewhere."""
-    process._file = process._file.model_copy(update={"progressive_link": None})
+    process._cabinet_file = process._cabinet_file.model_copy(update={"progressive_link": None})
     _assemble(process, *arguments)
 
 

@@ -48,8 +48,8 @@ def test_checking_a_cabinet_file_loads_no_heavy_package(tmp_path):
 def test_starting_a_cabinet_loads_no_game_analysis_and_reads_no_source():
     """Every process of a cabinet imports the module, but only the machine needs to load games."""
     program = (
-        "import sys, tools.cli.commands.run, egm.profiles; from egm.config import documented;"
-        "print('egm.play.installed_games' in sys.modules, documented._read_documented_classes.cache_info().misses)"
+        "import sys, tools.cli.commands.run, egm.profiles; from egm.config import documented_fields;"
+        "print('egm.play.installed_games' in sys.modules, documented_fields._read_documented_classes.cache_info().misses)"
     )
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert run.stdout.split() == ["False", "0"]

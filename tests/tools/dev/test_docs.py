@@ -62,7 +62,7 @@ def test_options_and_subcommands_reach_the_reference(monkeypatch):
     def show(*, game, as_json):
         """Show one sheet."""
 
-    monkeypatch.setattr("tools.cli.reference.egm", par)
+    monkeypatch.setattr("tools.cli.reference.main", par)
     text = format_command_reference()
     assert "### `egm show`" in text
     assert "Show one sheet.\n\n```\negm show [OPTIONS] GAME\n```" in text

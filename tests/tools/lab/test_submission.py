@@ -262,7 +262,13 @@ def test_installed_software_that_differs_from_the_signed_one_is_reported(tmp_pat
     installed = tmp_path / "installed.py"
     installed.write_bytes(b"one")
     monkeypatch.setattr(reproduction, "list_built_files", lambda: {"rng/one.py": installed})
-    facts = {"version": "1", "made": "", "reason": "", "libraries": False, "bytecode": False}
+    facts = {
+        "version": "1",
+        "made_utc": "",
+        "reason": "",
+        "includes_libraries": False,
+        "includes_bytecode": False,
+    }
     signed = SoftwareManifest(files={"rng/one.py": sha256(b"one").hexdigest()}, **facts)
     assert _compare_installed_software(signed).difference == ""
     installed.write_bytes(b"two")
