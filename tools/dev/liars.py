@@ -74,11 +74,13 @@ _OTHER_STAFF_MEMBER_LIE: Final = (
 _ENROLLED_PERSON_LIE: Final = (
     "the number or role of an enrolled person, if nothing that they did since contradicts it"
 )
-_ACT_WITHOUT_CONSEQUENCE_LIE: Final = "an act without consequences, added or removed as a whole"
+_ACT_WITHOUT_CONSEQUENCE_LIE: Final = (
+    "an act on which no later entry depends, such as the last bill, added or removed as a whole"
+)
 _DRAW_WITHOUT_EFFECT_LIE: Final = "a draw that changes nothing shown or won"
 _RECEIVED_REPORT_LIE: Final = "what a controller or host showed or reported, if it moved nothing"
 _UNPROVED_PRIZE_LIE: Final = (
-    "the secret of a mystery prize that matches no commitment, if two people accepted the prize"
+    "a mystery secret that matches no commitment, if two people accepted the prize all the same"
 )
 _WIN_REGISTER_NAME_LIE: Final = "names in the register of wins"
 _STATEMENT_OF_PERSON_LIE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
@@ -88,10 +90,10 @@ _TICKET_LIE: Final = (
 _LEVEL_TERMS_LIE: Final = (
     "terms of a level that have not affected any play yet, such as a ceiling that was not reached"
 )
-_DEVICE_COUNT_LIE: Final = "what a device had counted before, if it moved nothing"
+_DEVICE_COUNT_LIE: Final = "what a device had counted before an event, if the event moved no money"
 _PLAYER_SELECTION_LIE: Final = "what a player had selected to play next"
 _RESIDUAL_LIMIT_LIE: Final = (
-    "the amount below which credit is residual, if no game and no removal of residual credit depends on it"
+    "the amount below which credit is residual, if neither a game nor a removal of residual credit used it"
 )
 _POSITION_LIE: Final = "the position at which something was recorded, if it moved no money"
 _REMARK_LIE: Final = (
@@ -103,7 +105,9 @@ _PASSED_THROUGH_AMOUNT_LIE: Final = (
 _TAX_LIE: Final = (
     "the tax mark and tax form of a hand-pay, if no other hand-pay since the same power-up contradicts them"
 )
-_PAY_ROW_MARK_LIE: Final = "the mark of a pay-table row in an outcome, which earlier versions did not record"
+_PAY_ROW_MARK_LIE: Final = (
+    "whether a payment of an outcome is a prize of the pay table, which earlier versions did not record"
+)
 _ROUND_ID_LIE: Final = "the id of a round that no other position played"
 
 KNOWN_AUDIT_GAPS: Final = tuple(
