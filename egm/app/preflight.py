@@ -186,7 +186,9 @@ def _iter_game_faults(
 
     The result maps the id of each game that could be loaded, offered or not, to the ids of its progressive levels.
     """
-    are_certificates_required = bool(cabinet_file.hardware_port_descriptions) and profile.inventory.certified
+    are_certificates_required = (
+        bool(cabinet_file.hardware_port_descriptions) and profile.inventory.requires_certificates
+    )
     first_number_by_game: dict[str, int] = {}
     level_names_by_game: dict[str, set[str]] = {}
     offered_count = 0

@@ -171,7 +171,9 @@ class MachineProcess:
             )
             journal = cleanup.enter_context(self._open_journal())
             self._state_folder.remove_line_links()  # now that no other machine can be running on this folder
-            are_certificates_required = self._has_real_devices and self._profile.inventory.certified
+            are_certificates_required = (
+                self._has_real_devices and self._profile.inventory.requires_certificates
+            )
             with pause_garbage_collector():
                 self._installed_games, self._refused_games = admit_games(
                     self._cabinet_file.games,
@@ -261,8 +263,8 @@ class MachineProcess:
             check_new_journal_allowed=self._check_new_journal_allowed,
             machine_id=self._cabinet_file.machine.serial,
             policy=JournalPolicy(
-                entries_per_checkpoint=journal_rules.checkpoint_every,
-                increment_max_cents=journal_rules.increment_limits_cents,
+                entries_per_checkpoint=journal_rules.checkpoint_interval_entries,
+                increment_max_cents=journal_rules.transfer_max_cents_by_account,
                 reserve_bytes=self._cabinet_file.memory.reserve_mib << 20,
             ),
             allow_missing_second=self._allows_single_medium,
@@ -311,7 +313,7 @@ class MachineProcess:
         self._machine = first_machine
         apply_options(first_machine)
         certificate_by_game = {name: game.certificate for name, game in self._installed_games.items()}
-        must_be_complete = self._has_real_devices and self._profile.inventory.complete
+        must_be_complete = self._has_real_devices and self._profile.inventory.must_be_complete
         record_inventory_change(
             first_machine,
             self._cabinet_file.inventory,

@@ -49,7 +49,7 @@ def start_random_service(
             boot_counter=boot_counter,
         ),
         sources=sources,
-        policy=profile.chance,
+        policy=profile.reseed_policy,
         clock=clock.monotonic_ns,
         on_event=on_event,
         fresh_input=fresh_input,

@@ -308,7 +308,7 @@ class PlayerStation:
 
     def _read_minimum_game_seconds(self) -> float:
         """Return the minimum duration of a game that the jurisdiction requires, in seconds."""
-        return self.machine.profile.play.game_time_ms / 1000
+        return self.machine.profile.play.game_interval_min_ms / 1000
 
     def _build_connection_messages(self) -> tuple[Message, ...]:
         """Return the messages that a screen receives when it connects.
@@ -317,7 +317,7 @@ class PlayerStation:
         """
         denominations_cents, includes_advice = (
             self.machine.denominations_cents,
-            self.machine.profile.play.advice,
+            self.machine.profile.play.allows_advice,
         )
         games = tuple(
             build_game_view(

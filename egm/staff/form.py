@@ -122,7 +122,9 @@ class Form:
 
     def count_persons_needed(self, machine: Machine) -> int:
         """Return how many persons must authorise the form under this machine's profile."""
-        return max(self.person_count, 2 if self.permission in machine.profile.staff.two_persons else 1)
+        return max(
+            self.person_count, 2 if self.permission in machine.profile.staff.two_person_permissions else 1
+        )
 
 
 #: The field of an amount above zero.

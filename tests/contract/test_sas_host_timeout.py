@@ -90,7 +90,7 @@ def test_a_machine_that_is_not_polled_continues_up_to_the_limit(tmp_path: Path, 
 def test_without_a_silence_rule_a_lost_link_is_recorded_and_play_continues(tmp_path: Path) -> None:
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile="generic")
-        assert rig.machine.profile.host.silence_seconds is None
+        assert rig.machine.profile.host.silence_seconds_max is None
         bench = SasHostBench(tmp_path, rig)
         bench.line._link_monitor.start()
         bench.send_general_poll()

@@ -50,7 +50,7 @@ def menu_may_open(machine: Machine, event: Event) -> bool:
     """Return whether the service menu is closed, and may be opened in the way requested (by a key, or without one)."""
     key = event.read_payload(MenuRequest).key
     return not machine.component(ServiceDesk).is_open and (
-        key in MENU_KEYS or not machine.profile.staff.menu_key
+        key in MENU_KEYS or not machine.profile.staff.requires_menu_key
     )
 
 
@@ -83,7 +83,7 @@ def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     permission = find_key_permission(machine)
     person = machine.component(ServiceDesk).signed_in_person
     return (
-        permission in machine.profile.staff.key_alone
+        permission in machine.profile.staff.permissions_of_key
         or (person is not None and person.has_permission(permission))
         or is_authorised(machine, event, permission, 1)
     )

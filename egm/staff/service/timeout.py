@@ -19,7 +19,7 @@ class ServiceTimeout:
 
     def __init__(self, context: MachineContext) -> None:
         self._submit_event = context.submit_event
-        self._timeout_seconds = context.engine.machine.profile.staff.time_out_seconds
+        self._timeout_seconds = context.engine.machine.profile.staff.sign_out_seconds
         self._page_id = ""
         self._timer: asyncio.TimerHandle | None = None
 

@@ -420,10 +420,10 @@ def test_prizes_in_kind_do_not_count_towards_the_minimum_return(tmp_path, counte
     poor.write_text(GAME.read_text().replace("pays = { 2 = 4 }", "pays = { 2 = 3 }"))
     profile = load_profile(write_profile(tmp_path))
     profile = profile.model_copy(
-        update={"progressives": profile.progressives.model_copy(update={"counted": counted})}
+        update={"progressives": profile.progressives.model_copy(update={"part_counted_in_return": counted})}
     )
     for least, is_admitted in (("0.75", True), ("0.76", False)):
-        returns = profile.returns.model_copy(update={"reels": Fraction(least)})
+        returns = profile.returns.model_copy(update={"reels_return_min": Fraction(least)})
         admitted, refusals = admit_games(
             (GameTable(game=str(poor)),), profile.model_copy(update={"returns": returns})
         )

@@ -391,7 +391,7 @@ def _write_game_bundle(
         "jurisdiction": case.profile.id,
         "least_return": str(
             min(
-                bet.compute_rtp_including_levels(case.profile.progressives.counted)
+                bet.compute_rtp_including_levels(case.profile.progressives.part_counted_in_return)
                 for bet in case.analysis.bets
             )
         ),
