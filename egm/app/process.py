@@ -180,7 +180,7 @@ class MachineProcess:
                     self._profile,
                     self._cabinet_file.progressives,
                     build_prize_computer_with_cache(journal),
-                    CertificateRules(self._cabinet_file.machine.certifier, are_certificates_required),
+                    CertificateRules(self._cabinet_file.machine.certifier_key_hex, are_certificates_required),
                     self._show_examined_game,
                     has_wheel=self._cabinet_file.has_wheel,
                 )
@@ -188,7 +188,7 @@ class MachineProcess:
                 self._state_folder.start_up_file, start_up_activity.StartUpActivity("self_test")
             )
             self._timekeeper = create_timekeeper(journal, self._clock)
-            position_count, currency = self._cabinet_file.machine.positions, self._profile.currency
+            position_count, currency = self._cabinet_file.machine.position_count, self._profile.currency
             refuse_changed_currency(journal, currency)
             refuse_removed_positions_with_money(
                 journal, position_count, self._features.storage_keys, currency
@@ -305,7 +305,7 @@ class MachineProcess:
         If ``ticket_store`` is None, ``ledger_error`` says why the ticket ledger cannot be used.
         """
         machine_table = self._cabinet_file.machine
-        first_machine = self._create_machine(journal, Position(position_count=machine_table.positions))
+        first_machine = self._create_machine(journal, Position(position_count=machine_table.position_count))
         record_clock_trust(first_machine)  # before anything is recorded with an untrusted time
         ticket_desk = self._open_ticket_desk(first_machine, ticket_store)
         if ticket_desk is not None:
@@ -328,8 +328,8 @@ class MachineProcess:
                 TICKET_LEDGER_REPAIRED, TicketLedgerRepaired(repair=str(ticket_store.repair_text))
             )
         machines = [first_machine]
-        for position_number in range(2, machine_table.positions + 1):
-            machine = self._create_machine(journal, Position(position_number, machine_table.positions))
+        for position_number in range(2, machine_table.position_count + 1):
+            machine = self._create_machine(journal, Position(position_number, machine_table.position_count))
             if ticket_desk is None:
                 close_printed_ticket(machine)
             else:
@@ -379,7 +379,7 @@ class MachineProcess:
             self._clock,
             self._timekeeper,
             lambda: self._machine.random_service,
-            self._cabinet_file.host.tickets,
+            self._cabinet_file.host.ticket_validator,
             is_known_to_journal=partial(is_ticket_accounted, first_machine),
         )
 
@@ -458,9 +458,9 @@ class MachineProcess:
         """Return the state of the hosts' money functions (such as credit transfers), from the cabinet file."""
         host_table = self._cabinet_file.host
         return HostMoney(
-            ticket_validator=host_table.tickets,
-            can_transfer=host_table.transfers,
-            can_award_bonuses=host_table.bonuses,
+            ticket_validator=host_table.ticket_validator,
+            can_transfer=host_table.can_transfer,
+            can_award_bonuses=host_table.can_award_bonuses,
             asset_number=host_table.asset_number,
             money_line_name=self._cabinet_file.money_host_line_name,
         )

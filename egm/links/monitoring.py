@@ -74,7 +74,10 @@ class MetricsService:
 
     async def _open_metrics_port(self) -> MetricsExporter:
         """Open the metrics port; while another program uses it, record this, raise a fault and try again."""
-        port, hosts = self._context.cabinet_file.metrics.port, self._context.cabinet_file.metrics.hosts
+        port, hosts = (
+            self._context.cabinet_file.metrics.port,
+            self._context.cabinet_file.metrics.proxy_host_names,
+        )
         token = read_or_create_token(self._context.state_folder.metrics_token)
         while True:
             try:

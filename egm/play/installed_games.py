@@ -214,7 +214,7 @@ def _list_offered_bets(
     game: Game, analysis: Analysis, levels: tuple[ProgressiveLevelTable, ...]
 ) -> tuple[BetAnalysis, ...]:
     """Return the ways to bet on this machine, without side bets whose progressive level is not in the cabinet file."""
-    configured_levels = {level_table.level for level_table in levels if level_table.game == game.id}
+    configured_levels = {level_table.level_name for level_table in levels if level_table.game_id == game.id}
     missing_levels = {
         participation.level for participation in game.list_every_level() if participation.spots
     } - configured_levels

@@ -245,7 +245,7 @@ position = 2
 def test_invalid_positions_are_refused(tmp_path, old, new, expected_text):
     path = tmp_path / "cabinet.toml"
     path.write_text(CABINET)
-    assert load_cabinet(path).machine.positions == 2
+    assert load_cabinet(path).machine.position_count == 2
     path.write_text(CABINET.replace(old, new))
     with pytest.raises(OperatorError) as refusal:
         load_cabinet(path)

@@ -256,7 +256,7 @@ def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(
     folder.create_private_folders()
     cabinet = load_cabinet()
     bare = cabinet.model_copy(
-        update={"devices": {}, "machine": cabinet.machine.model_copy(update={"positions": 2})}
+        update={"devices": {}, "machine": cabinet.machine.model_copy(update={"position_count": 2})}
     )
     monkeypatch.setattr(
         MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
