@@ -265,7 +265,7 @@ class PlayerStation:
         The request "outcome shown" is no event here: it ends the game whose outcome was shown.
         """
         event = build_event_from_intent(intent, self.engine.rules.payloads)
-        if event.type is EventType.OUTCOME_SHOWN:
+        if event.name is EventType.OUTCOME_SHOWN:
             self._end_shown_game(event.read_payload(OutcomeShown).play_id)
         else:
             self._submit_event(self, event)

@@ -59,7 +59,7 @@ from paytables.wording import format_percent
 _EVENTS_WITH_BUTTON_LAMPS = (
     EventType.PLAY,
     EventType.CASH_OUT,
-    EventType.CALL_ATTENDANT,
+    EventType.TOGGLE_SERVICE_CALL,
     EventType.OPEN_SERVICE_MENU,
     EventType.DISMISS_REMINDER,
     EventType.USE_RESIDUAL_CREDIT,

@@ -131,7 +131,7 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
     The credits stay the player's and can be cashed out.
     """
     detail = event.read_payload(FailureDetail).detail
-    if event.type is EventType.GENERATOR_FAILED:
+    if event.name is EventType.GENERATOR_FAILED:
         declaration, out_of_service = GENERATOR_FAILED, OutOfServiceRecord(cause="chance", detail=detail)
     else:
         declaration, out_of_service = SELF_TEST_FAILED, OutOfServiceRecord(cause="self_test", detail=detail)

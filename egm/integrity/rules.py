@@ -84,7 +84,7 @@ INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ technician's work
     build_form_rule(
         INTEGRITY_FORMS,
-        EventType.FAULTS_CLEARED_BY_TECHNICIAN,
+        EventType.CLEAR_FAULTS_AS_TECHNICIAN,
         STATES_WITH_STAFF_AT_WORK,
         (technician_can_clear_fault,),
         clear_faults_as_technician,

@@ -264,7 +264,7 @@ def find_actor(machine: Machine, event: Event) -> str:
     signed_in_person = machine.component(ServiceDesk).signed_in_person
     if (
         signed_in_person
-        and event.type is EventType.KEY_TURNED
+        and event.name is EventType.KEY_TURNED
         and not signed_in_person.has_permission(find_key_permission(machine))
     ):
         signed_in_person = None

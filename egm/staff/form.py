@@ -195,7 +195,7 @@ def build_form_rule(
         form = form_by_id.get(event.read_payload(FilledForm).form_id or "")
         return (
             form is not None
-            and form.event is event.type
+            and form.event is event.name
             and is_authorised(machine, event, form.permission, form.count_persons_needed(machine))
         )
 

@@ -148,7 +148,7 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
         """Record the sign-in, close the menu, and let the attendant's key act as turned by this person."""
         _record_sign_in(machine, person, "attendant")
         _sign_out(machine, "done")
-        return SubmitEvent(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
+        return SubmitEvent(Event(event.name, replace(authorisation, person=person.id, persons=(person.id,))))
 
     page = SignInPage(act_as_person, build_text(f"service.act.{permission}"), permission=permission)
     _open_service_menu(machine, page, authorisation.key or "attendant")

@@ -137,9 +137,9 @@ def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
     assert (rig.state, rig.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
     named = {"name": "Anna Example", "document": "passport", "number": "X1"}
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
-    rig.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE)
+    rig.engine.handle(EventType.RECORD_HANDPAY_FORM, form="handpay", method="cash", **ONE)
     assert rig.notice == "refused.payment_form_is_complete"
-    rig.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
+    rig.engine.handle(EventType.RECORD_HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
     rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.IDLE
