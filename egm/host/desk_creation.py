@@ -47,12 +47,12 @@ def create_ticket_desk(
 
     def draw_below(bound: int) -> int:
         """Return a random number below a bound, for a ticket number."""
-        service = find_random_service()
-        if service is None:
+        random_service = find_random_service()
+        if random_service is None:
             raise OutOfService(
                 "a ticket number was requested, but the random number generator is not started"
             )
-        with service.step() as step:
+        with random_service.step() as step:
             return step.below(bound, "validation number")
 
     return TicketDesk(

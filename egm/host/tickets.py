@@ -174,7 +174,7 @@ def query_ticket_value(machine: Machine, event: Event) -> None:
         _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, TicketRefusalReason.NOT_NOW)
     else:
         host_money.ticket_inquiry = inquiry
-        machine.component(MoneyDevices).required_acceptor.hold(escrowed_ticket.escrow_number)
+        machine.component(MoneyDevices).required_acceptor.hold_in_escrow(escrowed_ticket.escrow_number)
         machine.notice = Notice(code="ticket_is_checked")
 
 

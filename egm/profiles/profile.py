@@ -456,7 +456,7 @@ class StaffRules(_ProfileTable):
     screen."""
     permissions_of_key: tuple[Permission, ...] = Field(
         (
-            Permission.ANSWER_CALLS,
+            Permission.ANSWER_SERVICE_CALLS,
             Permission.CLEAR_TILTS,
             Permission.PAY_BY_HAND,
             Permission.RESTART,

@@ -251,7 +251,7 @@ def find_key_permission(machine: Machine) -> Permission:
         return Permission.PAY_BY_HAND
     if machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return Permission.RESTART
-    return Permission.ANSWER_CALLS
+    return Permission.ANSWER_SERVICE_CALLS
 
 
 def find_actor(machine: Machine, event: Event) -> str:

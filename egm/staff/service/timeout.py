@@ -9,7 +9,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 from egm.staff.events import MenuClosed
 
 
-class ServiceTimeout:
+class ServiceMenuTimeout:
     """Timer that signs out an idle person.
 
     Each answer to a service page changes the page's id, which restarts the timer.
@@ -45,6 +45,6 @@ class ServiceTimeout:
         self._submit_event(Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason="time_out")))
 
 
-def create_service_timeout(context: MachineContext) -> Iterable[BackgroundService]:
+def create_service_menu_timeout(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the service that closes an idle service menu."""
-    return (ServiceTimeout(context),)
+    return (ServiceMenuTimeout(context),)

@@ -28,7 +28,7 @@ from egm.staff.keys import StaffKey
 from egm.staff.service.form_filling import FormFillingPage
 from egm.staff.service.menu import MENU_SECTIONS
 from egm.staff.service.sign_in import reload_staff_roster
-from egm.staff.service.timeout import create_service_timeout
+from egm.staff.service.timeout import create_service_menu_timeout
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import (
     MAIN_MENU_TITLE_KEYS,
@@ -659,7 +659,7 @@ def test_an_untouched_menu_signs_out(menu):
             expired.set()
 
         machine_context = SimpleNamespace(engine=menu.room.engine, submit_event=handle)
-        (timeout,) = create_service_timeout(machine_context)
+        (timeout,) = create_service_menu_timeout(machine_context)
         timeout._seconds = 0.01
         menu.sign_in(Role.MANAGER)
         timeout.process_change(build_snapshot(menu.room.engine))
