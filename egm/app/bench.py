@@ -242,7 +242,7 @@ async def run_device_simulator(state_folder: Path, cabinet: CabinetFile, *, spee
     Raises :class:`DeviceSimulatorError` if they already run in another process, or if what one of them has stored
     cannot be read.
     """
-    values_cents_by_device = {name: device.values_cents for name, device in cabinet.devices.items()}
+    values_cents_by_device = {name: device.channel_values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency
     bench = DeviceSimulator(
         state_folder,

@@ -51,7 +51,12 @@ _MACHINE_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ events that need nothing more
     # also late events about a game or page that has ended
     Rule(
-        (EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.OUTCOME_SHOWN, EventType.ANSWER_SERVICE_PAGE),
+        (
+            EventType.AFTER_EVENT,
+            EventType.NO_EVENT_WAITING,
+            EventType.OUTCOME_SHOWN,
+            EventType.ANSWER_SERVICE_PAGE,
+        ),
         ALL_STATES,
     ),
 )

@@ -179,8 +179,8 @@ def create_position_drivers(
         protocol_definition = PROTOCOLS[device_table.protocol]
         kind_by_device_name[name] = protocol_definition.device_kind
         channel_values = (
-            (protocol_definition.build_channel_value_table(name, device_table.values_cents),)
-            if device_table.values_cents
+            (protocol_definition.build_channel_value_table(name, device_table.channel_values_cents),)
+            if device_table.channel_values_cents
             else ()
         )
         path = str(state_folder.get_device_port_path(name, device_table))

@@ -160,8 +160,8 @@ def _iter_position_faults(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
         "bill_acceptor", set()
     ) | positions_by_device_kind.get("coin_acceptor", set())
     positions_with_io_board = positions_by_device_kind.get("io_board", set())
-    for number in range(1, cabinet_file.machine.positions + 1):
-        if cabinet_file.machine.positions > 1 and number not in positions_taking_money:
+    for number in range(1, cabinet_file.machine.position_count + 1):
+        if cabinet_file.machine.position_count > 1 and number not in positions_taking_money:
             reason = f"no device of position {number} accepts money: give one of [devices] the key position = {number}"
             yield ConfigFault("machine.positions", reason, is_fatal=False)
         if cabinet_file.devices and positions_with_io_board.isdisjoint({1, number}):
@@ -186,7 +186,9 @@ def _iter_game_faults(
 
     The result maps the id of each game that could be loaded, offered or not, to the ids of its progressive levels.
     """
-    are_certificates_required = bool(cabinet_file.hardware_port_descriptions) and profile.inventory.certified
+    are_certificates_required = (
+        bool(cabinet_file.hardware_port_descriptions) and profile.inventory.requires_certificates
+    )
     first_number_by_game: dict[str, int] = {}
     level_names_by_game: dict[str, set[str]] = {}
     offered_count = 0
@@ -203,10 +205,12 @@ def _iter_game_faults(
             )
             yield ConfigFault(key, reason, is_fatal=False)
             continue
-        if game.rules.seats_min > cabinet_file.machine.positions:
+        if game.rules.seats_min > cabinet_file.machine.position_count:
             reason = f"{game.id} needs at least {game.rules.seats_min} positions, but machine.positions is"
             yield ConfigFault(
-                key, f"{reason} {cabinet_file.machine.positions}: its bets are not accepted", is_fatal=False
+                key,
+                f"{reason} {cabinet_file.machine.position_count}: its bets are not accepted",
+                is_fatal=False,
             )
         level_names_by_game[game.id] = {participation.level for participation in game.list_every_level()}
         first_number_by_game[game.id] = i + 1
@@ -215,7 +219,7 @@ def _iter_game_faults(
             profile,
             cabinet_file.progressives,
             compute_largest_prizes,
-            CertificateRules(cabinet_file.machine.certifier, are_certificates_required),
+            CertificateRules(cabinet_file.machine.certifier_key_hex, are_certificates_required),
             has_wheel=cabinet_file.has_wheel,
         )
         offered_count += not refused_games
@@ -238,33 +242,33 @@ def _iter_level_faults(
     """
     for i, level_table in enumerate(cabinet_file.progressives):
         key = f"progressives[{i + 1}]"
-        level_names = level_names_by_game.get(level_table.game)
+        level_names = level_names_by_game.get(level_table.game_id)
         if level_names is None:
             known_names = tuple(sorted(level_names_by_game))
-            message = f"{level_table.game!r} is not among the games of this file"
+            message = f"{level_table.game_id!r} is not among the games of this file"
             yield ConfigFault(
                 f"{key}.game",
                 message,
-                suggestion=find_similar_word(level_table.game, known_names),
+                suggestion=find_similar_word(level_table.game_id, known_names),
                 allowed_values=known_names,
                 is_fatal=False,
             )
-        elif level_table.level not in level_names:
+        elif level_table.level_name not in level_names:
             known_names = tuple(sorted(level_names))
-            message = f"{level_table.game} has no level {level_table.level!r}"
+            message = f"{level_table.game_id} has no level {level_table.level_name!r}"
             yield ConfigFault(
                 f"{key}.level",
                 message,
-                suggestion=find_similar_word(level_table.level, known_names),
+                suggestion=find_similar_word(level_table.level_name, known_names),
                 allowed_values=known_names,
                 is_fatal=False,
             )
         if (
-            level_table.kind is not LevelScope.STAND_ALONE
+            level_table.scope is not LevelScope.STAND_ALONE
             and level_table.carrier == "controller"
             and cabinet_file.progressive_link is None
         ):
             yield ConfigFault(
                 "progressive_link",
-                f"must be given, because a controller manages {level_table.game} {level_table.level}",
+                f"must be given, because a controller manages {level_table.game_id} {level_table.level_name}",
             )

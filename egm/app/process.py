@@ -171,14 +171,16 @@ class MachineProcess:
             )
             journal = cleanup.enter_context(self._open_journal())
             self._state_folder.remove_line_links()  # now that no other machine can be running on this folder
-            are_certificates_required = self._has_real_devices and self._profile.inventory.certified
+            are_certificates_required = (
+                self._has_real_devices and self._profile.inventory.requires_certificates
+            )
             with pause_garbage_collector():
                 self._installed_games, self._refused_games = admit_games(
                     self._cabinet_file.games,
                     self._profile,
                     self._cabinet_file.progressives,
                     build_prize_computer_with_cache(journal),
-                    CertificateRules(self._cabinet_file.machine.certifier, are_certificates_required),
+                    CertificateRules(self._cabinet_file.machine.certifier_key_hex, are_certificates_required),
                     self._show_examined_game,
                     has_wheel=self._cabinet_file.has_wheel,
                 )
@@ -186,7 +188,7 @@ class MachineProcess:
                 self._state_folder.start_up_file, start_up_activity.StartUpActivity("self_test")
             )
             self._timekeeper = create_timekeeper(journal, self._clock)
-            position_count, currency = self._cabinet_file.machine.positions, self._profile.currency
+            position_count, currency = self._cabinet_file.machine.position_count, self._profile.currency
             refuse_changed_currency(journal, currency)
             refuse_removed_positions_with_money(
                 journal, position_count, self._features.storage_keys, currency
@@ -261,8 +263,8 @@ class MachineProcess:
             check_new_journal_allowed=self._check_new_journal_allowed,
             machine_id=self._cabinet_file.machine.serial,
             policy=JournalPolicy(
-                entries_per_checkpoint=journal_rules.checkpoint_every,
-                increment_max_cents=journal_rules.increment_limits_cents,
+                entries_per_checkpoint=journal_rules.checkpoint_interval_entries,
+                increment_max_cents=journal_rules.transfer_max_cents_by_account,
                 reserve_bytes=self._cabinet_file.memory.reserve_mib << 20,
             ),
             allow_missing_second=self._allows_single_medium,
@@ -303,7 +305,7 @@ class MachineProcess:
         If ``ticket_store`` is None, ``ledger_error`` says why the ticket ledger cannot be used.
         """
         machine_table = self._cabinet_file.machine
-        first_machine = self._create_machine(journal, Position(position_count=machine_table.positions))
+        first_machine = self._create_machine(journal, Position(position_count=machine_table.position_count))
         record_clock_trust(first_machine)  # before anything is recorded with an untrusted time
         ticket_desk = self._open_ticket_desk(first_machine, ticket_store)
         if ticket_desk is not None:
@@ -311,7 +313,7 @@ class MachineProcess:
         self._machine = first_machine
         apply_options(first_machine)
         certificate_by_game = {name: game.certificate for name, game in self._installed_games.items()}
-        must_be_complete = self._has_real_devices and self._profile.inventory.complete
+        must_be_complete = self._has_real_devices and self._profile.inventory.must_be_complete
         record_inventory_change(
             first_machine,
             self._cabinet_file.inventory,
@@ -326,8 +328,8 @@ class MachineProcess:
                 TICKET_LEDGER_REPAIRED, TicketLedgerRepaired(repair=str(ticket_store.repair_text))
             )
         machines = [first_machine]
-        for position_number in range(2, machine_table.positions + 1):
-            machine = self._create_machine(journal, Position(position_number, machine_table.positions))
+        for position_number in range(2, machine_table.position_count + 1):
+            machine = self._create_machine(journal, Position(position_number, machine_table.position_count))
             if ticket_desk is None:
                 close_printed_ticket(machine)
             else:
@@ -377,7 +379,7 @@ class MachineProcess:
             self._clock,
             self._timekeeper,
             lambda: self._machine.random_service,
-            self._cabinet_file.host.tickets,
+            self._cabinet_file.host.ticket_validator,
             is_known_to_journal=partial(is_ticket_accounted, first_machine),
         )
 
@@ -456,9 +458,9 @@ class MachineProcess:
         """Return the state of the hosts' money functions (such as credit transfers), from the cabinet file."""
         host_table = self._cabinet_file.host
         return HostMoney(
-            ticket_validator=host_table.tickets,
-            can_transfer=host_table.transfers,
-            can_award_bonuses=host_table.bonuses,
+            ticket_validator=host_table.ticket_validator,
+            can_transfer=host_table.can_transfer,
+            can_award_bonuses=host_table.can_award_bonuses,
             asset_number=host_table.asset_number,
             money_line_name=self._cabinet_file.money_host_line_name,
         )

@@ -39,7 +39,7 @@ def start_random_service(
     ``sources`` are the entropy sources; all sources of this machine by default. ``fresh_input`` returns the given
     number of random bytes that are mixed into each request. Raises :class:`rng.RngError` if any part fails.
     """
-    start_service = partial(
+    start_with_settings = partial(
         RandomService.start,
         personalization=Personalization(
             product="open-egm",
@@ -49,18 +49,18 @@ def start_random_service(
             boot_counter=boot_counter,
         ),
         sources=sources,
-        policy=profile.chance,
+        policy=profile.reseed_policy,
         clock=clock.monotonic_ns,
         on_event=on_event,
         fresh_input=fresh_input,
     )
     try:
-        service = start_service(carry_over=_take_stored_random_output(carry_over_file))
+        random_service = start_with_settings(carry_over=_take_stored_random_output(carry_over_file))
     except CarryOverDamaged as error:
         on_event("carry_over_damaged", {"reason": str(error)})
-        service = start_service()
-    store_random_output_for_next_start(carry_over_file, service)
-    return service
+        random_service = start_with_settings()
+    store_random_output_for_next_start(carry_over_file, random_service)
+    return random_service
 
 
 def _take_stored_random_output(path: Path) -> bytes | None:
@@ -74,10 +74,10 @@ def _take_stored_random_output(path: Path) -> bytes | None:
     return data or None
 
 
-def store_random_output_for_next_start(path: Path, service: RandomService) -> None:
+def store_random_output_for_next_start(path: Path, random_service: RandomService) -> None:
     """Store random output for the next start in ``path``; store nothing if the generator has failed."""
     with contextlib.suppress(RngError):
-        _write_random_output(path, service.build_carry_over())
+        _write_random_output(path, random_service.build_carry_over())
 
 
 def _write_random_output(path: Path, data: bytes) -> None:

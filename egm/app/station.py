@@ -265,7 +265,7 @@ class PlayerStation:
         The request "outcome shown" is no event here: it ends the game whose outcome was shown.
         """
         event = build_event_from_intent(intent, self.engine.rules.payloads)
-        if event.type is EventType.OUTCOME_SHOWN:
+        if event.name is EventType.OUTCOME_SHOWN:
             self._end_shown_game(event.read_payload(OutcomeShown).play_id)
         else:
             self._submit_event(self, event)
@@ -308,7 +308,7 @@ class PlayerStation:
 
     def _read_minimum_game_seconds(self) -> float:
         """Return the minimum duration of a game that the jurisdiction requires, in seconds."""
-        return self.machine.profile.play.game_time_ms / 1000
+        return self.machine.profile.play.game_interval_min_ms / 1000
 
     def _build_connection_messages(self) -> tuple[Message, ...]:
         """Return the messages that a screen receives when it connects.
@@ -317,7 +317,7 @@ class PlayerStation:
         """
         denominations_cents, includes_advice = (
             self.machine.denominations_cents,
-            self.machine.profile.play.advice,
+            self.machine.profile.play.allows_advice,
         )
         games = tuple(
             build_game_view(

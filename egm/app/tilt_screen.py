@@ -129,7 +129,7 @@ def build_snapshot_without_memory(machine_table: MachineTable, profile: Profile,
         win_cents=0,
         last_display=None,
         accepted_inputs=(),
-        defect_rule=profile.pay_out.defect,
+        defect_rule=profile.pay_out.defect_rule,
     )
 
 

@@ -59,7 +59,7 @@ from paytables.wording import format_percent
 _EVENTS_WITH_BUTTON_LAMPS = (
     EventType.PLAY,
     EventType.CASH_OUT,
-    EventType.CALL_ATTENDANT,
+    EventType.TOGGLE_SERVICE_CALL,
     EventType.OPEN_SERVICE_MENU,
     EventType.DISMISS_REMINDER,
     EventType.USE_RESIDUAL_CREDIT,
@@ -100,7 +100,7 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         closed_spots=closed_spots,
         felt_state=felt_state,
         staked_cents=0 if current_game is None else current_game.staked_cents,
-        bet_min_cents=machine.profile.play.bet_minimum_cents,
+        bet_min_cents=machine.profile.play.bet_min_cents,
         bet_max_cents=_find_highest_bet_cents(machine),
         round_stake_max_cents=_find_highest_round_stake_cents(machine),
         bet_credit_needed_cents=_compute_credit_needed_for_bet_cents(machine),
@@ -139,10 +139,10 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         residual_credit=residual_credit.build_residual_view(machine),
         open_doors=machine.open_doors,
         progressives=level_views.build_level_views(machine),
-        defect_rule=machine.profile.pay_out.defect,
+        defect_rule=machine.profile.pay_out.defect_rule,
         journal_head=machine.journal_head,
         allowed_sound=find_allowed_sound(machine),
-        loudness_percent=machine.profile.sound.loudness_percent,
+        loudness_percent=machine.profile.sound.loudness_percent_max,
         touch_calibration=tuple(machine.memory.get(StaffKey.TOUCH_CALIBRATION) or ()),
         reminder=player_protection.build_reminder_view(machine),
         session=player_protection.build_session_view(machine),
@@ -278,7 +278,7 @@ def _find_highest_bet_cents(machine: Machine) -> int:
     """
     played_round = find_open_round(machine)
     if played_round is None:
-        return machine.profile.play.bet_limit_cents
+        return machine.profile.play.bet_max_cents
     return played_round.bet_points * machine.selection.denomination_cents
 
 

@@ -18,7 +18,7 @@ from egm.staff.service.effects import MENU_KEYS
 _EVENT_BY_BUTTON: Final[Mapping[str, Event]] = {
     "play": Event(EventType.PLAY),
     "cash_out": Event(EventType.CASH_OUT, CashOut()),
-    "service": Event(EventType.CALL_ATTENDANT),
+    "service": Event(EventType.TOGGLE_SERVICE_CALL),
 }
 
 

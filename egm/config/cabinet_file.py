@@ -88,9 +88,9 @@ class MachineTable(_CabinetTable):
     day_ends_hour: Annotated[int, Field(ge=0, le=23, strict=True)] = 0
     """The local hour at which the venue's gaming day ends. With 6, what happens until 06:00 belongs to the day
     before in statements and sheets."""
-    positions: Annotated[int, Field(ge=1, le=POSITIONS_MAX, strict=True)] = 1
+    position_count: Annotated[int, Field(ge=1, le=POSITIONS_MAX, strict=True)] = Field(1, alias="positions")
     """The number of player positions; each device states the one that it serves. Every position has its own screen."""
-    certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+    certifier_key_hex: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = Field("", alias="certifier")
     """The public key, 64 hexadecimal digits, that must have signed the certificates of games (`egm certify`)."""
 
     @field_validator("time_zone", mode="after")
@@ -119,13 +119,13 @@ class MachineTable(_CabinetTable):
 class InventoryTable(_CabinetTable):
     """The venue's inventory data about the machine, in addition to its numbers (Monaco arts 19.1-19.4)."""
 
-    kind: str = Field("", examples=["video slot"])
+    machine_type: str = Field("", examples=["video slot"], alias="kind")
     """The type of machine, in the venue's words."""
     manufacturer: str = ""
     """The name of the machine's manufacturer."""
     model: str = ""
     """The manufacturer's model name."""
-    made: date | None = Field(None, examples=[date(2026, 5, 1)])
+    manufacture_date: date | None = Field(None, examples=[date(2026, 5, 1)], alias="made")
     """The date of manufacture."""
     base_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{0,24}$")] = ""
     """The number of the base on which the machine stands; once recorded it cannot be changed."""
@@ -133,7 +133,7 @@ class InventoryTable(_CabinetTable):
     """Where the machine is: on the gaming floor, in the store or in the workshop."""
     photograph: Path | None = None
     """The path of a photograph of the machine."""
-    certified_on: dict[str, date] = {}
+    certification_date_by_game: dict[str, date] = Field({}, alias="certified_on")
     """The date on which the theoretical return of each game was last certified, by game; not needed with a
     certificate."""
 
@@ -175,8 +175,8 @@ class DeviceTable(_CabinetTable):
     position: Annotated[int, Field(ge=1, strict=True)] = 1
     """The player position that the device serves. An I/O board of the first position also serves every position without
     a board of its own."""
-    values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = Field(
-        (), examples=[[500, 1000, 2000]]
+    channel_values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = Field(
+        (), examples=[[500, 1000, 2000]], alias="values_cents"
     )
     """The values that a bill or coin acceptor is programmed to report, in minor units by channel from 1 (0: an
     empty channel); by default dollars."""
@@ -187,7 +187,7 @@ class MetricsTable(_CabinetTable):
 
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
     """The port on 127.0.0.1; 0: any free one."""
-    hosts: tuple[str, ...] = ()
+    proxy_host_names: tuple[str, ...] = Field((), alias="hosts")
     """The host names of a proxy through which others read the metrics; without any, only this computer can read
     them."""
 
@@ -212,7 +212,7 @@ class SoftwareTable(_CabinetTable):
 
     manifest: Path
     """The path of the signed manifest (`egm manifest`)."""
-    key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    manufacturer_key_hex: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(alias="key")
     """The manufacturer's public key, 64 hexadecimal digits, that must have signed the manifest."""
     recheck_hours: Annotated[int, Field(gt=0, le=24 * 7, strict=True)] = 24
     """The hours between two verifications of all of the software; it is also verified at each start."""
@@ -244,13 +244,13 @@ class TicketValidator(StrEnum):
 class HostTable(_CabinetTable):
     """The functions that a host (casino system) performs for this machine; without this table no host handles money."""
 
-    tickets: TicketValidator = TicketValidator.STAND_ALONE
+    ticket_validator: TicketValidator = Field(TicketValidator.STAND_ALONE, alias="tickets")
     """How tickets are validated: by the machine itself, or by the host in one of the two ways of SAS."""
-    transfers: bool = False
+    can_transfer: bool = Field(False, alias="transfers")
     """Whether credit may be transferred from and to the host (AFT)."""
-    bonuses: bool = False
+    can_award_bonuses: bool = Field(False, alias="bonuses")
     """Whether the host may award bonuses."""
-    line: str = Field("", examples=["main"])
+    line_name: str = Field("", examples=["main"], alias="line")
     """The name of the SAS line to this host; required if the file has several lines."""
     asset_number: Annotated[int, Field(ge=0, lt=1 << 32, strict=True)] = 0
     """The machine's number in the host's system; transfers are refused while it is 0."""
@@ -258,7 +258,7 @@ class HostTable(_CabinetTable):
     @property
     def handles_money(self) -> bool:
         """Return whether a host handles any money on this machine: tickets, transfers or bonuses."""
-        return self.tickets.is_host or self.transfers or self.bonuses
+        return self.ticket_validator.is_host or self.can_transfer or self.can_award_bonuses
 
 
 #: The maximum number of games of a cabinet: several times the size of the library.
@@ -306,7 +306,7 @@ class CabinetFile(_CabinetTable):
         """Return the name of the SAS line to the host that handles money, or "" if no host does."""
         if not self.host.handles_money:
             return ""
-        return self.host.line or next(iter(self.sas))
+        return self.host.line_name or next(iter(self.sas))
 
     @property
     def ports_by_key(self) -> dict[str, str]:
@@ -346,13 +346,13 @@ class CabinetFile(_CabinetTable):
 
     def _find_position_faults(self) -> Iterator[ConfigFault]:
         """Yield a fault for each setting that a machine with several player positions must not have."""
-        position_count = self.machine.positions
+        position_count = self.machine.position_count
         if position_count > 1 and self.host.handles_money:
             yield build_config_fault(
                 "machine.positions", "a host that moves money requires a machine with one position"
             )
         if position_count > 1 and any(
-            level.kind is not LevelScope.STAND_ALONE for level in self.progressives
+            level.scope is not LevelScope.STAND_ALONE for level in self.progressives
         ):
             yield build_config_fault(
                 "machine.positions", "a linked progressive level requires a machine with one position"
@@ -368,8 +368,8 @@ class CabinetFile(_CabinetTable):
         for name, device in self.devices.items():
             table_key = f"devices.{name}"
             protocol_definition = PROTOCOLS[device.protocol]
-            if device.position > self.machine.positions:
-                position_count = self.machine.positions
+            if device.position > self.machine.position_count:
+                position_count = self.machine.position_count
                 reason = f"there is no position {device.position}: machine.positions is {position_count}"
                 yield build_config_fault(f"{table_key}.position", reason)
             first_name = name_by_position_and_kind.setdefault(
@@ -381,9 +381,9 @@ class CabinetFile(_CabinetTable):
                     table_key,
                     f"position {device.position} already has a {kind}, devices.{first_name}; it can have one",
                 )
-            if device.values_cents:
+            if device.channel_values_cents:
                 try:
-                    protocol_definition.build_channel_value_table(name, device.values_cents)
+                    protocol_definition.build_channel_value_table(name, device.channel_values_cents)
                 except OperatorError as error:
                     key, _, reason = str(error).partition(": ")
                     yield build_config_fault(key, reason)
@@ -415,16 +415,16 @@ class CabinetFile(_CabinetTable):
         if not self.host.handles_money:
             return
         line_names = tuple(self.sas)
-        if not self.host.line and len(line_names) != 1:
+        if not self.host.line_name and len(line_names) != 1:
             yield build_config_fault(
                 "host.line", "a host handles money, so the name of its SAS line must be given", *line_names
             )
-        if self.host.line and self.host.line not in line_names:
+        if self.host.line_name and self.host.line_name not in line_names:
             yield build_config_fault(
                 "host.line",
-                f"there is no SAS line {self.host.line!r} in this file",
+                f"there is no SAS line {self.host.line_name!r} in this file",
                 *line_names,
-                written_word=self.host.line,
+                written_word=self.host.line_name,
             )
 
 

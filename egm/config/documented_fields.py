@@ -9,9 +9,10 @@ import ast
 import inspect
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
-from pydantic import GetJsonSchemaHandler
+from pydantic import BaseModel, GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -28,10 +29,25 @@ class DocumentedFieldsMixin:
         """Return the JSON Schema of the model, with the descriptions of its keys added."""
         schema = handler(core_schema)
         property_schemas = handler.resolve_ref_schema(schema).get("properties", {})
-        for name, meaning in read_field_meanings(cls).items():
-            if name in property_schemas:
-                property_schemas[name].setdefault("description", meaning)
+        for key, meaning in read_key_meanings(cast(type[BaseModel], cls)).items():
+            if key in property_schemas:
+                property_schemas[key].setdefault("description", meaning)
         return schema
+
+
+def get_key(name: str, field: FieldInfo) -> str:
+    """Return the key of a field in a file: its alias, or the field's name if it has none."""
+    return field.alias or name
+
+
+def read_key_meanings(model: type[BaseModel]) -> dict[str, str]:
+    """Return the string below each field in the source of a model, by the field's key in the file."""
+    meaning_by_field = read_field_meanings(model)
+    return {
+        get_key(name, field): meaning_by_field[name]
+        for name, field in model.model_fields.items()
+        if name in meaning_by_field
+    }
 
 
 def read_field_meanings(model: type) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from egm.config.documented_fields import read_field_meanings
+from egm.config.documented_fields import get_key, read_key_meanings
 from egm.errors import OperatorError
 from paytables.definition import check_readable
 from paytables.source import describe_toml_error, parse_toml, read_contents
@@ -257,8 +257,10 @@ def _find_table_keys(model: type[BaseModel], table_path: Sequence[str | int]) ->
     for part in table_path:
         annotation = _strip_annotation(annotation)
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            field = annotation.model_fields.get(str(part))
-            annotation = None if field is None else field.annotation
+            annotation_by_key = {
+                get_key(name, field): field.annotation for name, field in annotation.model_fields.items()
+            }
+            annotation = annotation_by_key.get(str(part))
         else:  # a list of tables, or tables by name
             annotation = next(
                 (argument for argument in reversed(get_args(annotation)) if argument is not Ellipsis), None
@@ -266,12 +268,12 @@ def _find_table_keys(model: type[BaseModel], table_path: Sequence[str | int]) ->
     annotation = _strip_annotation(annotation)
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return {}
-    meaning_by_field = read_field_meanings(annotation)
+    meaning_by_key = read_key_meanings(annotation)
     return {
-        name: " ".join(
-            (meaning_by_field.get(name) or field.description or _describe_table(field.annotation)).split()
+        key: " ".join(
+            (meaning_by_key.get(key) or field.description or _describe_table(field.annotation)).split()
         )
-        for name, field in annotation.model_fields.items()
+        for key, field in ((get_key(name, field), field) for name, field in annotation.model_fields.items())
     }
 
 

@@ -65,21 +65,21 @@ class ProgressiveLevelTable(_StrictTable):
     game's. A linked or wide-area level is managed by a controller or a host.
     """
 
-    game: str = Field(examples=["lantern-harbour"])
+    game_id: str = Field(examples=["lantern-harbour"], alias="game")
     """The id of the game."""
-    level: str = Field(examples=["harbour"])
+    level_name: str = Field(examples=["harbour"], alias="level")
     """The name of the level in the game's definition."""
-    kind: LevelScope = LevelScope.STAND_ALONE
+    scope: LevelScope = Field(LevelScope.STAND_ALONE, alias="kind")
     """Whether the level belongs to this machine alone, to one venue or to several venues."""
-    hidden: Rational = Field(Fraction(0), examples=["1/1000"])
+    hidden_share: Rational = Field(Fraction(0), examples=["1/1000"], alias="hidden")
     """The share of wagers that goes to the hidden pool, from which the level is reset after a hit: `"1/1000"`."""
     ceiling_bases: Annotated[int, Field(ge=2, strict=True)] | None = Field(None, examples=[20])
     """The highest amount shown, as a multiple of the level's base; a game's own ceiling takes precedence."""
     carrier: Literal["controller", "sas"] = "controller"
     """What sends the level's amounts: a controller on the network, or a host that broadcasts them on a SAS line
     (polls 80 and 86)."""
-    stakes: dict[Annotated[str, Field(pattern=r"^[1-9]\d*$")], LevelId] = Field(
-        {}, examples=[{"100": "harbour-1"}]
+    level_id_by_stake: dict[Annotated[str, Field(pattern=r"^[1-9]\d*$")], LevelId] = Field(
+        {}, examples=[{"100": "harbour-1"}], alias="stakes"
     )
     """For each stake in minor units, the controller's level; with the carrier `sas`, group and level of the
     broadcast (`1.4`). Bets that play for the level are offered at these stakes only."""
@@ -87,27 +87,27 @@ class ProgressiveLevelTable(_StrictTable):
     @model_validator(mode="after")
     def _check_kind(self) -> "ProgressiveLevelTable":
         """Return the table; raise an error if it has keys that do not belong to this kind of progressive level."""
-        if self.kind is LevelScope.STAND_ALONE:
-            if self.stakes:
+        if self.scope is LevelScope.STAND_ALONE:
+            if self.level_id_by_stake:
                 raise ValueError(
-                    f"{self.game} {self.level}: stakes belong to a level of a controller or host: "
+                    f"{self.game_id} {self.level_name}: stakes belong to a level of a controller or host: "
                     "remove stakes, or set kind to linked or wide_area"
                 )
-        elif not self.stakes:
+        elif not self.level_id_by_stake:
             raise ValueError(
-                f"{self.game} {self.level}: a {self.kind} level needs stakes, its level for each stake"
+                f"{self.game_id} {self.level_name}: a {self.scope} level needs stakes, its level for each stake"
             )
         elif self.carrier == "sas" and not all(
-            _is_sas_broadcast_level(name) for name in self.stakes.values()
+            _is_sas_broadcast_level(name) for name in self.level_id_by_stake.values()
         ):
             raise ValueError(
-                f"{self.game} {self.level}: stakes: a level on a SAS line is written as GROUP.LEVEL, "
+                f"{self.game_id} {self.level_name}: stakes: a level on a SAS line is written as GROUP.LEVEL, "
                 f"1.1 to {SAS_PROGRESSIVE_GROUP_MAX}.{SAS_LEVELS_PER_GROUP_MAX}"
             )
-        elif self.hidden or self.ceiling_bases is not None:
+        elif self.hidden_share or self.ceiling_bases is not None:
             raise ValueError(
-                f"{self.game} {self.level}: hidden and ceiling_bases belong to a stand-alone level: "
-                f"remove them, because the controller of a {self.kind} level defines them"
+                f"{self.game_id} {self.level_name}: hidden and ceiling_bases belong to a stand-alone level: "
+                f"remove them, because the controller of a {self.scope} level defines them"
             )
         return self
 

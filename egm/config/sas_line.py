@@ -52,22 +52,22 @@ class SasLineTable(DocumentedFieldsMixin, BaseModel):
     framing: Literal["strict", "lenient"] = "strict"
     """With strict framing, the wakeup bit marks the first byte of a message; lenient framing is for lines without a
     wakeup bit."""
-    gap_ms: Annotated[int, Field(ge=5, le=1000, strict=True)] | None = None
+    gap_max_ms: Annotated[int, Field(ge=5, le=1000, strict=True)] | None = Field(None, alias="gap_ms")
     """The longest pause within a message, in milliseconds; by default 5, or 30 on a pseudo-terminal or with
     lenient framing."""
-    require_sync: bool = False
+    requires_sync: bool = Field(False, alias="require_sync")
     """Whether, after a pause in polling, the machine replies only after it has seen a poll to a different machine."""
-    chirp: bool = True
+    sends_chirps: bool = Field(True, alias="chirp")
     """Whether to send the machine's address from time to time while no host polls it."""
-    queue: Annotated[int, Field(ge=20, le=1000, strict=True)] = 20
+    queue_length: Annotated[int, Field(ge=20, le=1000, strict=True)] = Field(20, alias="queue")
     """The number of exceptions (SAS events) that are stored until the host polls them."""
-    busy_ms: Annotated[int, Field(ge=1, le=19, strict=True)] = 15
+    busy_after_ms: Annotated[int, Field(ge=1, le=19, strict=True)] = Field(15, alias="busy_ms")
     """The milliseconds after which a poll that changes something gets the busy reply; the standard allows 20."""
     denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1
     """The accounting denomination: the value of one credit of every meter, in minor units."""
-    enable: frozenset[SasPollGroup] = frozenset()
+    enabled_groups: frozenset[SasPollGroup] = Field(frozenset(), alias="enable")
     """Groups of polls to switch on that are off by default (egm/links/sas/CONFORMANCE.md)."""
-    disable: frozenset[SasPollGroup] = frozenset()
+    disabled_groups: frozenset[SasPollGroup] = Field(frozenset(), alias="disable")
     """Groups of polls to switch off that are on by default; `standard` cannot be."""
 
     @model_validator(mode="after")
@@ -75,7 +75,7 @@ class SasLineTable(DocumentedFieldsMixin, BaseModel):
         """Return the SAS line; raise an error if its keys contradict each other."""
         if "://" in self.port and self.framing == "strict":
             raise ValueError(f'{self.port} cannot carry the wakeup bit of SAS: framing must be "lenient"')
-        if SasPollGroup.STANDARD in self.disable:
+        if SasPollGroup.STANDARD in self.disabled_groups:
             raise ValueError(
                 "disable: the group standard cannot be disabled; to have no SAS, remove this line's table"
             )
@@ -84,11 +84,11 @@ class SasLineTable(DocumentedFieldsMixin, BaseModel):
     @property
     def permitted_groups(self) -> frozenset[SasPollGroup]:
         """Return the groups of SAS long polls that the host on this line may use."""
-        return (DEFAULT_POLL_GROUPS | self.enable) - self.disable
+        return (DEFAULT_POLL_GROUPS | self.enabled_groups) - self.disabled_groups
 
     @property
     def gap_ns(self) -> int:
         """Return the longest pause allowed within a SAS message, in nanoseconds."""
         has_exact_timing = self.framing == "strict" and self.port != "pty"
-        milliseconds = self.gap_ms if self.gap_ms is not None else 5 if has_exact_timing else 30
+        milliseconds = self.gap_max_ms if self.gap_max_ms is not None else 5 if has_exact_timing else 30
         return milliseconds * 1_000_000

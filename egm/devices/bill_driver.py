@@ -153,7 +153,7 @@ class BillDriver(LineDriver[MessageT]):
         """Order the acceptor to return item number ``escrow_number``; do nothing if that item has left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED_BY_MACHINE)
 
-    def hold(self, escrow_number: int) -> None:
+    def hold_in_escrow(self, escrow_number: int) -> None:
         """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
 
         A machine calls this while it queries a host about a ticket.

@@ -129,8 +129,8 @@ class AcceptorReadiness(DeviceEvent):
 class PaperInEscrow(DeviceEvent):
     """A bill or ticket waits in escrow.
 
-    The machine replies by calling ``stack``, ``hold`` or ``return_paper`` with ``escrow_number``, the item's escrow
-    number.
+    The machine replies by calling ``stack``, ``hold_in_escrow`` or ``return_paper`` with ``escrow_number``, the
+    item's escrow number.
     """
 
     escrow_number: int
@@ -350,7 +350,7 @@ class BillAcceptor(Device, Protocol):
     def return_paper(self, escrow_number: int) -> None:
         """Order the acceptor to return item number ``escrow_number``; do nothing if that item has left escrow."""
 
-    def hold(self, escrow_number: int) -> None:
+    def hold_in_escrow(self, escrow_number: int) -> None:
         """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
 
         A machine calls this while it queries a host about a ticket.

@@ -40,17 +40,19 @@ def create_ticket_desk(
     """
     is_stand_alone = validator is TicketValidator.STAND_ALONE
     unread_own_tickets_max = (
-        profile.host.offline_tickets if validator is TicketValidator.SYSTEM else HOST_TICKET_RING_SIZE
+        profile.host.offline_ticket_count_max
+        if validator is TicketValidator.SYSTEM
+        else HOST_TICKET_RING_SIZE
     )
 
     def draw_below(bound: int) -> int:
         """Return a random number below a bound, for a ticket number."""
-        service = find_random_service()
-        if service is None:
+        random_service = find_random_service()
+        if random_service is None:
             raise OutOfService(
                 "a ticket number was requested, but the random number generator is not started"
             )
-        with service.step() as step:
+        with random_service.step() as step:
             return step.below(bound, "validation number")
 
     return TicketDesk(
@@ -63,8 +65,8 @@ def create_ticket_desk(
         TicketRules(
             currency=profile.currency,
             template=profile.id,
-            limit_cents=profile.tickets.limit_cents,
-            valid_days=profile.tickets.valid_days,
+            limit_cents=profile.tickets.ticket_max_cents,
+            valid_days=profile.tickets.validity_days,
             unread_own_tickets_max=None if is_stand_alone else unread_own_tickets_max,
             unread_tickets_max=None if is_stand_alone else HOST_TICKET_RING_SIZE,
         ),

@@ -88,11 +88,14 @@ HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
         (expire_restricted_credit,),
     ),
     Rule(
-        EventType.WHEN_IDLE, STATES_FOR_DEFERRED_HOST_ORDERS, (order_is_open,), (build_pending_order_event,)
+        EventType.NO_EVENT_WAITING,
+        STATES_FOR_DEFERRED_HOST_ORDERS,
+        (order_is_open,),
+        (build_pending_order_event,),
     ),
-    Rule(EventType.WHEN_IDLE, _IDLE_STATE, (transfer_lock_is_requested,), (build_lock_grant_event,)),
+    Rule(EventType.NO_EVENT_WAITING, _IDLE_STATE, (transfer_lock_is_requested,), (build_lock_grant_event,)),
     Rule(
-        EventType.WHEN_IDLE,
+        EventType.NO_EVENT_WAITING,
         STATES_FOR_CASH_OUT,
         (host_has_declined_cash_out,),
         (start_declined_cash_out,),

@@ -229,7 +229,7 @@ class HostTicketInterface:
                 TicketRefusalReason.ABOVE_LIMIT,
             ),
             (
-                is_promotional and not machine.profile.tickets.promotional,
+                is_promotional and not machine.profile.tickets.accepts_promotional_credit,
                 RedemptionStatus.PROMOTIONAL_TICKETS_DISABLED,
                 TicketRefusalReason.WRONG_KIND,
             ),

@@ -108,10 +108,10 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     reason = event.read_payload(TicketNumberRefused).reason
-    is_host_required = machine.profile.tickets.central and not host_validates(machine, event)
+    is_host_required = machine.profile.tickets.requires_central_system and not host_validates(machine, event)
     may_use_own_number = (
         reason != NUMBER_REFUSED_BY_HOST_REASON
-        and machine.profile.host.offline_tickets > 0
+        and machine.profile.host.offline_ticket_count_max > 0
         and not is_host_required
     )
     if not (may_use_own_number and _assign_number(machine, pay_out, None)):
@@ -174,7 +174,7 @@ def query_ticket_value(machine: Machine, event: Event) -> None:
         _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, TicketRefusalReason.NOT_NOW)
     else:
         host_money.ticket_inquiry = inquiry
-        machine.component(MoneyDevices).required_acceptor.hold(escrowed_ticket.escrow_number)
+        machine.component(MoneyDevices).required_acceptor.hold_in_escrow(escrowed_ticket.escrow_number)
         machine.notice = Notice(code="ticket_is_checked")
 
 

@@ -70,7 +70,7 @@ class HostTimeouts:
         """Yield every present wait for the host, with its id."""
         host_money, reply_seconds_max = (
             self._machine.component(HostMoney),
-            self._machine.profile.host.answer_seconds,
+            self._machine.profile.host.reply_seconds_max,
         )
         request = self._tickets.pending_ticket_number_request
         if request is not None:

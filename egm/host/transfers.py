@@ -141,7 +141,7 @@ def _compute_possible_amounts(
     If only a part of the ordered amounts can move, that part is returned if the order permits it; otherwise the
     order is refused.
     """
-    limit_cents = machine.profile.host.transfer_limit_cents
+    limit_cents = machine.profile.host.transfer_max_cents
     adds_restricted = order.kind is not TransferKind.OUT and bool(
         order.cents_by_credit_kind.get(CreditKind.RESTRICTED)
     )
@@ -308,7 +308,7 @@ def grant_transfer_lock(machine: Machine, _: Event) -> None:
 
 def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
-    until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * NANOSECONDS_PER_SECOND
+    until_ns = machine.clock.monotonic_ns() + machine.profile.host.reply_seconds_max * NANOSECONDS_PER_SECOND
     machine.component(HostMoney).transfer_lock = TransferLock(
         required_transfers_code=0, until_ns=until_ns, is_granted=True, is_cash_out_offer=True
     )

@@ -81,7 +81,7 @@ class GeneratorRestarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceDisabled:
+class MachineDisabled:
     """A host, a link or an operator took the machine out of service."""
 
     source: NonBlankText
@@ -91,7 +91,7 @@ class ServiceDisabled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceEnabled:
+class MachineEnabled:
     """A host, link or operator ended its disabling of the machine; staff are named if they did it by a form."""
 
     source: NonBlankText
@@ -143,15 +143,15 @@ GENERATOR_FAILED: Final = EntryDeclaration(
 GENERATOR_RESTARTED: Final = EntryDeclaration(
     kind="chance.restarted", record=GeneratorRestarted, written_keys=(IntegrityKey.OUT_OF_SERVICE,)
 )
-SERVICE_DISABLED: Final = EntryDeclaration(
+MACHINE_DISABLED: Final = EntryDeclaration(
     kind="service.disabled",
-    record=ServiceDisabled,
+    record=MachineDisabled,
     written_keys=(IntegrityKey.DISABLING_RECORD,),
     significance=Significance(EventEffect.STOP, ClearCondition.ITSELF),
 )
-SERVICE_ENABLED: Final = EntryDeclaration(
+MACHINE_ENABLED: Final = EntryDeclaration(
     kind="service.enabled",
-    record=ServiceEnabled,
+    record=MachineEnabled,
     written_keys=(IntegrityKey.DISABLING_RECORD,),
     significance=Significance(EventEffect.LOG),
 )

@@ -102,7 +102,7 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.DOOR_CLOSED: DoorChange,
     EventType.MACHINE_DISABLED: DisablingRequest,
     EventType.MACHINE_ENABLED: EnablingRequest,
-    EventType.FAULTS_CLEARED_BY_TECHNICIAN: FaultClearanceForm,
+    EventType.CLEAR_FAULTS_AS_TECHNICIAN: FaultClearanceForm,
     EventType.CLOCK_CONFIRMED: ClockConfirmationForm,
     EventType.CABINET_FILE_SIGNED: CabinetFileSignatureForm,
     EventType.VERIFY_SOFTWARE: FilledForm,

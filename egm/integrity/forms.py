@@ -28,7 +28,7 @@ INTEGRITY_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="settle_faults",
-        event=EventType.FAULTS_CLEARED_BY_TECHNICIAN,
+        event=EventType.CLEAR_FAULTS_AS_TECHNICIAN,
         permission=Permission.RESTART,
         menu_section="machine",
         fields=(FormField(name="finding", length_max=200),),

@@ -69,7 +69,9 @@ class HardMeterService:
     def _read_meters_in_pulses(self) -> list[int]:
         """Return each hard meter's electronic meter in whole pulses, rounded down; 0 for a counter without one."""
         values = self._machine.journal.meters().values
-        pulses = [values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.meters]
+        pulses = [
+            values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.followed_meters
+        ]
         return pulses + [0] * (HARD_METER_COUNT - len(pulses))
 
 

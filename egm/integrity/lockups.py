@@ -11,20 +11,20 @@ from egm.integrity.entries import (
     DOOR_OPENED_WHILE_OFF,
     GENERATOR_FAILED,
     GENERATOR_RESTARTED,
+    MACHINE_DISABLED,
+    MACHINE_ENABLED,
     POWER_UP,
     RESIDUAL_CREDIT_TERMS,
     SELF_TEST_FAILED,
     SELF_TEST_PASSED,
-    SERVICE_DISABLED,
-    SERVICE_ENABLED,
     TILT_CLEARED,
     DoorOpenedOrClosed,
     GeneratorRestarted,
+    MachineDisabled,
+    MachineEnabled,
     OutOfServiceRecord,
     PowerUp,
     SelfTestPassed,
-    ServiceDisabled,
-    ServiceEnabled,
     TiltCleared,
 )
 from egm.integrity.events import (
@@ -131,7 +131,7 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
     The credits stay the player's and can be cashed out.
     """
     detail = event.read_payload(FailureDetail).detail
-    if event.type is EventType.GENERATOR_FAILED:
+    if event.name is EventType.GENERATOR_FAILED:
         declaration, out_of_service = GENERATOR_FAILED, OutOfServiceRecord(cause="chance", detail=detail)
     else:
         declaration, out_of_service = SELF_TEST_FAILED, OutOfServiceRecord(cause="self_test", detail=detail)
@@ -158,8 +158,8 @@ def disable_for_source(machine: Machine, event: Event) -> None:
         return
     record = DisablingRecord(reason=request.reason, since=machine.clock.now().isoformat())
     machine.post(
-        SERVICE_DISABLED,
-        ServiceDisabled(source=request.source, reason=record.reason, since=record.since),
+        MACHINE_DISABLED,
+        MachineDisabled(source=request.source, reason=record.reason, since=record.since),
         state={f"{IntegrityKey.DISABLING_RECORD}{request.source}": record},
     )
 
@@ -173,8 +173,8 @@ def enable_for_source(machine: Machine, event: Event) -> None:
     if request.source not in list_disabling_sources(machine):
         return
     machine.post(
-        SERVICE_ENABLED,
-        ServiceEnabled(
+        MACHINE_ENABLED,
+        MachineEnabled(
             source=request.source,
             reason=request.reason,
             form=request.form_id,
@@ -280,7 +280,7 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code=notice_code, values=held_money)
 
 
-def clear_tilts(machine: Machine, event: Event) -> None:
+def clear_faults_as_attendant(machine: Machine, event: Event) -> None:
     """Clear all active faults that an attendant may clear, and end the service call; if there are none, say so."""
     clearable_codes = [
         code for code, fault in machine.active_faults.items() if fault["cleared_by"] == "attendant"

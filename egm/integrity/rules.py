@@ -5,7 +5,7 @@ from typing import Final
 from egm.integrity.clock_trust import clock_is_doubted, confirm_clock, entered_date_matches_clock
 from egm.integrity.forms import INTEGRITY_FORMS
 from egm.integrity.lockups import (
-    clear_tilts,
+    clear_faults_as_attendant,
     disable_for_source,
     enable_for_source,
     record_door_opened,
@@ -68,7 +68,7 @@ INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.KEY_TURNED,
         single_state(State.TILT),
         (key_may_act_without_sign_in,),
-        (clear_tilts,),
+        (clear_faults_as_attendant,),
         NextState.DERIVED,
         REPORT_REFUSAL,
     ),
@@ -84,7 +84,7 @@ INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ technician's work
     build_form_rule(
         INTEGRITY_FORMS,
-        EventType.FAULTS_CLEARED_BY_TECHNICIAN,
+        EventType.CLEAR_FAULTS_AS_TECHNICIAN,
         STATES_WITH_STAFF_AT_WORK,
         (technician_can_clear_fault,),
         clear_faults_as_technician,

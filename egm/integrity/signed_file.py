@@ -217,7 +217,7 @@ def _find_rejection_reason(
 
 def _count_persons_required(machine: Machine) -> int:
     """Return the number of persons who must sign a cabinet file under this machine's profile."""
-    return 2 if Permission.CONFIGURE in machine.profile.staff.two_persons else 1
+    return 2 if Permission.CONFIGURE in machine.profile.staff.two_person_permissions else 1
 
 
 # ---------------------------------------------------------------------------------------------- by staff

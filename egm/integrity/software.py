@@ -65,7 +65,7 @@ class SoftwareVerifier:
         files_read += [source for game in games for source in game.assets.values()]
         findings = verify_software_files(
             software_table.manifest,
-            software_table.key,
+            software_table.manufacturer_key_hex,
             list_own_definition_files(self._cabinet_file),
             files_read,
         )
@@ -83,7 +83,9 @@ class SoftwareVerifier:
             return
         try:
             findings = await examine_in_child_process(
-                software_table.manifest, software_table.key, list_own_definition_files(self._cabinet_file)
+                software_table.manifest,
+                software_table.manufacturer_key_hex,
+                list_own_definition_files(self._cabinet_file),
             )
         except LocalError as error:
             findings = VerificationFindings((str(error),), (software_table.manifest.name,))

@@ -36,7 +36,7 @@ class StateMachineEngine(Generic[MachineT]):
     """The engine that applies the state table's rules: one event at a time, each completed before the next.
 
     After each event it raises ``AFTER_EVENT``, whose rules complete unfinished work; each of these rules runs
-    at most once per event. When no event is waiting it raises ``WHEN_IDLE``, whose rules start what the machine
+    at most once per event. When no event is waiting it raises ``NO_EVENT_WAITING``, whose rules start what the machine
     does by itself; each of these runs at most once per call of :meth:`submit`, so that a rule without effect
     cannot loop forever.
     """
@@ -45,9 +45,9 @@ class StateMachineEngine(Generic[MachineT]):
         """Create the engine in state BOOT.
 
         ``on_change`` is called once the engine has processed a submitted event and all events that followed from it.
-        Raises InvariantError if AFTER_EVENT or WHEN_IDLE has no unguarded rule in some state.
+        Raises InvariantError if AFTER_EVENT or NO_EVENT_WAITING has no unguarded rule in some state.
         """
-        for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE):
+        for event in (EventType.AFTER_EVENT, EventType.NO_EVENT_WAITING):
             is_decided = all(
                 any(not rule.guards for rule in rules.list_rules(state, event)) for state in State
             )
@@ -91,7 +91,7 @@ class StateMachineEngine(Generic[MachineT]):
                 self._handle_one_event(self._event_queue.popleft())
                 self._finish_event()
                 if not self._event_queue:
-                    self._apply_engine_event(EventType.WHEN_IDLE, rules_when_idle)
+                    self._apply_engine_event(EventType.NO_EVENT_WAITING, rules_when_idle)
         finally:
             self._is_handling_event = False
         self._on_change()
@@ -127,7 +127,7 @@ class StateMachineEngine(Generic[MachineT]):
         if the state has no rule for the event.
         """
         reason = self.state.value
-        for rule in self.rules.list_rules(self.state, event.type):
+        for rule in self.rules.list_rules(self.state, event.name):
             failed_guard = self._find_failed_guard(rule, event)
             if failed_guard is None:
                 return rule, ""
@@ -210,9 +210,9 @@ class StateMachineEngine(Generic[MachineT]):
         As the event's rules specify, ``reason`` is shown to the person at the machine, or the event is recorded
         as unexpected.
         """
-        if self.rules.find_refusal(event.type) is RefusalHandling.REPORT:
+        if self.rules.find_refusal(event.name) is RefusalHandling.REPORT:
             self.machine.notice = Notice(
-                code=f"refused.{reason}", severity="warning", values={"event": event.type.value}
+                code=f"refused.{reason}", severity="warning", values={"event": event.name.value}
             )
         else:
             self._record_unexpected_event(event, reason)
@@ -224,14 +224,14 @@ class StateMachineEngine(Generic[MachineT]):
         ``_RECORDABLE_PAYLOAD_FIELDS``, are recorded with their values. For every other field only the type of the
         value is recorded, because ticket numbers are secret.
         """
-        refused_event = (event.type, self.state, reason)
+        refused_event = (event.name, self.state, reason)
         if refused_event in self._recorded_unexpected_events:
             return
         self._recorded_unexpected_events.add(refused_event)
         values = {
             name: _describe_value(name, value) for name, value in event.collect_non_default_values().items()
         }
-        self.machine.record_unexpected_event(event.type.value, self.state.value, reason, values)
+        self.machine.record_unexpected_event(event.name.value, self.state.value, reason, values)
 
 
 def _describe_value(name: str, value: object) -> int | str:

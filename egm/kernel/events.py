@@ -9,14 +9,12 @@ built, with the field types of journal records (:mod:`egm.record_codec`); guards
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
 from enum import StrEnum
-from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from egm.errors import InvariantError, check_invariant
 from egm.record_codec import RecordError, check_fields, from_json, get_stored_key, is_record
 
 PayloadT = TypeVar("PayloadT")
-#: An alias of ``type[PayloadT]``, for use inside classes in which ``type`` is the name of a field.
-_PayloadClass: TypeAlias = type[PayloadT]
 
 
 class State(StrEnum):
@@ -46,13 +44,17 @@ class EventName(StrEnum):
 
 
 class EventType(EventName):
-    """The events that the machine itself declares; features declare further ones."""
+    """The events of the machine; an event of one feature only may be in an enumeration of that feature.
 
-    # the machine itself
+    A name in the imperative is a request of a person; any other name is something that has happened. The journal
+    records values (entries ``event.unexpected``), so a value stays when its name is improved.
+    """
+
+    # raised by the engine, and at the start
     AFTER_EVENT = "after_event"
     """Raised by the engine after each event, to complete unfinished work."""
-    WHEN_IDLE = "at_rest"
-    """Raised by the engine when no event is waiting, to start what the machine does by itself."""
+    NO_EVENT_WAITING = "at_rest"
+    """Raised by the engine in any state when no event is waiting, to start what the machine does by itself."""
     SHARED_MEMORY_CHANGED = "machine_changed"
     """A different position has changed memory that all positions share."""
     MEMORY_READY = "memory_ready"
@@ -61,6 +63,7 @@ class EventType(EventName):
     SELF_TEST_FAILED = "self_test_failed"
     GENERATOR_FAILED = "chance_failed"
     """The random number generator has failed."""
+    # the player and the screen
     PLAY = "play"
     """The player starts a game."""
     CHOOSE = "choose"
@@ -74,14 +77,24 @@ class EventType(EventName):
     CASH_OUT = "cash_out"
     SELECT_LANGUAGE = "language"
     """The player selects a language."""
-    CALL_ATTENDANT = "service"
+    TOGGLE_SERVICE_CALL = "service"
     """The player calls the attendant, or withdraws the call."""
     OUTCOME_SHOWN = "shown"
     """The screen has shown a game's outcome."""
+    USE_RESIDUAL_CREDIT = "residual"
+    """The player gives up or stakes the residual credit."""
+    # player protection
+    REMINDER_DUE = "reminder_due"
+    """A reminder of player protection is due."""
     DISMISS_REMINDER = "acknowledge"
     """The player has read a reminder of player protection."""
     SET_OWN_LIMIT = "limit"
     """The player sets a limit of their own."""
+    PLAY_PAUSE_OVER = "pause_over"
+    """A pause of play, set by a limit, has ended."""
+    PLAYER_SESSION_OVER = "session_over"
+    """The player has left, so that the session of play has ended."""
+    PLAYER_EXCLUSION_NOTED = "exclusion_noted"
     # bill acceptor and coin acceptor
     BILL_ESCROWED = "bill_escrowed"
     BILL_STACKED = "bill_stacked"
@@ -92,6 +105,8 @@ class EventType(EventName):
     BILL_REJECTED = "bill_rejected"
     TICKET_ESCROWED = "ticket_escrowed"
     COINS_IN = "coins_in"
+    UNORDERED_MONEY_TAKEN = "amount_disputed"
+    """A device has taken money without an order, so the amount is disputed."""
     # ticket and transfer hosts
     TICKET_NUMBER_ASSIGNED = "ticket_numbered"
     TICKET_NUMBER_REFUSED = "number_refused"
@@ -103,6 +118,10 @@ class EventType(EventName):
     TRANSFER_LOCK_ENDED = "lock_ended"
     RESTRICTED_CREDIT_EXPIRED = "promotion_expired"
     """Restricted credit has passed its expiry date."""
+    HANDPAY_RESET_BY_HOST = "handpay_reset"
+    """A host reports that the hand-pay has been paid."""
+    HOST_RESTRICTION_CHANGED = "control"
+    """A host restricts a function of the machine."""
     # payouts
     TICKET_PRINTED = "ticket_printed"
     TICKET_PRINT_FAILED = "ticket_failed"
@@ -112,7 +131,7 @@ class EventType(EventName):
     """Coins have left the hopper without an order."""
     NO_PAYOUT_DEVICE = "no_payout_device"
     """The player's credits can only be paid by hand."""
-    # doors, keys and device faults
+    # doors, keys and faults
     DOOR_OPENED = "door_opened"
     DOOR_CLOSED = "door_closed"
     KEY_TURNED = "key_turned"
@@ -121,6 +140,14 @@ class EventType(EventName):
     """A key switch was switched on or off."""
     FAULT_RAISED = "fault_raised"
     FAULT_CLEARED = "fault_cleared"
+    CLEAR_FAULTS_AS_TECHNICIAN = "faults_settled"
+    """Staff clear the active faults that a technician may clear."""
+    # the machine in and out of service
+    MACHINE_DISABLED = "disabled"
+    """A host, a link or the operator disables the machine."""
+    MACHINE_ENABLED = "enabled"
+    """The reason for which the machine was disabled has ended."""
+    # the service menu, and what staff do in it to the machine
     OPEN_SERVICE_MENU = "menu"
     """A person opens the service menu."""
     ANSWER_SERVICE_PAGE = "answer"
@@ -135,15 +162,15 @@ class EventType(EventName):
     RESTART = "restart"
     """Staff restart the machine."""
     CLOCK_CONFIRMED = "clock_confirmed"
-    FAULTS_CLEARED_BY_TECHNICIAN = "faults_settled"
-    """Staff clear the active faults that a technician may clear."""
     VERIFY_SOFTWARE = "verify"
     """Staff start a check of the software's signatures."""
     CABINET_FILE_SIGNED = "file_signed"
-    LINK_ENROLMENT = "link_enrolment"
+    ENROL_LINK = "link_enrolment"
+    """Staff enrol the machine at the progressive controller."""
     HARD_METERS_EXCHANGED = "counters_exchanged"
-    STAFF_NUMBER_UNLOCKED = "number_unlocked"
+    UNLOCK_STAFF_NUMBER = "number_unlocked"
     """Staff unlock a staff number that wrong PINs have locked."""
+    # interventions, and the money and the base of the cabinet
     INTERVENTION_OPENED = "intervention_opened"
     INTERVENTION_READ_BY_MONITORING = "intervention_seen"
     """The monitoring system has read who is working at the machine, so that doors may be opened."""
@@ -152,22 +179,17 @@ class EventType(EventName):
     CASH_BOX_COUNTED = "box_counted"
     CABINET_BASE_WITHDRAWN = "base_withdrawn"
     CABINET_BASE_RETURNED = "base_returned"
-    # progressive levels of a controller
+    # progressive levels
     MOVE_PROGRESSIVE_LEVEL = "move_level"
     AWARD_LOCKED = "award_locked"
     PROGRESSIVE_CLAIM_CLOSED = "claim_closed"
     MYSTERY_PRIZE_WON = "mystery_won"
     PROGRESSIVE_AMOUNTS_CHANGED = "levels_moved"
     """An amount that a progressive level shows has changed."""
-    HELD_PRIZE_RULING = "prize_ruled"
-    REMINDER_DUE = "reminder_due"
-    """A reminder of player protection is due."""
-    PLAY_PAUSE_OVER = "pause_over"
-    """A pause of play, set by a limit, has ended."""
-    PLAYER_SESSION_OVER = "session_over"
-    """The player has left, so that the session of play has ended."""
+    RULE_ON_HELD_PRIZE = "prize_ruled"
+    """Staff rule on a linked mystery prize that the controller has not confirmed."""
     # forms and rulings about a player's money
-    HANDPAY_FORM = "handpay_form"
+    RECORD_HANDPAY_FORM = "handpay_form"
     MACHINE_CHECKED = "machine_checked"
     """Management had the machine checked before a hand-pay."""
     PAY_COMPLEMENT = "complement"
@@ -179,24 +201,11 @@ class EventType(EventName):
     FORFEIT_CREDITS = "forfeit_credits"
     REFUND_GAME = "refund_game"
     EXCHANGE_PRIZE = "exchange_prize"
-    USE_RESIDUAL_CREDIT = "residual"
-    """The player gives up or stakes the residual credit."""
     DISPUTE_DECIDED = "dispute_decided"
     """A dispute of a player was decided."""
-    UNORDERED_MONEY_TAKEN = "amount_disputed"
-    """A device has taken money without an order, so that the amount is disputed."""
-    DISPUTED_AMOUNT_RULING = "disputed_amount"
+    RULE_ON_DISPUTED_AMOUNT = "disputed_amount"
     """Staff rule on a disputed amount."""
-    PLAYER_EXCLUSION_NOTED = "exclusion_noted"
     INCIDENT_JUDGED = "incident_judged"
-    MACHINE_DISABLED = "disabled"
-    """A host, a link or the operator disables the machine."""
-    MACHINE_ENABLED = "enabled"
-    """The reason for which the machine was disabled has ended."""
-    HOST_RESTRICTION_CHANGED = "control"
-    """A host restricts a function of the machine."""
-    HANDPAY_RESET_BY_HOST = "handpay_reset"
-    """A host reports that the hand-pay has been paid."""
 
 
 class EventError(InvariantError):
@@ -237,31 +246,31 @@ class Event:
     Raises EventError if the payload is not a dataclass, or if one of its fields has a value of the wrong type.
     """
 
-    type: EventName
+    name: EventName
     payload: Payload = EMPTY_PAYLOAD
 
     def __post_init__(self) -> None:
         if self.payload is not EMPTY_PAYLOAD:
             if not is_record(self.payload):
-                raise EventError(f"{self.type}: expected a dataclass as payload, found {self.payload!r}")
+                raise EventError(f"{self.name}: expected a dataclass as payload, found {self.payload!r}")
             try:
-                check_fields(self.payload, self.type)
+                check_fields(self.payload, self.name)
             except RecordError as error:
                 raise EventError(str(error)) from None
 
-    def read_payload(self, payload_class: _PayloadClass[PayloadT]) -> PayloadT:
+    def read_payload(self, payload_class: type[PayloadT]) -> PayloadT:
         """Return the event's payload, which must be an instance of the class ``payload_class``.
 
         Raises EventError if the event carries a payload of a different class.
         """
         if not isinstance(self.payload, payload_class):
             raise EventError(
-                f"{self.type}: expected the payload {payload_class.__qualname__}, found {self.payload!r}"
+                f"{self.name}: expected the payload {payload_class.__qualname__}, found {self.payload!r}"
             )
         return self.payload
 
     def collect_non_default_values(self) -> dict[str, object]:
-        """Return the fields of the event's payload that differ from their default, by stored key."""
+        """Return the fields of the event's payload that differ from their default, by stored key, for the journal."""
         values = ((field, getattr(self.payload, field.name)) for field in fields(self.payload))
         return {get_stored_key(field): value for field, value in values if value != field.default}
 
@@ -311,16 +320,16 @@ class PayloadClasses:
 
     def check_payload(self, event: Event) -> None:
         """Raise EventError if an event does not carry the payload that is declared for it."""
-        if type(event.payload) is not self[event.type]:
+        if type(event.payload) is not self[event.name]:
             raise EventError(
-                f"{event.type}: expected the payload {self[event.type].__qualname__}, found {event.payload!r}"
+                f"{event.name}: expected the payload {self[event.name].__qualname__}, found {event.payload!r}"
             )
 
 
 #: The payloads of the events that the engine itself raises.
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AFTER_EVENT: EmptyPayload,
-    EventType.WHEN_IDLE: EmptyPayload,
+    EventType.NO_EVENT_WAITING: EmptyPayload,
     EventType.SHARED_MEMORY_CHANGED: EmptyPayload,
 }
 
@@ -332,7 +341,7 @@ class EventReplacement(Exception):
     """
 
     def __init__(self, event: Event) -> None:
-        super().__init__(event.type.value)
+        super().__init__(event.name.value)
         self.event = event
 
 
@@ -344,4 +353,4 @@ class NextState(StrEnum):
     DERIVED = "derived"
     """The state that follows from the machine's memory."""
     DERIVED_ONCE_TESTED = "derived_once_tested"
-    """Like DERIVED, but during a self-test the state stays SELF_TEST, until the test ends with its result."""
+    """Like DERIVED, but a running self-test keeps the state SELF_TEST until it passes or fails."""

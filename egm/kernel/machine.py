@@ -303,10 +303,7 @@ class Machine:
         if last_selection is not None and last_selection.denomination_cents in self.denominations_cents.get(
             last_selection.game_id, ()
         ):
-            if (
-                not last_selection.bet_cents
-                or last_selection.bet_cents >= self.profile.play.bet_minimum_cents
-            ):
+            if not last_selection.bet_cents or last_selection.bet_cents >= self.profile.play.bet_min_cents:
                 return last_selection  # a free game, or a table without bets yet, has no minimum bet
             starting_bet_credits = self.find_starting_bet_credits(
                 last_selection.game_id, last_selection.denomination_cents
@@ -336,7 +333,7 @@ class Machine:
         It includes companion bets that the game requires, and is not below the jurisdiction's minimum. If no
         stake of the game reaches that minimum, the game's own minimum is returned.
         """
-        game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
+        game, minimum_cents = self.games[game_id], self.profile.play.bet_min_cents
         key = game.digest, denomination_cents
         smallest_credits = self._smallest_stake_cache.get(key)
         if smallest_credits is None:

@@ -74,7 +74,10 @@ class MetricsService:
 
     async def _open_metrics_port(self) -> MetricsExporter:
         """Open the metrics port; while another program uses it, record this, raise a fault and try again."""
-        port, hosts = self._context.cabinet_file.metrics.port, self._context.cabinet_file.metrics.hosts
+        port, hosts = (
+            self._context.cabinet_file.metrics.port,
+            self._context.cabinet_file.metrics.proxy_host_names,
+        )
         token = read_or_create_token(self._context.state_folder.metrics_token)
         while True:
             try:
@@ -133,7 +136,7 @@ class MetricsService:
         art. 20.3); it does nothing if this need not be recorded.
         """
         intervention = self._machine.memory.get(StaffKey.INTERVENTION)
-        if intervention is None or not self._machine.profile.staff.monitored_openings:
+        if intervention is None or not self._machine.profile.staff.requires_identification_by_monitoring:
             return lambda: None
         event = Event(EventType.INTERVENTION_READ_BY_MONITORING, InterventionRead(id=intervention["id"]))
         loop = asyncio.get_running_loop()

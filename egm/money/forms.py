@@ -18,7 +18,7 @@ from egm.staff.form import (
 #: The ruling form for a disputed amount. Its page opens it with the bounds of the amount.
 DISPUTED_AMOUNT_FORM: Final = Form(
     id="disputed",
-    event=EventType.DISPUTED_AMOUNT_RULING,
+    event=EventType.RULE_ON_DISPUTED_AMOUNT,
     permission=Permission.RULE_ON_MONEY,
     fields=(FormField(name="amount_cents", kind=FieldKind.AMOUNT), REASON_FIELD),
 )
@@ -26,7 +26,7 @@ DISPUTED_AMOUNT_FORM: Final = Form(
 #: The ruling form for a ticket that may have come out of the printer.
 DISPUTED_TICKET_FORM: Final = Form(
     id="disputed_ticket",
-    event=EventType.DISPUTED_AMOUNT_RULING,
+    event=EventType.RULE_ON_DISPUTED_AMOUNT,
     permission=Permission.RULE_ON_MONEY,
     fields=(FormField(name="ticket", kind=FieldKind.CHOICE, choices=("good", "void")), REASON_FIELD),
 )
@@ -34,7 +34,7 @@ DISPUTED_TICKET_FORM: Final = Form(
 MONEY_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="handpay",
-        event=EventType.HANDPAY_FORM,
+        event=EventType.RECORD_HANDPAY_FORM,
         permission=Permission.PAY_BY_HAND,
         menu_section="money",
         fields=(

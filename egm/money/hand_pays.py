@@ -28,7 +28,7 @@ from meters.chart import parse_account_variables
 
 def _is_identity_required(machine: Machine, amount_cents: int) -> bool:
     """Return whether the profile requires the player's identity for a hand-pay of this amount."""
-    identity_min_cents = machine.profile.by_hand.identity_cents
+    identity_min_cents = machine.profile.handpay.identity_check_min_cents
     return identity_min_cents is not None and amount_cents >= identity_min_cents
 
 
@@ -43,7 +43,7 @@ def handpay_can_be_settled(machine: Machine, _: Event) -> bool:
 def payment_form_is_complete(machine: Machine, event: Event) -> bool:
     """Return whether a hand-pay form names a permitted means of payment, and the player's identity if required."""
     handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.read_payload(PaymentForm)
-    return form.payment_means in machine.profile.by_hand.methods and (
+    return form.payment_means in machine.profile.handpay.settlement_methods and (
         bool(form.identity) or not _is_identity_required(machine, handpay.worth_cents)
     )
 
@@ -82,7 +82,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     form = handpay.filled_form or HandpayForm(payment_means="cash", persons=())
     slip_number = int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0) + 1
-    tax_cents = machine.profile.by_hand.tax_cents
+    tax_cents = machine.profile.handpay.taxable_win_min_cents
     persons = list_event_persons(machine, event)
     answer_service_call(machine, event)
     machine.post(

@@ -159,7 +159,7 @@ def find_printed_terms(machine: Machine, credit_kind: CreditKind) -> PrintedTerm
 
     A ticket of restricted credit with an expiry date expires on that date.
     """
-    own_valid_days, terms = machine.profile.tickets.valid_days, find_ticket_terms(machine)
+    own_valid_days, terms = machine.profile.tickets.validity_days, find_ticket_terms(machine)
     validity_days = terms.find_validity_days(credit_kind, own_valid_days)
     is_restricted = credit_kind is CreditKind.RESTRICTED
     restricted_terms = (
@@ -381,7 +381,7 @@ def start_coin_payout(machine: Machine, _: Event) -> None:
     """Reserve the part of the cashable balance that the hopper can pay in whole coins, and start the hopper."""
     _convert_to_cashable(machine)
     coin_count = count_payable_coins(machine)
-    amount_cents = coin_count * machine.profile.coins.hopper_cents
+    amount_cents = coin_count * machine.profile.coins.hopper_coin_cents
     pay_out_id = machine.fresh_id("cashout")
     machine.post(
         COIN_CASH_OUT_REQUESTED,
@@ -447,7 +447,9 @@ def settle_coins(machine: Machine, event: Event) -> None:
     coin_cents = pay_out.amount_cents // pay_out.ordered_coins
     progress = _add_coins_paid(machine, pay_out, paid_coin_count * coin_cents)
     if paid_coin_count == pay_out.ordered_coins:
-        remainder_cents = machine.cashable_cents if machine.profile.pay_out.rest == "next_way" else 0
+        remainder_cents = (
+            machine.cashable_cents if machine.profile.pay_out.coin_remainder_treatment == "next_way" else 0
+        )
         remainder = CashOutRemainder(amount_cents=remainder_cents, coin_payout=progress)
         machine.post(
             COINS_OUT,
@@ -544,7 +546,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
 def record_unordered_coins(machine: Machine, event: Event) -> None:
     """Record that coins left the hopper without an order: book them out of the stock and open a disputed amount."""
     report = event.read_payload(UnorderedCoinsPaid)
-    value_cents = report.coin_count * machine.profile.coins.hopper_cents
+    value_cents = report.coin_count * machine.profile.coins.hopper_coin_cents
     transfers = (Transfer("stock:hopper", "stock:floor", value_cents),) if value_cents else ()
     disputed_amount = DisputedAmount.create(machine, "hopper", report.reason)
     open_disputed_amount(machine, disputed_amount, transfers)
@@ -664,7 +666,7 @@ def payout_is_due(machine: Machine, event: Event) -> bool:
     Either a cash-out has an unpaid remainder, or the credit has reached the profile's limit and no bets are
     left on a table.
     """
-    limit_cents = machine.profile.pay_out.automatic_cents
+    limit_cents = machine.profile.pay_out.automatic_payout_min_cents
     is_limit_reached = (
         limit_cents is not None
         and machine.cashable_cents >= limit_cents

@@ -27,7 +27,7 @@ def restricted_credit_may_leave_on_ticket(machine: Machine, _: Event) -> bool:
     return (
         machine.cashable_cents == 0
         and machine.read_credit_cents(CreditKind.RESTRICTED) > 0
-        and machine.profile.tickets.restricted_out
+        and machine.profile.tickets.pays_out_restricted_credit
         and find_ticket_terms(machine).may_print_restricted
         and not reason_ticket_is_unavailable(machine, machine.read_credit_cents(CreditKind.RESTRICTED))
     )
@@ -46,7 +46,11 @@ def coins_come_first(machine: Machine, _: Event) -> bool:
 def _choose_payout_method(machine: Machine) -> str:
     """Return the first payout method that is available now, in the profile's order: ticket, coins or ``hand``."""
     return next(
-        (method for method in machine.profile.pay_out.order if _is_payout_method_available(machine, method)),
+        (
+            method
+            for method in machine.profile.pay_out.payout_methods
+            if _is_payout_method_available(machine, method)
+        ),
         "hand",
     )
 
@@ -82,10 +86,10 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
         "paper": "ticket_printer.paper_out" in machine.active_faults,
         "fault": is_device_disabled_by_fault(machine, "ticket_printer"),
         "busy": machine.memory.get(MoneyKey.PRINT_JOB) is not None,
-        "limit": amount_cents > tickets.limit_cents,
+        "limit": amount_cents > tickets.ticket_max_cents,
         "clock": not machine.timekeeper.is_clock_trusted or CLOCK_DOUBTED_FAULT in machine.active_faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
-        or (tickets.central and not machine.component(HostMoney).ticket_validator.is_host)
+        or (tickets.requires_central_system and not machine.component(HostMoney).ticket_validator.is_host)
         or (desk is not None and not are_tickets_available(machine)),
     }
     return next((reason for reason, is_met in is_met_by_reason.items() if is_met), "")
@@ -93,6 +97,6 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
 
 def count_payable_coins(machine: Machine) -> int:
     """Return how many coins the hopper may pay for the credit; 0 if that is more than the profile allows."""
-    coin_cents, coins_max = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
+    coin_cents, coins_max = machine.profile.coins.hopper_coin_cents, machine.profile.coins.payout_coins_max
     coin_count = machine.cashable_cents // coin_cents if coin_cents else 0
     return coin_count if coin_count <= coins_max else 0

@@ -190,11 +190,14 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.AFTER_EVENT, ALL_STATES, (disputed_amount_work_is_pending,), (resume_disputed_amounts,)),
     Rule(
-        EventType.WHEN_IDLE, single_state(State.PAYING), (credits_are_reserved_for_payout,), (resume_payout,)
+        EventType.NO_EVENT_WAITING,
+        single_state(State.PAYING),
+        (credits_are_reserved_for_payout,),
+        (resume_payout,),
     ),
-    Rule(EventType.WHEN_IDLE, _IDLE_STATE, (payout_is_due,), (start_automatic_cash_out,)),
+    Rule(EventType.NO_EVENT_WAITING, _IDLE_STATE, (payout_is_due,), (start_automatic_cash_out,)),
     Rule(
-        EventType.WHEN_IDLE,
+        EventType.NO_EVENT_WAITING,
         single_state(State.OUT_OF_SERVICE),
         (unpaid_remainder_is_stored,),
         (start_automatic_cash_out,),
@@ -259,7 +262,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ what persons decide about money
     build_form_rule(
         MONEY_FORMS,
-        EventType.HANDPAY_FORM,
+        EventType.RECORD_HANDPAY_FORM,
         _HANDPAY_STATE,
         (payment_form_is_complete,),
         record_handpay_form,
@@ -284,7 +287,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         MONEY_FORMS,
-        EventType.DISPUTED_AMOUNT_RULING,
+        EventType.RULE_ON_DISPUTED_AMOUNT,
         STATES_FOR_RULINGS,
         (ruling_form_is_valid,),
         rule_disputed_amount,

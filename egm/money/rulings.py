@@ -227,7 +227,7 @@ def forfeiting_prize_is_permitted(machine: Machine, event: Event) -> bool:
     """
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
-        "handpay" in machine.profile.by_hand.forfeits
+        "handpay" in machine.profile.handpay.forfeitable_money_kinds
         and handpay is not None
         and handpay.kind != "cancelled_credit"
         and are_texts_filled_in(event.read_payload(RulingForm).reason)
@@ -239,7 +239,7 @@ def forfeiting_credits_is_permitted(machine: Machine, event: Event) -> bool:
     """Return whether staff may declare credits forfeited: at most those on the meter, and with a reason on the form."""
     form = event.read_payload(ForfeitCreditsForm)
     return (
-        "credits" in machine.profile.by_hand.forfeits
+        "credits" in machine.profile.handpay.forfeitable_money_kinds
         and 0 < form.amount_cents <= machine.credit_cents
         and are_texts_filled_in(form.reason)
     )

@@ -31,8 +31,8 @@ def ticket_may_replace_handpay(machine: Machine, _: Event) -> bool:
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         handpay is not None
-        and machine.profile.by_hand.ticket_instead
-        and "ticket" in machine.profile.pay_out.order
+        and machine.profile.handpay.allows_ticket_instead
+        and "ticket" in machine.profile.pay_out.payout_methods
         and handpay.kind == "cancelled_credit"
         and handpay.filled_form is None
         and not reason_ticket_is_unavailable(machine, handpay.amount_cents)

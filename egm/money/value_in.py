@@ -91,7 +91,8 @@ def acceptor_works(machine: Machine, _: Event) -> bool:
 def should_accept_tickets(machine: Machine, state: State) -> bool:
     """Return whether the bill acceptor should accept tickets now."""
     can_be_validated = (
-        machine.component(HostMoney).ticket_validator.is_host or not machine.profile.tickets.central
+        machine.component(HostMoney).ticket_validator.is_host
+        or not machine.profile.tickets.requires_central_system
     )
     are_accepted = (
         can_be_validated
@@ -106,7 +107,7 @@ def should_accept_tickets(machine: Machine, state: State) -> bool:
 def list_acceptable_coins(machine: Machine, state: State) -> frozenset[int]:
     """Return the values of the coins to accept now, in minor units; empty unless the machine is ready to play."""
     is_ready = _is_ready_for_money(machine, state, "coin_acceptor")
-    return frozenset(machine.profile.coins.accepted_cents) if is_ready else frozenset()
+    return frozenset(machine.profile.coins.accepted_coins_cents) if is_ready else frozenset()
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -147,7 +148,7 @@ def are_coins_routed_to_hopper(machine: Machine) -> bool:
     """Return whether coins go to the hopper; otherwise they fall into the drop box (Monaco art. 19.5)."""
     coins = machine.profile.coins
     if (
-        not coins.hopper_cents
+        not coins.hopper_coin_cents
         or machine.component(MoneyDevices).hopper is None
         or HOPPER_FULL_FAULT in machine.active_faults
     ):
@@ -402,7 +403,7 @@ def stack_ticket(machine: Machine, event: Event) -> None:
     ticket_id = machine.fresh_id("ticket")
     result = desk.begin_redemption(ticket_id, escrowed_ticket.digits)
     is_promotional = isinstance(result, TicketRedemption) and result.ticket.kind is not TicketKind.CASHABLE
-    if is_promotional and not machine.profile.tickets.promotional:
+    if is_promotional and not machine.profile.tickets.accepts_promotional_credit:
         desk.abort_redemption(ticket_id, "promotional credit is not accepted")
         result = TicketRefusal(TicketRefusalReason.WRONG_KIND)
     if isinstance(result, TicketRefusal):

@@ -34,7 +34,7 @@ class Role(StrEnum):
 class Permission(StrEnum):
     """Permissions that a staff role may have."""
 
-    ANSWER_CALLS = "answer_calls"
+    ANSWER_SERVICE_CALLS = "answer_calls"
     CLEAR_TILTS = "clear_tilts"
     PAY_BY_HAND = "pay_by_hand"
     RESTART = "restart"

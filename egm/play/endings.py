@@ -51,7 +51,7 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     """
     game = require_open_game(machine)
     won_cents = game.win_cents + game_levels.sum_progressive_award_cents(machine, game)
-    tax_cents = machine.profile.by_hand.tax_cents
+    tax_cents = machine.profile.handpay.taxable_win_min_cents
     return (
         won_cents >= machine.profile.pay_out.large_win_cents
         or (tax_cents is not None and won_cents >= tax_cents)

@@ -27,7 +27,7 @@ def find_pending_decision(machine: Machine) -> Decision | None:
     total_stake_cents = game.staked_cents + (0 if table is None else table.standing_bets_cents)
     if find_tournament_game(machine) is not None:
         return decision.limit_to_credits(read_playable_points(machine))
-    affordable_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - total_stake_cents)
+    affordable_cents = min(machine.credit_cents, machine.profile.play.bet_max_cents - total_stake_cents)
     return decision.limit_to_credits(max(affordable_cents, 0) // game.denomination_cents)
 
 
@@ -70,7 +70,7 @@ def build_message(
         display={
             key: value
             for key, value in decision.prompt.items()
-            if key != "advice" or machine.profile.play.advice
+            if key != "advice" or machine.profile.play.allows_advice
         },
         step=len(game.steps),
         costs=list_answer_costs(decision),

@@ -151,12 +151,12 @@ def _examine_game(
     ]
     if missing_languages:
         raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing_languages)}")
-    if game.list_prizes_in_kind() and profile.by_hand.prizes_in_kind == "refused":
+    if game.list_prizes_in_kind() and profile.handpay.prizes_in_kind == "refused":
         raise OperatorError(
             f"{game.id}: it can win merchandise, but the profile {profile.id} allows only money prizes"
         )
     required_minimum = profile.returns.find_minimum(game.family)
-    counted_levels = profile.progressives.counted
+    counted_levels = profile.progressives.part_counted_in_return
     analysis = analyse(game, AnalysisDepth.PRIZES)
     bets = _list_offered_bets(game, analysis, level_tables)
     return_by_bet = {bet.bet: bet.compute_rtp_including_levels(counted_levels) for bet in bets}
@@ -214,7 +214,7 @@ def _list_offered_bets(
     game: Game, analysis: Analysis, levels: tuple[ProgressiveLevelTable, ...]
 ) -> tuple[BetAnalysis, ...]:
     """Return the ways to bet on this machine, without side bets whose progressive level is not in the cabinet file."""
-    configured_levels = {level_table.level for level_table in levels if level_table.game == game.id}
+    configured_levels = {level_table.level_name for level_table in levels if level_table.game_id == game.id}
     missing_levels = {
         participation.level for participation in game.list_every_level() if participation.spots
     } - configured_levels
@@ -231,7 +231,7 @@ def _check_draws_and_prize_odds(game: Game, analysis: Analysis, profile: Profile
     Every prize must be possible, none may be rarer than the profile allows, and some profiles require every prize
     at every bet.
     """
-    limit = profile.awards.longest_one_in
+    limit = profile.awards.longest_odds_one_in
     for bet in analysis.bets:
         if bet.cycle == 1:
             raise OperatorError(f"{game.id}: its first result is always the same: no number is drawn")
@@ -243,7 +243,7 @@ def _check_draws_and_prize_odds(game: Game, analysis: Analysis, profile: Profile
                     f"{game.id}: {award.name} is won once in {award.one_in:,} games at bet {bet.bet}; "
                     f"the profile {profile.id} requires at least once in {limit:,}"
                 )
-    if profile.awards.every_prize_at_every_bet:
+    if profile.awards.requires_every_prize_at_every_bet:
         for bet_name, names in analysis.list_prizes_unavailable_by_bet().items():
             raise OperatorError(
                 f"{game.id}: bet {bet_name} cannot win {', '.join(names)}; "
@@ -258,7 +258,7 @@ def _format_money(amount_cents: int, profile: Profile) -> str:
 
 def _check_prize_limit(pools: ProgressivePools, profile: Profile) -> None:
     """Raise OperatorError if the profile limits prizes and a progressive level may exceed the limit (Québec VLT)."""
-    prize_limit_cents = profile.play.win_limit_cents
+    prize_limit_cents = profile.play.win_max_cents
     if prize_limit_cents is None:
         return
     for pool in pools.pool_by_id.values():
@@ -293,23 +293,21 @@ def _list_allowed_denominations(
     offered_cents = [
         cents
         for cents in sorted(requested_cents)
-        if not rules.credit_limit_cents or cents <= rules.credit_limit_cents
+        if not rules.denomination_max_cents or cents <= rules.denomination_max_cents
     ]
     lowest_cost = min(map(game.compute_round_cost, game.bet_options))
-    offered_cents = [cents for cents in offered_cents if lowest_cost * cents <= rules.bet_limit_cents]
+    offered_cents = [cents for cents in offered_cents if lowest_cost * cents <= rules.bet_max_cents]
     if not offered_cents:
         raise OperatorError(
             f"{game.id}: its smallest bet, {lowest_cost} credits at {sorted(requested_cents)} minor units, "
             f"is over the limits of the profile {profile.id}"
         )
-    win_limit_cents = rules.win_limit_cents
+    win_limit_cents = rules.win_max_cents
     if win_limit_cents is None:
         return tuple(offered_cents)
     largest_wins_cents: dict[int, int] = {}
     for cents in offered_cents:
-        largest_win_cents = compute_largest_win_cents(
-            game, cents, rules.bet_limit_cents, compute_prizes(game)
-        )
+        largest_win_cents = compute_largest_win_cents(game, cents, rules.bet_max_cents, compute_prizes(game))
         if largest_win_cents is None:
             raise OperatorError(
                 f"{game.id}: its largest prize has no exact figure, but the profile {profile.id} limits prizes"

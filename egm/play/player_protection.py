@@ -113,8 +113,8 @@ def _find_session_limits(machine: Machine) -> _SessionLimits:
     Each is the lower of the profile's limit and the player's own.
     """
     rules, own_limits = machine.profile.protection, _read_own_limits(machine)
-    minutes = [limit for limit in (rules.limit_minutes, own_limits.limit_minutes) if limit]
-    cents = [limit for limit in (rules.limit_spend_cents, own_limits.limit_cents) if limit]
+    minutes = [limit for limit in (rules.session_minutes_max, own_limits.limit_minutes) if limit]
+    cents = [limit for limit in (rules.session_spending_max_cents, own_limits.limit_cents) if limit]
     return _SessionLimits(min(minutes, default=None), min(cents, default=None))
 
 
@@ -123,7 +123,10 @@ def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int 
 
     The profile lists the intervals between reminders; the last interval repeats.
     """
-    reminder_intervals, number = machine.profile.protection.remind_minutes, session.time_reminder_count + 1
+    reminder_intervals, number = (
+        machine.profile.protection.reminder_intervals_minutes,
+        session.time_reminder_count + 1,
+    )
     return (
         sum(reminder_intervals[:number]) + max(0, number - len(reminder_intervals)) * reminder_intervals[-1]
         if reminder_intervals
@@ -133,7 +136,7 @@ def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int 
 
 def _count_time_reminders_due(machine: Machine, session_minutes: int) -> int:
     """Return how many time reminders are due within the first ``session_minutes`` of a player's session."""
-    reminder_intervals = machine.profile.protection.remind_minutes
+    reminder_intervals = machine.profile.protection.reminder_intervals_minutes
     count = sum(
         1
         for number in range(1, len(reminder_intervals) + 1)
@@ -153,7 +156,7 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
         return None
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     limit_minutes, limit_cents = _find_session_limits(machine)
-    step_cents = machine.profile.protection.remind_spend_cents
+    step_cents = machine.profile.protection.reminder_spending_cents
     next_reminder_minute = _find_next_reminder_minute(machine, session)
     kinds: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
@@ -172,7 +175,7 @@ def play_is_paused(machine: Machine) -> bool:
 
 def reached_limit_pays_out(machine: Machine, _: Event) -> bool:
     """Return whether the player reached a limit at which the profile pays the credits out."""
-    return machine.profile.protection.at_limit == "cash_out" and play_is_paused(machine)
+    return machine.profile.protection.action_at_limit == "cash_out" and play_is_paused(machine)
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -229,7 +232,7 @@ def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
     """
     request = event.read_payload(LimitRequest)
     limit, quantity = request.limit, request.options.quantity
-    if not machine.profile.protection.own_limits or machine.credit_cents <= 0:
+    if not machine.profile.protection.allows_own_limits or machine.credit_cents <= 0:
         return False
     if quantity is None or limit is None or not 0 <= limit <= _OWN_LIMIT_MAX_BY_QUANTITY[quantity]:
         return False
@@ -252,7 +255,7 @@ def show_reminder(machine: Machine, _: Event) -> None:
     if kind in PAUSING_REMINDER_KINDS and rules.pause_minutes:
         pause_end = machine.timekeeper.read_steady_time() + timedelta(minutes=rules.pause_minutes)
         pause_end_text = pause_end.isoformat(timespec="seconds")
-    step_cents = rules.remind_spend_cents
+    step_cents = rules.reminder_spending_cents
     own_limit = _read_own_limits(machine).get_limit("minutes" if kind == "time_limit" else "cents")
     session_limits = _find_session_limits(machine)
     is_own = bool(own_limit) and own_limit == (
@@ -357,5 +360,7 @@ def build_protection_view(machine: Machine) -> messages.PlayerProtectionView:
     """Return what the screen must always show for player protection: clock, limits and help line."""
     rules = machine.profile.protection
     return messages.PlayerProtectionView(
-        must_show_clock=rules.clock, can_set_limits=rules.own_limits, help_line=rules.help_line
+        must_show_clock=rules.shows_clock,
+        can_set_limits=rules.allows_own_limits,
+        help_line=rules.help_text_by_language,
     )

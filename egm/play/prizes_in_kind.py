@@ -94,7 +94,7 @@ def prize_can_be_exchanged_for_money(machine: Machine, _: Event) -> bool:
     """Return whether a prize in kind is owed and the profile lets the player take its value in money instead."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
-        machine.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(handpay.prizes)
+        machine.profile.handpay.prizes_in_kind == "or_cash" and handpay is not None and bool(handpay.prizes)
     )
 
 

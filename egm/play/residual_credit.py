@@ -40,7 +40,7 @@ def residual_credit_can_be_given_up(machine: Machine, _: Event) -> bool:
 
     Credit is residual if it is too small for a game and for a coin.
     """
-    is_offered = machine.profile.pay_out.residual == "given_up"
+    is_offered = machine.profile.pay_out.residual_credit_treatment == "given_up"
     return is_offered and 0 < machine.credit_cents < build_residual_terms(machine).smallest_useful_cents
 
 
@@ -48,7 +48,7 @@ def residual_credit_can_be_given_up(machine: Machine, _: Event) -> bool:
 def residual_credit_can_be_staked(machine: Machine, _: Event) -> bool:
     """Return whether the player may stake the residual credit: the profile offers it and play is possible."""
     return (
-        machine.profile.pay_out.residual == "played"
+        machine.profile.pay_out.residual_credit_treatment == "played"
         and machine.random_service is not None
         and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
         and not play_is_paused(machine)

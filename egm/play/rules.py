@@ -310,7 +310,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(
-        EventType.WHEN_IDLE,
+        EventType.NO_EVENT_WAITING,
         _IDLE_STATE,
         (reached_limit_pays_out, automatic_payout_is_possible),
         (start_automatic_cash_out,),

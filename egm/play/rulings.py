@@ -31,7 +31,7 @@ def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
 
     The profile must allow it, and the form must state a reason.
     """
-    forfeits = machine.profile.by_hand.forfeits
+    forfeits = machine.profile.handpay.forfeitable_money_kinds
     return (
         "game" in forfeits
         and find_open_game(machine) is not None
@@ -116,7 +116,7 @@ def refund_game(machine: Machine, event: Event) -> None:
 
     The profile states whether its stake is refunded.
     """
-    is_refunded = machine.profile.pay_out.defect == "refund"
+    is_refunded = machine.profile.pay_out.defect_rule == "refund"
     void_game(machine, is_refunded=is_refunded, ruling=Ruling.DEFECT, **build_ruling_details(machine, event))
 
 

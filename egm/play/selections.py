@@ -56,11 +56,11 @@ def is_within_profile_limits(machine: Machine, bet: AcceptedBet) -> bool:
     profile's maximum. A bet that costs nothing is always accepted, because it only decides standing bets.
     """
     rules = machine.profile.play
-    if bet.bet_cents and bet.bet_cents < rules.bet_minimum_cents:
+    if bet.bet_cents and bet.bet_cents < rules.bet_min_cents:
         return False
     if not bet.bet_cents:
         return True
-    return bet.total_stake_cents + bet.later_stakes_max_cents <= rules.bet_limit_cents
+    return bet.total_stake_cents + bet.later_stakes_max_cents <= rules.bet_max_cents
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class HighestStakeCache:
 def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
     """Return the most that one round of a game can cost on this machine, in credits, raises included."""
     game, cache = machine.games[game_id], machine.component(HighestStakeCache).credits_by_digest_and_bet_limit
-    bet_limit_credits = machine.profile.play.bet_limit_cents // denomination_cents
+    bet_limit_credits = machine.profile.play.bet_max_cents // denomination_cents
     key = game.digest, bet_limit_credits
     if key not in cache:
         cache[key] = game.rules.find_highest_stake(bet_limit_credits)

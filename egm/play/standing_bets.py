@@ -53,7 +53,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     spots = current_game.rules.list_spots()
     felt = FeltState.model_validate(current_game.rules.build_current_view())
     cents = machine.selection.denomination_cents
-    highest_bets = current_game.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
+    highest_bets = current_game.rules.find_highest_bet(machine.profile.play.bet_max_cents // cents)
     spot_views = {
         current_spot.id: _build_spot_view(current_spot, highest_bets)
         for published_spot, current_spot in zip(game.rules.list_spots(), spots, strict=True)

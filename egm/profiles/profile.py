@@ -2,6 +2,9 @@
 
 A profile is either valid or rejected with a message that names the file, the key and the reason. Odds are
 exact fractions, money is minor units; a TOML float is rejected for both.
+
+The alias of a field is its key in the file. The references in brackets, such as NZ 1.22.40 or H-10, are clauses of
+the sources and numbers of the rows in ``tests/conformance/requirements.toml``.
 """
 
 import contextlib
@@ -60,14 +63,14 @@ def _parse_reseed_policy(value: object) -> ReseedPolicy:
 #: The meaning of each key of the generator's policy.
 _RESEED_POLICY_MEANINGS: Final = {
     "mechanism": "The generator (SP 800-90A).",
-    "every_generates": "Fresh entropy before the next step after this many requests; 0: never.",
-    "every_seconds": "Fresh entropy before the next step after this many seconds; 0: never.",
+    "every_generates": "After this many requests, take fresh entropy before the next step; 0: never.",
+    "every_seconds": "After this many seconds, take fresh entropy before the next step; 0: never.",
     "on_event": "Events after which the generator takes fresh entropy.",
-    "prediction_resistance": "Fresh entropy before every step.",
-    "fresh_input_each_step": "Mix bytes from the kernel into each request, without counting them as entropy.",
-    "cycle_min_ms": "Minimum interval of background cycling; 0 here and in cycle_max_ms: none (NJ-G(b)4).",
+    "prediction_resistance": "Take fresh entropy before every step.",
+    "fresh_input_each_step": "Mix bytes from the operating system into each request, without counting them as entropy.",
+    "cycle_min_ms": "Minimum interval of background cycling; if this and cycle_max_ms are 0, there is none (NJ-G(b)4).",
     "cycle_max_ms": "Maximum interval of background cycling; the generator draws each interval itself.",
-    "self_test_every_generates": "The complete chain is tested again after this many requests; 0: never.",
+    "self_test_every_generates": "After this many requests, test the complete chain again; 0: never.",
 }
 
 
@@ -128,7 +131,8 @@ class MinimumReturn:
 
     required_return: Fraction
     applies_to: Literal["bet", "game", "nothing"] = "bet"
-    """Whether the minimum applies to each bet of a game, to its best bet only, or to nothing."""
+    """Which bets must have the minimum: each bet (``bet``), only the best bet of the game (``game``), or none
+    (``nothing``)."""
 
     def find_bet_below(self, returns: Mapping[str, Fraction]) -> str | None:
         """Return the name of a bet of the game whose return is below the required minimum, or None.
@@ -145,28 +149,29 @@ class MinimumReturn:
 class TableReturnRules(_ProfileTable):
     """The minimum and maximum return of table games, for regulations whose limits are about slot machines only."""
 
-    least: UnitFraction = Fraction(0)
+    return_min: UnitFraction = Field(Fraction(0), alias="least")
     """The minimum return of a bet, as a fraction; certification lists every bet below it."""
     applies_to: Literal["bet", "game", "nothing"] = "nothing"
-    """What is refused below `least`: a game with any such bet, a game whose best bet is below it, or nothing."""
-    ceiling: UnitFraction | None = None
-    """The maximum return of a bet on a table; None: `returns.ceiling`. With 1, a bet may pay true odds."""
+    """Which games are refused: `bet`: those with any bet below `least`; `game`: those whose best bet is below it;
+    `nothing`: none."""
+    return_max: UnitFraction | None = Field(None, alias="ceiling")
+    """The maximum return of a bet on a table; None: `returns.ceiling` applies. With 1, a bet may pay true odds."""
 
 
 class ReturnRules(_ProfileTable):
     """The minimum return (RTP) of games, by family; the machine refuses a game below it."""
 
-    reels: UnitFraction
+    reels_return_min: UnitFraction = Field(alias="reels")
     """The minimum return of slot-machine games: reels and video poker (Québec s.93)."""
-    keno: UnitFraction
+    keno_return_min: UnitFraction = Field(alias="keno")
     """The minimum return of Keno games (Québec s.85)."""
-    wheel: UnitFraction
+    wheel_return_min: UnitFraction = Field(alias="wheel")
     """The minimum return of wheels of fortune (Québec s.122)."""
     tables: TableReturnRules = TableReturnRules()
     """The limits of the return of table games; regulations for slot machines state none for them."""
-    ceiling: UnitFraction | None = None
-    """The maximum return of a game; certification refuses a game above it. None: a return above 100 % is only
-    noted."""
+    return_max: UnitFraction | None = Field(None, alias="ceiling")
+    """The maximum return of a game; certification refuses a game above it. None: no maximum; certification then only
+    notes a return above 100 %."""
 
     def find_minimum(self, family: str) -> MinimumReturn:
         """Return the minimum return that the games of a family must have, and which of their bets must have it.
@@ -175,7 +180,7 @@ class ReturnRules(_ProfileTable):
         """
         own_minimum = self._minimum_by_family_except_tables.get(family)
         return (
-            MinimumReturn(self.tables.least, self.tables.applies_to)
+            MinimumReturn(self.tables.return_min, self.tables.applies_to)
             if own_minimum is None
             else MinimumReturn(own_minimum)
         )
@@ -185,14 +190,19 @@ class ReturnRules(_ProfileTable):
 
         Table games have their own maximum if the profile states one.
         """
-        if family in self._minimum_by_family_except_tables or self.tables.ceiling is None:
-            return self.ceiling
-        return self.tables.ceiling
+        if family in self._minimum_by_family_except_tables or self.tables.return_max is None:
+            return self.return_max
+        return self.tables.return_max
 
     @property
     def _minimum_by_family_except_tables(self) -> dict[str, Fraction]:
         """Return the minimum return of each family of games except table games."""
-        return {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
+        return {
+            "reels": self.reels_return_min,
+            "video-poker": self.reels_return_min,
+            "keno": self.keno_return_min,
+            "wheel": self.wheel_return_min,
+        }
 
 
 class ValueInRules(_ProfileTable):
@@ -202,85 +212,98 @@ class ValueInRules(_ProfileTable):
     """The denominations of the bills accepted, in minor units, smallest first."""
     credit_limit_cents: NonNegativeCents
     """If the credit is this amount or more, no further money is accepted (NZ 1.43.9 [BKNTLIM])."""
-    within_pay_out: bool = False
-    """Whether the credit limit must not exceed what the machine can pay at once without staff (FR68-1)."""
+    requires_payable_credit_limit: bool = Field(False, alias="within_pay_out")
+    """Whether the credit limit may be at most what the machine can pay at once without staff (FR68-1)."""
 
 
 class PlayRules(_ProfileTable):
     """Limits of one game: its bet, win, denomination and duration."""
 
-    bet_limit_cents: NonNegativeCents
+    bet_max_cents: NonNegativeCents = Field(alias="bet_limit_cents")
     """The maximum cost of one game (Québec s.3; Québec VLT: $2.50)."""
-    bet_minimum_cents: NonNegativeCents = 0
+    bet_min_cents: NonNegativeCents = Field(0, alias="bet_minimum_cents")
     """The minimum cost of one game; the operator may raise it (Québec s.3)."""
-    win_limit_cents: NonNegativeCents | None = None
+    win_max_cents: NonNegativeCents | None = Field(None, alias="win_limit_cents")
     """The maximum win of one game (Québec VLT); None: no maximum."""
-    credit_limit_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """The maximum denomination (Québec VLT: $0.25); higher ones are not offered."""
-    game_time_ms: Annotated[int, Field(ge=0, strict=True)]
+    denomination_max_cents: Annotated[int, Field(gt=0, strict=True)] | None = Field(
+        None, alias="credit_limit_cents"
+    )
+    """The maximum denomination (Québec VLT: $0.25); higher ones are not offered. This is not the limit of the credit,
+    which is `value_in.credit_limit_cents`."""
+    game_interval_min_ms: Annotated[int, Field(ge=0, strict=True)] = Field(alias="game_time_ms")
     """The minimum time from the start of one game to the next, in milliseconds."""
-    advice: bool = True
+    allows_advice: bool = Field(True, alias="advice")
     """Whether the screen may show or preselect the best choice, if the game computes it (NJ-A(g), NZ 1.22.13)."""
 
 
 class AwardOddsRules(_ProfileTable):
     """The odds above which the player is shown how unlikely an award is, and the longest odds allowed."""
 
-    top_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.top_one_in
-    """The player is shown the odds of a top award that are longer than 1 in this number of games (Ontario 10.1)."""
-    other_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.other_one_in
-    """The player is shown the odds of any other award that are longer than 1 in this number of games (Ontario 10.1)."""
-    longest_one_in: Annotated[int, Field(gt=0, strict=True)] | None = None
+    top_award_odds_shown_beyond: Annotated[int, Field(gt=0, strict=True)] | None = Field(
+        ONTARIO_LIMITS.top_one_in, alias="top_told_one_in"
+    )
+    """If a top award is less likely than 1 in this number of games, its odds are shown to the player (Ontario 10.1);
+    None: never."""
+    other_award_odds_shown_beyond: Annotated[int, Field(gt=0, strict=True)] | None = Field(
+        ONTARIO_LIMITS.other_one_in, alias="other_told_one_in"
+    )
+    """If any other award is less likely than 1 in this number of games, its odds are shown to the player (Ontario
+    10.1); None: never."""
+    longest_odds_one_in: Annotated[int, Field(gt=0, strict=True)] | None = Field(None, alias="longest_one_in")
     """A game with an award less likely than 1 in this number of games is refused (NJ-A(c), PA 1112a.7, NZ
     1.22.16a); None: no limit."""
-    every_prize_at_every_bet: bool = False
+    requires_every_prize_at_every_bet: bool = Field(False, alias="every_prize_at_every_bet")
     """Whether every bet must be able to win every prize of its pay table (NJ-A(b)). If not, a bet may play for only
     some of the prizes."""
 
     @property
     def odds_limits(self) -> OddsLimits:
         """Return the odds above which the player is shown how unlikely an award is."""
-        return OddsLimits(self.top_told_one_in, self.other_told_one_in)
+        return OddsLimits(self.top_award_odds_shown_beyond, self.other_award_odds_shown_beyond)
 
 
 class PayoutRules(_ProfileTable):
     """The payout methods, and when each is used."""
 
-    order: tuple[Literal["ticket", "coins"], ...]
+    payout_methods: tuple[Literal["ticket", "coins"], ...] = Field(alias="order")
     """The payout methods in the order in which they are tried; the hand-pay is always the last."""
-    automatic_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    automatic_payout_min_cents: Annotated[int, Field(gt=0, strict=True)] | None = Field(
+        None, alias="automatic_cents"
+    )
     """If the credit is this amount or more, the machine pays out automatically (Québec VLT: a coupon at $1,000);
     None: never."""
     large_win_cents: NonNegativeCents
     """A win of this amount or more locks the machine until an attendant has paid it (NZ 1.16.6)."""
-    defect: Literal["refund", "keep"] = "refund"
+    defect_rule: Literal["refund", "keep"] = Field("refund", alias="defect")
     """What happens to the stake of a game that the machine cannot finish: refund it (Québec s.95), or retain it
     until staff decide."""
-    rest: Literal["stays", "next_way"] = "next_way"
+    coin_remainder_treatment: Literal["stays", "next_way"] = Field("next_way", alias="rest")
     """The remainder that the hopper cannot pay in whole coins: paid by the next method, or left as credit (MS
     8-2.3)."""
-    residual: Literal["stays", "given_up", "played"] = "stays"
+    residual_credit_treatment: Literal["stays", "given_up", "played"] = Field("stays", alias="residual")
     """What may be done with residual credit, too small to be played or paid in coins: it stays; or the player may
-    give it up; or the player may stake it on one draw for the smallest usable amount, at fair odds (NZ 1.22.40).
+    give it up; or the player may stake it, at fair odds, on one draw that wins the smallest usable amount (NZ 1.22.40).
     Giving up and staking are metered."""
 
 
 class HandpayRules(_ProfileTable):
-    """Duties and powers of staff concerning a player's money. An amount of none means that no limit applies."""
+    """Duties and powers of staff concerning a player's money. An amount that is None sets no limit."""
 
-    identity_cents: NonNegativeCents | None = None
+    identity_check_min_cents: NonNegativeCents | None = Field(None, alias="identity_cents")
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
-    methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = ("cash",)
+    settlement_methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = (
+        Field(("cash",), alias="methods")
+    )
     """How a hand-pay may be settled (Monaco 21.1)."""
-    tax_cents: NonNegativeCents | None = None
+    taxable_win_min_cents: NonNegativeCents | None = Field(None, alias="tax_cents")
     """A win of this amount or more is paid by hand and marked as taxable (NJD 1.40, CFR 547.11)."""
-    ticket_instead: bool = True
+    allows_ticket_instead: bool = Field(True, alias="ticket_instead")
     """Whether a pending hand-pay of credit may become a ticket once one can be printed: the player requests the
     ticket, and the attendant confirms it with the key."""
     prizes_in_kind: Literal["refused", "delivered", "or_cash"] = "refused"
     """How merchandise prizes are handled: games that can win one are refused; or an attendant delivers the prize
     (Québec s.90); or the player may also take its stated value in money instead."""
-    forfeits: tuple[Literal["game", "handpay", "credits"], ...] = ()
+    forfeitable_money_kinds: tuple[Literal["game", "handpay", "credits"], ...] = Field((), alias="forfeits")
     """What staff may deny to a player who disrupted the machine (Québec s.94): an undecided game with its wager;
     the prize that waits for an attendant; the credits. Two people always decide."""
 
@@ -288,87 +311,102 @@ class HandpayRules(_ProfileTable):
 class TicketingRules(_ProfileTable):
     """Limits of tickets: their amount and validity, and which kinds are printed and accepted."""
 
-    limit_cents: NonNegativeCents
+    ticket_max_cents: NonNegativeCents = Field(alias="limit_cents")
     """The maximum amount of one ticket; more is paid by hand (H-11)."""
-    valid_days: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """The number of days after the day of issue that a ticket is valid; none: it never expires (H-10)."""
-    central: bool = False
+    validity_days: Annotated[int, Field(gt=0, strict=True)] | None = Field(None, alias="valid_days")
+    """The number of days after the day of issue that a ticket is valid; None: it never expires (H-10)."""
+    requires_central_system: bool = Field(False, alias="central")
     """Whether tickets require a central ticket system (Monaco 19.7); without one there are then no tickets."""
-    promotional: bool = False
+    accepts_promotional_credit: bool = Field(False, alias="promotional")
     """Whether tickets of restricted and nonrestricted credit are accepted."""
-    restricted_out: bool = False
+    pays_out_restricted_credit: bool = Field(False, alias="restricted_out")
     """Whether restricted credit may be paid out on a ticket; if not, it stays until played or expired."""
 
 
 class HostRules(_ProfileTable):
     """The use of a host (casino system) for money, if the machine's cabinet file names one."""
 
-    answer_seconds: Annotated[int, Field(gt=0, le=60, strict=True)] = 10
+    reply_seconds_max: Annotated[int, Field(gt=0, le=60, strict=True)] = Field(10, alias="answer_seconds")
     """The seconds to wait for a host's reply: a ticket number, a ticket's value, or accepting a cash-out."""
-    offline_tickets: Annotated[int, Field(ge=0, le=31, strict=True)] = 0
+    offline_ticket_count_max: Annotated[int, Field(ge=0, le=31, strict=True)] = Field(
+        0, alias="offline_tickets"
+    )
     """The number of tickets that a machine may number itself while the host does not reply (H-09); 0: an attendant
     pays."""
-    silence_seconds: Annotated[int, Field(ge=0, strict=True)] | None = None
+    silence_seconds_max: Annotated[int, Field(ge=0, strict=True)] | None = Field(
+        None, alias="silence_seconds"
+    )
     """If the host does not poll for this number of seconds, the machine goes out of service (SC: 72 hours; Ontario:
-    at once); None: it plays on."""
-    full_queue_stops: bool = False
+    at once); None: the machine stays in service."""
+    stops_at_full_queue: bool = Field(False, alias="full_queue_stops")
     """Whether a machine goes out of service if its host reads the queued exceptions too slowly (AGE 11.1.2(3))."""
-    starts_machine: bool = False
+    must_enable_new_machine: bool = Field(False, alias="starts_machine")
     """Whether a new machine can be played only after its host has enabled it (SD addendum 1)."""
-    transfer_limit_cents: NonNegativeCents = 1_000_000
+    transfer_max_cents: NonNegativeCents = Field(1_000_000, alias="transfer_limit_cents")
     """The maximum amount of one electronic transfer."""
 
 
 class PlayerProtectionRules(_ProfileTable):
     """Reminders and limits of time and money. A session ends when the credits have been zero for a time."""
 
-    clock: bool = False
+    shows_clock: bool = Field(False, alias="clock")
     """Whether the time of day is always displayed (VIC r.19)."""
-    remind_minutes: tuple[PositiveMinutes, ...] = ()
+    reminder_intervals_minutes: tuple[PositiveMinutes, ...] = Field((), alias="remind_minutes")
     """The minutes of play before the first reminder, then between the first and the second, and so on; the last number
     is repeated."""
-    remind_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    reminder_spending_cents: Annotated[int, Field(gt=0, strict=True)] | None = Field(
+        None, alias="remind_spend_cents"
+    )
     """A reminder is shown whenever the amount spent in the session (wagers minus wins) reaches a further multiple of
     this amount."""
-    limit_minutes: PositiveMinutes | None = None
+    session_minutes_max: PositiveMinutes | None = Field(None, alias="limit_minutes")
     """The maximum length of a session, in minutes."""
-    limit_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    session_spending_max_cents: Annotated[int, Field(gt=0, strict=True)] | None = Field(
+        None, alias="limit_spend_cents"
+    )
     """The maximum amount spent in one session (wagers minus wins)."""
-    at_limit: Literal["pause", "cash_out"] = "pause"
+    action_at_limit: Literal["pause", "cash_out"] = Field("pause", alias="at_limit")
     """What happens at a limit: ``pause`` pauses play; ``cash_out`` also pays the player out automatically."""
     pause_minutes: Annotated[int, Field(ge=0, strict=True)] = 0
     """The minutes for which play pauses at a limit; 0: until the session has ended."""
-    own_limits: bool = False
+    allows_own_limits: bool = Field(False, alias="own_limits")
     """Whether players may set their own limits, which apply like the profile's (UK B2)."""
     session_gap_minutes: Annotated[int, Field(ge=0, strict=True)] = 0
     """The minutes for which the credits must have been zero for a session to end."""
-    help_line: dict[str, str] = {}
+    help_text_by_language: dict[str, str] = Field({}, alias="help_line")
     """The text about where to find help, by language (Loto-Québec)."""
 
     @property
     def requires_session_count(self) -> bool:
         """Return whether this profile has a reminder or limit for which the machine must count player sessions."""
-        has_spending_limit = self.remind_spend_cents or self.limit_spend_cents
-        return bool(has_spending_limit or self.remind_minutes or self.limit_minutes or self.own_limits)
+        has_spending_limit = self.reminder_spending_cents or self.session_spending_max_cents
+        return bool(
+            has_spending_limit
+            or self.reminder_intervals_minutes
+            or self.session_minutes_max
+            or self.allows_own_limits
+        )
 
 
 class SoundRules(_ProfileTable):
     """Loudness limits; alarms and test tones have a minimum that no limit lowers (J-17)."""
 
-    loudness_percent: Annotated[int, Field(ge=0, le=100, strict=True)] = 100
+    loudness_percent_max: Annotated[int, Field(ge=0, le=100, strict=True)] = Field(
+        100, alias="loudness_percent"
+    )
     """The loudness of the highest volume step, in percent of full scale."""
 
 
 class CoinRules(_ProfileTable):
     """The coins accepted, the coin that the hopper pays, and its payout limit; empty for machines without coins."""
 
-    accepted_cents: tuple[NonNegativeCents, ...] = ()
+    accepted_coins_cents: tuple[NonNegativeCents, ...] = Field((), alias="accepted_cents")
     """The values of the coins accepted, in minor units (Monaco 19.5)."""
-    hopper_cents: NonNegativeCents = 0
+    hopper_coin_cents: NonNegativeCents = Field(0, alias="hopper_cents")
     """The value of the coin that the hopper pays, in minor units; 0: there is no hopper."""
     hopper_full_cents: NonNegativeCents = 0
-    """The hopper level in minor units from which coins fall into the drop box of the cabinet stand (Monaco 19.5);
-    0: never."""
+    """The contents of the hopper, in minor units, from which on further coins fall into the drop box of the cabinet
+    stand (Monaco 19.5); 0: never."""
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
     """The maximum number of coins of one payout; a larger amount is paid by the next method."""
 
@@ -377,32 +415,35 @@ class HardMeterRules(_ProfileTable):
     """Electromechanical counters on the I/O board (FR68-11)."""
 
     pulse_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """The value of one pulse in minor units; none: there are no hard meters."""
-    meters: Annotated[tuple[str, ...], Field(min_length=1, max_length=6)] = (
-        "coin_in",
-        "coin_drop",
-        "coin_out",
-        "hand_paid",
-        "bill_in.value",
+    """The value of one pulse in minor units; None: there are no hard meters."""
+    followed_meters: Annotated[tuple[str, ...], Field(min_length=1, max_length=6)] = Field(
+        (
+            "coin_in",
+            "coin_drop",
+            "coin_out",
+            "hand_paid",
+            "bill_in.value",
+        ),
+        alias="meters",
     )
     """The electronic meter that each counter follows; by default value in, cash box, value out, hand-pays, bills."""
 
 
 class ProgressiveRules(_ProfileTable):
-    """The jurisdiction's rules for progressive levels: lost controllers, unconfirmed hits, hand-pay."""
+    """Rules for progressive levels: controllers that are unreachable, hits that are not confirmed, and hand-pays."""
 
-    stale_seconds: Annotated[int, Field(ge=1, strict=True)] = 5
-    """The seconds without a message after which a controller counts as down: its levels are shown as such and
-    cannot be played for."""
-    link_down: Literal["wager", "machine"] = "wager"
+    controller_down_after_seconds: Annotated[int, Field(ge=1, strict=True)] = Field(5, alias="stale_seconds")
+    """The seconds without a message after which a controller counts as down: its levels are shown as unavailable
+    and cannot be played for."""
+    refused_while_link_down: Literal["wager", "machine"] = Field("wager", alias="link_down")
     """What is refused while a level's controller is down: wagers that play for the level, or all play (NJ)."""
-    unanswered: Literal["wait", "hand"] = "hand"
+    unconfirmed_win_treatment: Literal["wait", "hand"] = Field("hand", alias="unanswered")
     """What happens to a progressive win if no controller confirms it: ``wait`` until one does, or ``hand``: an
     attendant may pay the amount that the machine shows."""
-    hand_cents: NonNegativeCents | None = None
-    """A progressive win of this amount or more is paid by hand, whatever else the game wins; None: as
-    `large_win_cents` states."""
-    counted: Literal["nothing", "reset", "all"] = "nothing"
+    handpay_min_cents: NonNegativeCents | None = Field(None, alias="hand_cents")
+    """A progressive win of this amount or more is paid by hand, whatever else the game wins; None:
+    `pay_out.large_win_cents` decides."""
+    part_counted_in_return: Literal["nothing", "reset", "all"] = Field("nothing", alias="counted")
     """The part of a progressive level that counts towards the minimum return: nothing, its reset value, or also its
     growth."""
 
@@ -410,56 +451,61 @@ class ProgressiveRules(_ProfileTable):
 class StaffRules(_ProfileTable):
     """Identification of staff at the machine (J-08, J-16; Monaco arts 20-23; FR-door)."""
 
-    menu_key: bool = True
+    requires_menu_key: bool = Field(True, alias="menu_key")
     """Whether the service menu opens only with the operator's or the audit key; if not, it also opens from the
     screen."""
-    key_alone: tuple[Permission, ...] = (
-        Permission.ANSWER_CALLS,
-        Permission.CLEAR_TILTS,
-        Permission.PAY_BY_HAND,
-        Permission.RESTART,
+    permissions_of_key: tuple[Permission, ...] = Field(
+        (
+            Permission.ANSWER_SERVICE_CALLS,
+            Permission.CLEAR_TILTS,
+            Permission.PAY_BY_HAND,
+            Permission.RESTART,
+        ),
+        alias="key_alone",
     )
     """The permissions that the attendant's key gives without a sign-in; for any other, a person must sign in."""
-    two_persons: tuple[Permission, ...] = (Permission.CLEAR_MEMORY,)
+    two_person_permissions: tuple[Permission, ...] = Field((Permission.CLEAR_MEMORY,), alias="two_persons")
     """The permissions that two people must use together."""
-    wrong_tries: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
+    wrong_pin_count_max: Annotated[int, Field(ge=1, le=10, strict=True)] = Field(3, alias="wrong_tries")
     """The number of consecutive wrong PINs after which a staff number is locked."""
-    locked_minutes: Annotated[int, Field(ge=1, strict=True)] = 15
+    pin_lock_minutes: Annotated[int, Field(ge=1, strict=True)] = Field(15, alias="locked_minutes")
     """The minutes for which a staff number is locked after too many wrong PINs."""
-    time_out_seconds: Annotated[int, Field(ge=10, strict=True)] = 180
+    sign_out_seconds: Annotated[int, Field(ge=10, strict=True)] = Field(180, alias="time_out_seconds")
     """The seconds without a touch after which the person is signed out of the menu."""
-    identify_before_opening: bool = False
-    """Whether a door opened without a declared intervention (logged staff work) is a separate event (Monaco art.
-    20.3)."""
-    monitored_openings: bool = False
+    reports_undeclared_openings: bool = Field(False, alias="identify_before_opening")
+    """Whether opening a door without a declared intervention (logged staff work) raises an event of its own (Monaco
+    art. 20.3)."""
+    requires_identification_by_monitoring: bool = Field(False, alias="monitored_openings")
     """Whether a door may be opened only after the monitoring system has identified who is working (Monaco art.
     20.3)."""
-    slips: bool = False
-    """Whether to print an access ticket when an intervention starts, or the door of the logic area or of money is
+    prints_slips: bool = Field(False, alias="slips")
+    """Whether to print an access ticket when an intervention starts, or when the logic door or a door to money is
     opened, and an audit ticket when the main door is opened (SD addenda 1-5)."""
     test_coins_max: Annotated[int, Field(ge=0, le=50, strict=True)] = 5
     """The maximum number of coins paid by a hopper test; 0: hoppers are not tested."""
-    meter_names: Literal["us", "mc", "fr", "anz"] = "us"
+    meter_naming: Literal["us", "mc", "fr", "anz"] = Field("us", alias="meter_names")
     """The jurisdiction whose meter names the service pages use."""
 
 
 class InventoryRules(_ProfileTable):
     """The records that a machine must have. A machine with only simulated devices is a demonstration and needs none."""
 
-    complete: bool = False
+    must_be_complete: bool = Field(False, alias="complete")
     """Whether a machine starts only if its kind, maker, model, base number and photograph are on record (Monaco
     19.3)."""
-    certified: bool = False
+    requires_certificates: bool = Field(False, alias="certified")
     """Whether a game is offered only with a certificate signed by the key in the cabinet file (Monaco 19.3)."""
 
 
 class JournalRules(_ProfileTable):
     """Journal settings: how often the journal is signed, and the maximum amount of one transaction (A-26)."""
 
-    checkpoint_every: Annotated[int, Field(ge=10, strict=True)] = 1000
+    checkpoint_interval_entries: Annotated[int, Field(ge=10, strict=True)] = Field(
+        1000, alias="checkpoint_every"
+    )
     """The number of entries between two signed checkpoints."""
-    increment_limits_cents: dict[str, NonNegativeCents] = {}
-    """The most that one transaction may move into or out of an account, by account; above it the machine stops."""
+    transfer_max_cents_by_account: dict[str, NonNegativeCents] = Field({}, alias="increment_limits_cents")
+    """By account: the largest amount that one transaction may move into or out of it; above it the machine stops."""
 
 
 class Profile(_ProfileTable):
@@ -469,7 +515,7 @@ class Profile(_ProfileTable):
     """The profile's id, which also selects its ticket template."""
     title: dict[str, str]
     """The name of the jurisdiction, by language."""
-    source: str
+    regulations: str = Field(alias="source")
     """The regulations that the profile implements, as text."""
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
     """The currency, ISO 4217."""
@@ -480,7 +526,7 @@ class Profile(_ProfileTable):
     play: PlayRules
     awards: AwardOddsRules = AwardOddsRules()
     pay_out: PayoutRules
-    by_hand: HandpayRules = HandpayRules()
+    handpay: HandpayRules = Field(HandpayRules(), alias="by_hand")
     tickets: TicketingRules
     protection: PlayerProtectionRules = PlayerProtectionRules()
     sound: SoundRules = SoundRules()
@@ -491,9 +537,9 @@ class Profile(_ProfileTable):
     staff: StaffRules = StaffRules()
     inventory: InventoryRules = InventoryRules()
     journal: JournalRules = JournalRules()
-    chance: Annotated[
+    reseed_policy: Annotated[
         ReseedPolicy, BeforeValidator(_parse_reseed_policy), WithJsonSchema(_build_reseed_policy_schema())
-    ]
+    ] = Field(alias="chance")
     """When the random number generator takes fresh entropy, and how often it is tested (rng.ReseedPolicy)."""
     _file: SourceFile | None = PrivateAttr(default=None)
 
@@ -514,7 +560,7 @@ class Profile(_ProfileTable):
             raise ValueError("value_in.bills_cents: list each bill once, smallest first")
         unsuitable_meters = [
             name
-            for name in self.hard_meters.meters
+            for name in self.hard_meters.followed_meters
             if name not in METER_BY_NAME
             or METER_BY_NAME[name].can_decrease
             or METER_BY_NAME[name].unit is not MeterUnit.CENTS
@@ -523,19 +569,19 @@ class Profile(_ProfileTable):
             raise ValueError(
                 f"hard_meters.meters: no cumulative meter of money is called {', '.join(unsuitable_meters)}"
             )
-        help_line = self.protection.help_line
+        help_line = self.protection.help_text_by_language
         languages_without_help = [code for code in self.languages if help_line and code not in help_line]
         if languages_without_help:
             raise ValueError(f"protection.help_line: no text for {', '.join(languages_without_help)}")
-        if "coins" in self.pay_out.order and not self.coins.hopper_cents:
+        if "coins" in self.pay_out.payout_methods and not self.coins.hopper_coin_cents:
             raise ValueError("pay_out.order: has coins, but coins.hopper_cents names no coin")
-        if self.play.win_limit_cents is not None and self.by_hand.prizes_in_kind != "refused":
+        if self.play.win_max_cents is not None and self.handpay.prizes_in_kind != "refused":
             raise ValueError(
                 "by_hand.prizes_in_kind: play.win_limit_cents limits prizes, and a prize in kind cannot "
                 "be compared with it: it must be 'refused'"
             )
         if (
-            self.value_in.within_pay_out
+            self.value_in.requires_payable_credit_limit
             and self.value_in.credit_limit_cents > self._automatic_payout_max_cents
         ):
             raise ValueError(
@@ -548,10 +594,10 @@ class Profile(_ProfileTable):
     def _automatic_payout_max_cents(self) -> int:
         """Return the largest amount that the machine can pay at once without staff, in minor units."""
         payout_max_cents = {
-            "ticket": self.tickets.limit_cents,
-            "coins": self.coins.hopper_cents * self.coins.payout_coins_max,
+            "ticket": self.tickets.ticket_max_cents,
+            "coins": self.coins.hopper_coin_cents * self.coins.payout_coins_max,
         }
-        return max((payout_max_cents[method] for method in self.pay_out.order), default=0)
+        return max((payout_max_cents[method] for method in self.pay_out.payout_methods), default=0)
 
 
 def list_profile_ids() -> tuple[str, ...]:

@@ -113,7 +113,7 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
         has_too_few_positions = current_game.rules.count_seats_needed(wager) > machine.position.position_count
         if has_too_few_positions or (not wager.credits and not current_game.rules.list_standing_bets()):
             return None
-        win_limit_cents = machine.profile.play.win_limit_cents
+        win_limit_cents = machine.profile.play.win_max_cents
         if not has_prescribed_amounts(current_game, wager, denomination_cents) or _can_win_too_much(
             current_game, wager, denomination_cents, win_limit_cents
         ):

@@ -38,7 +38,9 @@ class BroadcastLevelService:
     def __init__(self, context: MachineContext) -> None:
         self._context = context
         self._machine = context.engine.machine
-        self._stale_ns = self._machine.profile.progressives.stale_seconds * NANOSECONDS_PER_SECOND
+        self._stale_ns = (
+            self._machine.profile.progressives.controller_down_after_seconds * NANOSECONDS_PER_SECOND
+        )
         pools = self._machine.component(ProgressivePools).pool_by_id.values()
         self._last_broadcast_by_pool_id: dict[str, tuple[int, int]] = {}
         self._pool_ids = [pool.id for pool in pools if pool.keeper is LevelKeeper.BROADCAST]

@@ -144,7 +144,7 @@ def link_files_are_in_machine_folder(machine: Machine, _: Event) -> bool:
 ENROLMENT_FORMS: Final = tuple(
     Form(
         id=f"link_{step}",
-        event=EventType.LINK_ENROLMENT,
+        event=EventType.ENROL_LINK,
         permission=Permission.CONFIGURE,
         person_count=person_count,
         submission_guards=(link_files_are_in_machine_folder,),
@@ -302,7 +302,7 @@ class LinkPage(MenuPage):
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
     """Return the forms of the enrolment steps that are possible now, by the id of the form."""
-    if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
+    if not link_files_are_in_machine_folder(machine, Event(EventType.ENROL_LINK, EnrolmentForm())):
         return {}
     is_answered = machine.component(EnrolmentState).pending_answer is not None
     return {form.id: form for form in ENROLMENT_FORMS if is_answered or form.id != "link_enrol"}
@@ -312,7 +312,7 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
     enrolment = machine.component(EnrolmentState)
     yield from _iter_current_certificate_tables(machine)
-    if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
+    if not link_files_are_in_machine_folder(machine, Event(EventType.ENROL_LINK, EnrolmentForm())):
         return
     try:
         key = enrolment.certificate_folder.read_request_key()
@@ -342,7 +342,7 @@ def _iter_current_certificate_tables(machine: Machine) -> Iterator[PageTable]:
         yield PageTable(rows=(PageRow(cells=(build_text("service.link.none"),)),))
         return
     try:
-        if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
+        if not link_files_are_in_machine_folder(machine, Event(EventType.ENROL_LINK, EnrolmentForm())):
             yield PageTable(
                 rows=(
                     PageRow(

@@ -61,6 +61,6 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.MYSTERY_PRIZE_WON: MysteryPrizeWonReport,
     EventType.PROGRESSIVE_AMOUNTS_CHANGED: EmptyPayload,
     EventType.MOVE_PROGRESSIVE_LEVEL: LevelMoveForm,
-    EventType.LINK_ENROLMENT: EnrolmentForm,
-    EventType.HELD_PRIZE_RULING: HeldPrizeRulingForm,
+    EventType.ENROL_LINK: EnrolmentForm,
+    EventType.RULE_ON_HELD_PRIZE: HeldPrizeRulingForm,
 }

@@ -19,7 +19,7 @@ PROGRESSIVE_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="prize_ruling",
-        event=EventType.HELD_PRIZE_RULING,
+        event=EventType.RULE_ON_HELD_PRIZE,
         permission=Permission.RULE_ON_MONEY,
         menu_section="games",
         person_count=2,

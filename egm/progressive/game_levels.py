@@ -436,7 +436,7 @@ def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
 
     That is so if the hit reaches the profile's limit for hand-pays, or if its controller has not answered.
     """
-    limit_cents = machine.profile.progressives.hand_cents
+    limit_cents = machine.profile.progressives.handpay_min_cents
     return any(
         hit.is_unanswered or (limit_cents is not None and (hit.amount_cents or 0) >= limit_cents)
         for hit in list_game_hits(machine, game)
@@ -488,7 +488,7 @@ def end_game_after_award(machine: Machine, _: Event) -> Event:
 @refusal_code("attendant_may_settle")
 def attendant_may_settle_unanswered_hit(machine: Machine, _: Event) -> bool:
     """Return whether the profile lets an attendant settle a hit as displayed if the controller does not reply."""
-    return machine.profile.progressives.unanswered == "hand"
+    return machine.profile.progressives.unconfirmed_win_treatment == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects

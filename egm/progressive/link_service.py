@@ -79,9 +79,9 @@ class ProgressiveLinkService:
         self._link = ControllerLink(
             self._machine_id,
             self._machine.component(ProgressivePools).pool_by_id.values(),
-            stale_ns=progressive_profile.stale_seconds * NANOSECONDS_PER_SECOND,
+            stale_ns=progressive_profile.controller_down_after_seconds * NANOSECONDS_PER_SECOND,
         )
-        self._stops_machine_when_down = progressive_profile.link_down == "machine"
+        self._stops_machine_when_down = progressive_profile.refused_while_link_down == "machine"
         self._connection_count = 0
         self._entry_sequences_by_pool_id: dict[str, dict[int, int]] = {
             pool_id: {} for pool_id in self._link.feeders

@@ -132,7 +132,7 @@ def create_pools(
     :class:`LevelConfigurationError` if any other level of the game is missing, or if one cannot be managed as stated.
     """
     level_table_by_level = {
-        level_table.level: level_table for level_table in level_tables if level_table.game == game.id
+        level_table.level_name: level_table for level_table in level_tables if level_table.game_id == game.id
     }
     pool_by_level_and_stake: dict[tuple[str, int], ProgressivePool] = {}
     for participation in game.list_every_level():
@@ -151,7 +151,7 @@ def create_pools(
                 f"{game.id}: it can win the progressive level {participation.level!r}, which the cabinet file "
                 f"does not configure{unknown_text}"
             )
-        if level_table.kind is not LevelScope.STAND_ALONE and not participation.has_single_stake:
+        if level_table.scope is not LevelScope.STAND_ALONE and not participation.has_single_stake:
             raise LevelConfigurationError(
                 f"{game.id}: wagers of several prices play for level {participation.level!r}; a shared level "
                 "takes one stake only"
@@ -235,7 +235,7 @@ def _are_levels_configured(
 
 def _find_keeper(level_table: ProgressiveLevelTable) -> LevelKeeper:
     """Return who manages a progressive level: this machine, a SAS host, or a controller."""
-    if level_table.kind is LevelScope.STAND_ALONE:
+    if level_table.scope is LevelScope.STAND_ALONE:
         return LevelKeeper.MACHINE
     return LevelKeeper.BROADCAST if level_table.carrier == "sas" else LevelKeeper.CONTROLLER
 
@@ -246,7 +246,7 @@ def _create_pool(
     """Create the pool of a game's level at one stake; None if the level is shared, but not at this stake."""
     stake_cents = participation.stake_credits * denomination_cents
     keeper = _find_keeper(level_table)
-    pool_source = level_table.stakes.get(str(stake_cents))
+    pool_source = level_table.level_id_by_stake.get(str(stake_cents))
     if keeper is not LevelKeeper.MACHINE and pool_source is None:
         return None
     pool_id = {
@@ -270,11 +270,11 @@ def _create_pool(
         definition=LevelDefinition(
             id=pool_id,
             names=participation.names,
-            scope=level_table.kind,
+            scope=level_table.scope,
             terms=LevelTerms(
                 base_cents=base_cents,
                 increment=participation.increment,
-                hidden_increment=level_table.hidden,
+                hidden_increment=level_table.hidden_share,
                 ceiling_cents=ceiling_cents,
                 is_mystery=participation.ceiling_credits is not None,
             ),

@@ -49,7 +49,10 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PROGRESSIVE_CLAIM_CLOSED, STATES_AFTER_BOOT, (), (close_claim,)),
     Rule(EventType.PROGRESSIVE_AMOUNTS_CHANGED, STATES_AFTER_BOOT),  # nothing to record, only to show
     Rule(
-        EventType.WHEN_IDLE, _AWAITING_AWARD_STATE, (no_claim_or_mystery_is_pending,), (end_game_after_award,)
+        EventType.NO_EVENT_WAITING,
+        _AWAITING_AWARD_STATE,
+        (no_claim_or_mystery_is_pending,),
+        (end_game_after_award,),
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -77,14 +80,14 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         ENROLMENT_FORMS,
-        EventType.LINK_ENROLMENT,
+        EventType.ENROL_LINK,
         STATES_WITH_STAFF_AT_WORK,
         (link_files_are_in_machine_folder,),
         perform_enrolment_step,
     ),
     build_form_rule(
         PROGRESSIVE_FORMS,
-        EventType.HELD_PRIZE_RULING,
+        EventType.RULE_ON_HELD_PRIZE,
         STATES_FOR_PRIZE_RULINGS,
         (held_prize_can_be_ruled_on, prize_ruling_is_complete, ruling_on_prize_can_be_carried_out),
         rule_on_prize,

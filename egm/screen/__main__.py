@@ -51,6 +51,7 @@ class StartupRefusal(click.ClickException):
 )
 @click.option(
     "--held",
+    "held_descriptors",
     type=(click.IntRange(3), click.IntRange(3)),
     help="Descriptors of a listening socket, used instead of the port, and of the file with the browser sessions.",
 )
@@ -84,7 +85,7 @@ def main(
     mode: str,
     fullscreen: bool,
     port: int,
-    held: tuple[int, int] | None,
+    held_descriptors: tuple[int, int] | None,
     listening: int | None,
     address: Path | None,
     bench: bool,
@@ -122,7 +123,7 @@ def main(
         surface: DisplaySurface
         if mode == "web":
             address_file = address or _find_address_file(state, position, is_top_screen=top)
-            open_descriptors = held or (None if listening is None else (listening, None))
+            open_descriptors = held_descriptors or (None if listening is None else (listening, None))
             surface = BrowserScreen(
                 theme,
                 port=port,

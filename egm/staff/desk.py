@@ -251,7 +251,7 @@ def find_key_permission(machine: Machine) -> Permission:
         return Permission.PAY_BY_HAND
     if machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return Permission.RESTART
-    return Permission.ANSWER_CALLS
+    return Permission.ANSWER_SERVICE_CALLS
 
 
 def find_actor(machine: Machine, event: Event) -> str:
@@ -264,7 +264,7 @@ def find_actor(machine: Machine, event: Event) -> str:
     signed_in_person = machine.component(ServiceDesk).signed_in_person
     if (
         signed_in_person
-        and event.type is EventType.KEY_TURNED
+        and event.name is EventType.KEY_TURNED
         and not signed_in_person.has_permission(find_key_permission(machine))
     ):
         signed_in_person = None

@@ -449,7 +449,7 @@ class KeySwitchTurned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceCalled:
+class ServiceCallToggled:
     """The player called an attendant (the candle was switched on), or cancelled the call."""
 
     is_candle_on: bool = field(metadata=stored_as("on"))
@@ -479,9 +479,9 @@ KEY_RETURNED: Final = EntryDeclaration(
     description="A key switch was turned back.",
     logs=(Log.ACCESS,),
 )
-SERVICE_CALL: Final = EntryDeclaration(
+SERVICE_CALL_TOGGLED: Final = EntryDeclaration(
     kind="service.call",
-    record=ServiceCalled,
+    record=ServiceCallToggled,
     written_keys=(IntegrityKey.SERVICE_CALL,),
     subject_field="on",
     significance={
@@ -489,7 +489,7 @@ SERVICE_CALL: Final = EntryDeclaration(
         "off": Significance(EventEffect.LOG, sas_exception_code=0x72),
     },
 )
-SERVICE_ANSWERED: Final = EntryDeclaration(
+SERVICE_CALL_ANSWERED: Final = EntryDeclaration(
     kind="service.answered",
     record=ServiceCallAnswered,
     written_keys=(IntegrityKey.SERVICE_CALL,),

@@ -245,7 +245,7 @@ def are_texts_filled_in(*texts: str | None) -> bool:
 
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
-    EventType.CALL_ATTENDANT: EmptyPayload,
+    EventType.TOGGLE_SERVICE_CALL: EmptyPayload,
     EventType.KEY_SWITCH_CHANGED: KeySwitchChange,
     EventType.KEY_TURNED: Authorisation,
     EventType.OPEN_SERVICE_MENU: MenuRequest,
@@ -255,7 +255,7 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.START_DEVICE_TEST: DeviceTest,
     EventType.CHANGE_OPTIONS: OptionsForm,
     EventType.RESTART: FilledForm,
-    EventType.STAFF_NUMBER_UNLOCKED: StaffNumberUnlockForm,
+    EventType.UNLOCK_STAFF_NUMBER: StaffNumberUnlockForm,
     EventType.INTERVENTION_OPENED: InterventionForm,
     EventType.INTERVENTION_CLOSED: InterventionForm,
     EventType.INTERVENTION_READ_BY_MONITORING: InterventionRead,

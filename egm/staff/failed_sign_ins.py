@@ -85,7 +85,7 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
     staff_profile = machine.profile.staff
     earlier_count = 0 if stored_counts["locked_seconds"] else int(stored_counts["wrong"])
     terminal_count = _count_wrong_pins_at_terminals(machine, staff_number)
-    if terminal_count and earlier_count + terminal_count >= staff_profile.wrong_tries:
+    if terminal_count and earlier_count + terminal_count >= staff_profile.wrong_pin_count_max:
         machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, why="locked"))
         return "locked"
     person = machine.component(Roster).authenticate(staff_number, pin)
@@ -100,7 +100,7 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
         _report_wrong_pin_to_terminals(machine, staff_number)
     wrong_pin_count = earlier_count + 1
     lock_seconds_after = (
-        staff_profile.locked_minutes * 60 if wrong_pin_count >= staff_profile.wrong_tries else 0
+        staff_profile.pin_lock_minutes * 60 if wrong_pin_count >= staff_profile.wrong_pin_count_max else 0
     )
     machine.post(
         SIGN_IN_LOCKED if lock_seconds_after else SIGN_IN_REFUSED,

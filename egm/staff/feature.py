@@ -15,7 +15,7 @@ from egm.staff.records import OperatorOptions
 from egm.staff.registers import REGISTER_DEFINITIONS
 from egm.staff.rules import STAFF_RULES
 from egm.staff.service import devices, interventions, manual_page, options, pages, pin
-from egm.staff.service.timeout import create_service_timeout
+from egm.staff.service.timeout import create_service_menu_timeout
 
 
 def build_device_tests_feature(no_ticket_query_waits: Guard[Machine]) -> Feature:
@@ -57,5 +57,5 @@ STAFF_FEATURE: Final = Feature(
     derived_states=(
         DerivedState(State.SERVICE_MENU, lambda machine: machine.memory.get(StaffKey.OPEN_MENU) is not None),
     ),
-    position_service_factories=(create_service_timeout,),
+    position_service_factories=(create_service_menu_timeout,),
 )

@@ -122,7 +122,9 @@ class Form:
 
     def count_persons_needed(self, machine: Machine) -> int:
         """Return how many persons must authorise the form under this machine's profile."""
-        return max(self.person_count, 2 if self.permission in machine.profile.staff.two_persons else 1)
+        return max(
+            self.person_count, 2 if self.permission in machine.profile.staff.two_person_permissions else 1
+        )
 
 
 #: The field of an amount above zero.
@@ -193,7 +195,7 @@ def build_form_rule(
         form = form_by_id.get(event.read_payload(FilledForm).form_id or "")
         return (
             form is not None
-            and form.event is event.type
+            and form.event is event.name
             and is_authorised(machine, event, form.permission, form.count_persons_needed(machine))
         )
 

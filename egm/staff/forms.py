@@ -64,7 +64,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
     Form(id="restart", event=EventType.RESTART, permission=Permission.RESTART, menu_section="machine"),
     Form(
         id="unlock",
-        event=EventType.STAFF_NUMBER_UNLOCKED,
+        event=EventType.UNLOCK_STAFF_NUMBER,
         permission=Permission.ENROL_STAFF,
         menu_section="staff",
         fields=(FormField(name="number", kind=FieldKind.DIGITS, length_max=8), REASON_FIELD),

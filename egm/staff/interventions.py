@@ -132,7 +132,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
     )
     print_access_ticket(machine, f"{form.kind}: {form.reason} ({person})")
     # Whether the monitoring system must read who is at work before a door is opened.
-    must_be_read = machine.profile.staff.monitored_openings
+    must_be_read = machine.profile.staff.requires_identification_by_monitoring
     machine.notice = Notice(code="intervention_announced" if must_be_read else "intervention_opened")
 
 
@@ -253,13 +253,13 @@ def is_opening_identified(machine: Machine, door: str) -> bool:
     cover the door and, if the profile requires monitoring, the monitoring system must have read who is at work.
     """
     staff_profile = machine.profile.staff
-    if not staff_profile.identify_before_opening:
+    if not staff_profile.reports_undeclared_openings:
         return True
     intervention = machine.memory.get(StaffKey.INTERVENTION)
     if intervention is None or door not in DOORS_COVERED_BY_WORK[intervention["kind"]]:
         return False
     return (
-        not staff_profile.monitored_openings
+        not staff_profile.requires_identification_by_monitoring
         or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == intervention["id"]
     )
 

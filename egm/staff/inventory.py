@@ -57,10 +57,10 @@ def build_inventory_entry(
         name: certificate for name, certificate in certificates.items() if certificate is not None
     }
     return InventoryEntry(
-        kind=inventory.kind,
+        kind=inventory.machine_type,
         manufacturer=inventory.manufacturer,
         model=inventory.model,
-        manufacture_date="" if inventory.made is None else inventory.made.isoformat(),
+        manufacture_date="" if inventory.manufacture_date is None else inventory.manufacture_date.isoformat(),
         serial=identity.serial,
         operator_number=identity.operator_number,
         base_number=inventory.base_number,
@@ -80,7 +80,7 @@ def build_inventory_entry(
                 certified_on=str(
                     certificate_by_game[game.id].certified_on
                     if game.id in certificate_by_game
-                    else inventory.certified_on.get(game.id, "")
+                    else inventory.certification_date_by_game.get(game.id, "")
                 ),
                 certified_by=certificate_by_game[game.id].signer if game.id in certificate_by_game else None,
             )

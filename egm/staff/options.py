@@ -58,22 +58,22 @@ class AmountOption:
 
 def _raise_bet_minimum(profile: Profile, bet_minimum_cents: int) -> Profile:
     """Return the profile with the minimum bet ``bet_minimum_cents``, or unchanged if its own minimum is not lower."""
-    stricter_minimum_cents = max(profile.play.bet_minimum_cents, bet_minimum_cents)
-    play = profile.play.model_copy(update={"bet_minimum_cents": stricter_minimum_cents})
+    stricter_minimum_cents = max(profile.play.bet_min_cents, bet_minimum_cents)
+    play = profile.play.model_copy(update={"bet_min_cents": stricter_minimum_cents})
     return profile.model_copy(update={"play": play})
 
 
 def _lower_bet_limit(profile: Profile, bet_limit_cents: int) -> Profile:
     """Return the profile with the maximum bet ``bet_limit_cents``, or unchanged if its own maximum is not higher."""
-    stricter_limit_cents = min(profile.play.bet_limit_cents, bet_limit_cents)
-    play = profile.play.model_copy(update={"bet_limit_cents": stricter_limit_cents})
+    stricter_limit_cents = min(profile.play.bet_max_cents, bet_limit_cents)
+    play = profile.play.model_copy(update={"bet_max_cents": stricter_limit_cents})
     return profile.model_copy(update={"play": play})
 
 
 #: The options that are amounts, in the order in which their page shows them.
 AMOUNT_OPTIONS: Final[Mapping[OptionName, AmountOption]] = {
-    "bet_minimum": AmountOption(lambda profile: profile.play.bet_minimum_cents, _raise_bet_minimum),
-    "bet_limit": AmountOption(lambda profile: profile.play.bet_limit_cents, _lower_bet_limit, 1),
+    "bet_minimum": AmountOption(lambda profile: profile.play.bet_min_cents, _raise_bet_minimum),
+    "bet_limit": AmountOption(lambda profile: profile.play.bet_max_cents, _lower_bet_limit, 1),
 }
 
 
@@ -153,8 +153,8 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     }
     play = _narrow_profile(machine.profile, options).play
     return any(
-        play.bet_minimum_cents <= bet_credits * denomination_cents
-        and game.compute_round_cost(bet_credits) * denomination_cents <= play.bet_limit_cents
+        play.bet_min_cents <= bet_credits * denomination_cents
+        and game.compute_round_cost(bet_credits) * denomination_cents <= play.bet_max_cents
         for game_id, game in installed_games.games_by_id.items()
         for denomination_cents in offered_cents_by_game.get(game_id, ())
         for bet_credits in game.bet_options

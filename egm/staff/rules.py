@@ -55,7 +55,7 @@ from egm.staff.stock import box_is_not_counted_yet, fill_amount_is_valid, record
 STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
     Rule(
-        EventType.CALL_ATTENDANT,
+        EventType.TOGGLE_SERVICE_CALL,
         STATES_AFTER_SELF_TEST,
         (),
         (toggle_service_call,),
@@ -115,7 +115,7 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(STAFF_FORMS, EventType.RESTART, STATES_WITH_STAFF_AT_WORK, (), request_restart),
     build_form_rule(
         STAFF_FORMS,
-        EventType.STAFF_NUMBER_UNLOCKED,
+        EventType.UNLOCK_STAFF_NUMBER,
         STATES_WITH_STAFF_AT_WORK,
         (staff_number_is_locked,),
         unlock_staff_number,

@@ -5,7 +5,12 @@ from egm.kernel.events import Event
 from egm.kernel.faults import get_fault_definition, list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.staff.entries import SERVICE_ANSWERED, SERVICE_CALL, ServiceCallAnswered, ServiceCalled
+from egm.staff.entries import (
+    SERVICE_CALL_ANSWERED,
+    SERVICE_CALL_TOGGLED,
+    ServiceCallAnswered,
+    ServiceCallToggled,
+)
 from egm.staff.events import Authorisation
 
 
@@ -13,8 +18,8 @@ def toggle_service_call(machine: Machine, _: Event) -> None:
     """Toggle the player's service call: switch the candle on, or off if it is on."""
     is_calling = machine.memory.get(IntegrityKey.SERVICE_CALL) is not None
     machine.post(
-        SERVICE_CALL,
-        ServiceCalled(is_candle_on=not is_calling),
+        SERVICE_CALL_TOGGLED,
+        ServiceCallToggled(is_candle_on=not is_calling),
         state={IntegrityKey.SERVICE_CALL: None if is_calling else True},
     )
 
@@ -41,4 +46,4 @@ def answer_service_call(machine: Machine, event: Event) -> None:
     record = ServiceCallAnswered(
         key_switch=authorisation.key, person=authorisation.person, persons=authorisation.persons or None
     )
-    machine.post(SERVICE_ANSWERED, record, state={IntegrityKey.SERVICE_CALL: None})
+    machine.post(SERVICE_CALL_ANSWERED, record, state={IntegrityKey.SERVICE_CALL: None})

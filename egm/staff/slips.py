@@ -97,7 +97,7 @@ def _print_slip(machine: Machine, title: str, subject_lines: str) -> None:
     state its subject.
     """
     printer = machine.component(MoneyDevices).printer
-    if not machine.profile.staff.slips or printer is None:
+    if not machine.profile.staff.prints_slips or printer is None:
         return
     job_id = machine.fresh_id(_SLIP_JOB_PREFIX.rstrip("-"))
     machine.post(

@@ -57,7 +57,7 @@ def build_collection_state(machine: Machine, collection_id: str) -> dict[str, ob
 # ---------------------------------------------------------------------------------------------- guards
 def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether the machine has a hopper, and the form's amount is a whole number of the hopper's coins."""
-    coin_cents = machine.profile.coins.hopper_cents
+    coin_cents = machine.profile.coins.hopper_coin_cents
     amount_cents = event.read_payload(HopperFillForm).amount_cents
     is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0
     return machine.component(MoneyDevices).hopper is not None and is_coin_multiple
@@ -77,7 +77,7 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_opening_stock(machine: Machine, coin_count: int) -> None:
     """Record the amount of simulated coins that a demonstration's hopper has at the start, if it has any."""
-    cents = coin_count * machine.profile.coins.hopper_cents
+    cents = coin_count * machine.profile.coins.hopper_coin_cents
     if cents:
         machine.post(
             HOPPER_OPENING_STOCK,

@@ -204,7 +204,7 @@ class OrderRecorder:
         """Record an order to return the bill or ticket in escrow."""
         self.orders.append(("return", escrow_number))
 
-    def hold(self, escrow_number: int) -> None:
+    def hold_in_escrow(self, escrow_number: int) -> None:
         """Record an order to hold the bill or ticket in escrow."""
         self.orders.append(("hold", escrow_number))
 
@@ -301,7 +301,7 @@ class MachineRig:
         wall: datetime | None = None,
         day: GamingDay = UTC_GAMING_DAY,
         acceptor: bool = True,
-        holders: tuple[str, ...] = ("host:main", "progressive"),
+        disabling_sources: tuple[str, ...] = ("host:main", "progressive"),
         features: Features = FEATURES,
     ) -> None:
         """Create the machine in state BOOT; :meth:`boot` starts it.
@@ -309,10 +309,10 @@ class MachineRig:
         ``chance``: a substitute for the random number generator. ``games``: the ids of the games, all offered at
         ``denominations_cents``. ``levels``: the progressive levels. ``position``: the player position.
         ``devices``: which of ``printer`` and ``hopper`` the cabinet has. ``host`` is the host through which money
-        moves. ``acceptor``: whether the machine has a bill acceptor. ``holders``: the hosts and links of the cabinet
-        file that may disable the machine. ``features``: the machine's features. ``first_rig``: the first player
-        position of the same machine, with which the journal and more is shared. ``storage``: the medium of the journal,
-        if not the folder's own. ``wall``: the time of day on its clock. ``day``: the venue's gaming day.
+        moves. ``acceptor``: whether the machine has a bill acceptor. ``disabling_sources``: the hosts and links of
+        the cabinet file that may disable the machine. ``features``: the machine's features. ``first_rig``: the first
+        player position of the same machine, with which the journal and more is shared. ``storage``: the medium of the
+        journal, if not the folder's own. ``wall``: the time of day on its clock. ``day``: the venue's gaming day.
         """
         self.first_rig = first_rig
         self.clock: StoppedClock = StoppedClock() if first_rig is None else first_rig.clock
@@ -362,7 +362,7 @@ class MachineRig:
         self._open_ledger_and_register(folder)
         self.kinds = {"coin_acceptor", *(_DEVICE_KIND_BY_NAME[device] for device in devices)}
         self.kinds |= {"bill_acceptor"} if acceptor else set()
-        self.holders = holders
+        self.disabling_sources = disabling_sources
         self.change_count = 0
         self.engine = StateMachineEngine(self.machine, features.state_table, self._count_change)
         self.ledgers = create_ledgers(self.machine, self.engine.handle)
@@ -432,7 +432,7 @@ class MachineRig:
         """Start as the machine's process does, to the end of the self-test."""
         self.engine.handle(EventType.MEMORY_READY)
         settle_removed_devices_and_hosts(
-            self.machine, self.ledgers, self.engine.submit, self.kinds, self.holders
+            self.machine, self.ledgers, self.engine.submit, self.kinds, self.disabling_sources
         )
         open_levels(self.machine)
         self.engine.handle(EventType.SELF_TEST_PASSED)

@@ -57,7 +57,9 @@ def find_software_scope(cabinet_file: CabinetFile) -> SoftwareScope:
         return (
             SoftwareScope(cabinet_definitions=own_files)
             if software_table is None
-            else load_signed_manifest(software_table.manifest, software_table.key).build_scope(own_files)
+            else load_signed_manifest(
+                software_table.manifest, software_table.manufacturer_key_hex
+            ).build_scope(own_files)
         )
     except OperatorError:
         return SoftwareScope(cabinet_definitions=own_files)

@@ -72,7 +72,7 @@ class BillRig(DeviceRig):
                 case "return":
                     self.driver.return_paper(event.escrow_number)
                 case "hold":
-                    self.driver.hold(event.escrow_number)
+                    self.driver.hold_in_escrow(event.escrow_number)
 
     @property
     def credited_cents(self) -> int:

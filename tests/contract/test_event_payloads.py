@@ -97,7 +97,7 @@ def test_every_event_has_one_declared_payload():
 def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
     payload, values = PAYLOADS[event], values_of(PAYLOADS[event])
     built = PAYLOADS.build_event(event, values)
-    assert built.type is event
+    assert built.name is event
     assert type(built.read_payload(payload)) is payload
 
     with pytest.raises(EventError, match=rf"^{event}: another is 1, a field that is not known$"):
@@ -128,9 +128,9 @@ def test_an_event_carries_the_payload_declared_for_it(tmp_path):
         Event(EventType.SELECT_GAME, BetRequest()),
         Event(EventType.PLAY, GameRequest()),
     ):
-        with pytest.raises(EventError, match=f"^{wrong.type}: expected the payload "):
+        with pytest.raises(EventError, match=f"^{wrong.name}: expected the payload "):
             rig.engine.submit(wrong)
-        with pytest.raises(EventError, match=f"^{wrong.type}: expected the payload "):
+        with pytest.raises(EventError, match=f"^{wrong.name}: expected the payload "):
             rig.engine.accepts_event(wrong)
     with pytest.raises(EventError, match=r"^game: expected a dataclass as payload, found \{'value': 'a'\}$"):
         Event(EventType.SELECT_GAME, {"value": "a"})
@@ -258,7 +258,7 @@ def test_every_request_that_a_screen_can_send_becomes_an_event(name):
     many = {"of": 1, "page": [], "bets": "x"}
     for value, options in itertools.product((None, INTEGER_MAX, "\0"), (None, {}, {"value": 1}, many)):
         event = build_event_from_intent(Intent(name=name, value=value, options=options), PAYLOADS)
-        assert event.type == name
+        assert event.name == name
         PAYLOADS.check_payload(event)
 
 

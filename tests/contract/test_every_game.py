@@ -176,7 +176,7 @@ RAISED = tuple(
     for name in list_table_games()
     if any(spot.reserve_per_credit for spot in load_game(name).rules.list_spots())
 )
-LIMIT_CENTS = load_profile("generic").play.bet_limit_cents
+LIMIT_CENTS = load_profile("generic").play.bet_max_cents
 
 
 def lead_of(rules):
@@ -262,7 +262,7 @@ def test_the_cabinet_check_states_how_far_the_bet_limit_reduces_a_bet(tmp_path):
     file.write_text(f'{machine}\n[[games]]\ngame = "quebec-three-card-poker"\n')
     result = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
     output = [fault["what"] for fault in json.loads(result.output) if fault["key"] == "games[1].game"]
-    limit = load_profile("generic").play.bet_limit_cents
+    limit = load_profile("generic").play.bet_max_cents
     reduced = f"the highest bet is {limit // 2 // 500} credits on ante (the game's definition: 500)"
     assert any(reduced in fault_text for fault_text in output), output
 

@@ -90,7 +90,7 @@ def test_a_machine_that_is_not_polled_continues_up_to_the_limit(tmp_path: Path, 
 def test_without_a_silence_rule_a_lost_link_is_recorded_and_play_continues(tmp_path: Path) -> None:
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile="generic")
-        assert rig.machine.profile.host.silence_seconds is None
+        assert rig.machine.profile.host.silence_seconds_max is None
         bench = SasHostBench(tmp_path, rig)
         bench.line._link_monitor.start()
         bench.send_general_poll()
@@ -145,7 +145,7 @@ def test_a_full_exception_queue_stops_the_machine_if_the_profile_requires_it(tmp
     rig = MachineRig(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))
     bench = SasHostBench(tmp_path, rig)
     for _ in range(20):
-        rig.engine.handle(EventType.CALL_ATTENDANT)
+        rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     bench.send_general_poll()
     assert list(list_disabling_sources(rig.machine)) == ["host:main:full"]
     assert rig.state is State.OUT_OF_SERVICE
@@ -165,7 +165,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(
         bench = SasHostBench(tmp_path, rig, enable=["delay"])
         if held_state == "full":
             for _ in range(20):
-                rig.engine.handle(EventType.CALL_ATTENDANT)
+                rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
             bench.send_general_poll()
         else:
             bench.send_long_poll(0x2E, "9999")

@@ -41,7 +41,7 @@ def turn_attendant_key(room):
 
 
 def toggle_service_call(room):
-    room.engine.handle(EventType.CALL_ATTENDANT)
+    room.engine.handle(EventType.TOGGLE_SERVICE_CALL)
 
 
 def disable_machine(room):

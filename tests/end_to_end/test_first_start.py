@@ -419,8 +419,8 @@ def test_values_of_the_seed_file_are_not_asked_and_are_in_the_cabinet_file(tmp_p
     assert cabinet.machine.site == 'L"ise'
     assert cabinet.memory.reserve_mib == 16
     assert cabinet.sas["main"].address == 1
-    assert str(cabinet.inventory.made) == "2026-05-01"
-    assert cabinet.metrics.hosts == ("a",)
+    assert str(cabinet.inventory.manufacture_date) == "2026-05-01"
+    assert cabinet.metrics.proxy_host_names == ("a",)
     assert [slot.game for slot in cabinet.games] == ["maple-classic"]
     assert cabinet.devices["bill"].port == "/dev/serial/by-id/a"
 

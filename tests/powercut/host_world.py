@@ -66,7 +66,7 @@ class Floor:
 
     disable = enable
 
-    def hold(self, _: int) -> None:
+    def hold_in_escrow(self, _: int) -> None:
         pass
 
     def stack(self, escrow: int) -> None:

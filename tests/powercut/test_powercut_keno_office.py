@@ -63,7 +63,7 @@ class Evening:
             if not has("keno-draw-1.closed"):
                 self.office.close_sales()
             if not has("keno-draw-1.held"):
-                self.office.hold_draw(chance)
+                self.office.conduct_draw(chance)
         ticket = self.office.find_ticket(1)
         if not has("keno-ticket-1.claimed-1"):
             self.office.claim(

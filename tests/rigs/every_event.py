@@ -41,7 +41,7 @@ VALUES = {
     EventType.BILL_LOCATION_UNKNOWN: {"why": "test"},
     EventType.UNORDERED_MONEY_TAKEN: {"device": "bill_acceptor", "why": "test", "amount_max_cents": 500},
     EventType.UNORDERED_COINS_PAID: {"coins": 2, "why": "test"},
-    EventType.DISPUTED_AMOUNT_RULING: {
+    EventType.RULE_ON_DISPUTED_AMOUNT: {
         "form": "disputed",
         "disputed": "a",
         "amount_cents": 0,
@@ -56,11 +56,11 @@ VALUES = {
     EventType.KEY_SWITCH_CHANGED: {"key": "attendant", "on": True, "unattended": False},
     EventType.OPEN_SERVICE_MENU: {"key": "operator"},
     EventType.SERVICE_MENU_CLOSED: {"why": "key"},
-    EventType.LINK_ENROLMENT: {"form": "link_request", "step": "request", "persons": ("5",)},
+    EventType.ENROL_LINK: {"form": "link_request", "step": "request", "persons": ("5",)},
     EventType.MOVE_PROGRESSIVE_LEVEL: {"form": "level_move", "source": "a", "target": "b", "persons": ("5",)},
     EventType.CHANGE_OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
     EventType.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
-    EventType.FAULTS_CLEARED_BY_TECHNICIAN: {
+    EventType.CLEAR_FAULTS_AS_TECHNICIAN: {
         "form": "settle_faults",
         "person": "4",
         "persons": ("4",),
@@ -74,7 +74,7 @@ VALUES = {
         "reason": "a new board",
         "readings": "0",
     },
-    EventType.STAFF_NUMBER_UNLOCKED: {
+    EventType.UNLOCK_STAFF_NUMBER: {
         "form": "unlock",
         "person": "5",
         "persons": ("5",),
@@ -110,7 +110,7 @@ VALUES = {
     EventType.TICKET_NUMBER_REFUSED: {"id": "waiting", "why": "test"},
     EventType.TICKET_AUTHORISED: {"id": "asked", "kind": "cashable", "amount_cents": 100},
     EventType.TICKET_DECLINED: {"id": "asked"},
-    EventType.HANDPAY_FORM: {**TWO, "form": "handpay", "method": "cheque"},
+    EventType.RECORD_HANDPAY_FORM: {**TWO, "form": "handpay", "method": "cheque"},
     EventType.MACHINE_CHECKED: {**TWO, "form": "machine_check"},
     EventType.PAY_COMPLEMENT: {
         **TWO,

@@ -65,7 +65,7 @@ def format_cabinet_file(request: CabinetRequest, folder: Path) -> str:
         )
     levels = [level_table for game in games for level_table in list_game_levels(game)]
     for level_table in levels:
-        values = {"game": level_table.game, "level": level_table.level}
+        values = {"game": level_table.game_id, "level": level_table.level_name}
         lines += _format_table(
             tables_by_header[_LEVEL_TABLE_HEADER],
             _LEVEL_TABLE_HEADER,

@@ -18,7 +18,7 @@ from typing import Any
 from paytables import Choice, Decision, DrawSource, Game, Round, Wager, WinDistribution, load_game
 from paytables.contract import Json
 from tools.lab.argument_names import parse_path_or_id
-from tools.lab.rng.service import start_service
+from tools.lab.rng.service import start_laboratory_generator
 
 #: Games a worker plays before it reports.
 GAMES_PER_BATCH = 20_000
@@ -340,12 +340,12 @@ def _simulate_in_worker(
     additional_bets: Mapping[str, int],
 ) -> SimulationTally:
     """Play ``games`` games in a worker process, in batches; return their tally."""
-    service = start_service()
+    random_service = start_laboratory_generator()
     game = load_game(parse_path_or_id(name))
     tally = SimulationTally()
     while games:
         batch_games = min(games, 500)
-        with service.step() as draw:
+        with random_service.step() as draw:
             tally += play_batch(
                 game,
                 bet_credits,

@@ -113,7 +113,7 @@ class CabinetFileDraft:
             for name in game_names
         ]
         level_tables = [
-            {"game": level_table.game, "level": level_table.level}
+            {"game": level_table.game_id, "level": level_table.level_name}
             for name in game_names
             for level_table in list_game_levels(self.admitted_games[name])
         ]

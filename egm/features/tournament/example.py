@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from egm.config.documented_fields import read_field_meanings
+from egm.config.documented_fields import read_key_meanings
 from egm.features.tournament.rules import (
     EntryTerms,
     ListedMachine,
@@ -51,7 +51,7 @@ def _iter_commented_lines(lines: list[str]) -> Iterator[str]:
             commented.add((model, ""))
         elif (key := re.match(r"(\w+) =", line)) and (model, key[1]) not in commented:
             commented.add((model, key[1]))
-            yield from _format_comment(read_field_meanings(model)[key[1]])
+            yield from _format_comment(read_key_meanings(model)[key[1]])
         yield line
 
 

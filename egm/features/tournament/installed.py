@@ -167,7 +167,7 @@ def _reason_wager_is_not_allowed(machine: Machine, listed_machine: ListedMachine
     The wager must be within the machine's limits, and the game must not have a linked progressive level.
     """
     bet_cents, play = listed_machine.bet * listed_machine.denomination_cents, machine.profile.play
-    if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
+    if not play.bet_min_cents <= bet_cents <= play.bet_max_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
     if any(pool.game_id == game_id for pool in machine.component(ProgressivePools).pool_by_id.values()):
         return f"{game_id} is linked to a progressive level"

@@ -7,7 +7,7 @@ real-time event reporting (general knowledge: see ``SasPollGroup.REAL_TIME_EVENT
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from egm.integrity.entries import POWER_UP, SERVICE_DISABLED
+from egm.integrity.entries import MACHINE_DISABLED, POWER_UP
 from egm.kernel.entries import EntryDeclarations
 from egm.links.sas.codec import encode_bcd
 from egm.links.sas.exception_queue import ENDING_POLL_CODES_BY_EXCEPTION_CODE, SasException
@@ -110,7 +110,7 @@ def _iter_exception_codes(
         case POWER_UP.kind if entry.id != _FIRST_POWER_UP_ENTRY_ID:
             yield _POWER_LOST, b"", 0  # it could not be reported when it happened
             yield _POWER_APPLIED, b"", 0
-        case SERVICE_DISABLED.kind if str(record.get("source", "")) == "operator":
+        case MACHINE_DISABLED.kind if str(record.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
         case _:
             yield from _iter_declared_exceptions(entry, declarations, record, readout)

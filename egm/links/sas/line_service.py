@@ -72,9 +72,9 @@ class SasLineService:
             SasChannelState(
                 settings.address,
                 self._poll_by_code,
-                queue_size=settings.queue,
-                requires_sync=settings.require_sync,
-                sends_chirps=settings.chirp,
+                queue_size=settings.queue_length,
+                requires_sync=settings.requires_sync,
+                sends_chirps=settings.sends_chirps,
                 now_ns=context.clock.monotonic_ns(),
             ),
             framing(settings.address, settings.gap_ns),
@@ -86,7 +86,7 @@ class SasLineService:
             run_effect=self._schedule_poll_effect,
             report=self._pass_to_loop,
             monotonic_ns=context.clock.monotonic_ns,
-            busy_ns=settings.busy_ms * 1_000_000,
+            busy_ns=settings.busy_after_ms * 1_000_000,
         )
         self.host = SasHost(
             name,

@@ -47,7 +47,7 @@ class SasLinkMonitor:
                 EventType.MACHINE_ENABLED, EnablingRequest(source=f"{self._host.source}{suffix}")
             )
         self._disable_until_host_enables()
-        if self._host.machine.profile.host.silence_seconds is None:
+        if self._host.machine.profile.host.silence_seconds_max is None:
             return
         if self._read_polling_stop_time() is None:
             self._record_event(HOST_POLLS_AWAITED, has_stopped_polling=True)
@@ -60,7 +60,7 @@ class SasLinkMonitor:
         """
         machine = self._host.machine
         key = f"{LinksKey.HAS_AWAITED_HOST_START}{self._host.name}"
-        if machine.profile.host.starts_machine and machine.journal.state(key) is None:
+        if machine.profile.host.must_enable_new_machine and machine.journal.state(key) is None:
             machine.post(HOST_START_AWAITED, HostLineEvent(host_name=self._host.name), state={key: True})
             self._host.submit_event(
                 EventType.MACHINE_DISABLED, DisablingRequest(source=self._host.source, reason="host")
@@ -83,7 +83,7 @@ class SasLinkMonitor:
 
         Clause: AGE 11.1.2(3).
         """
-        if not self._host.machine.profile.host.full_queue_stops:
+        if not self._host.machine.profile.host.stops_at_full_queue:
             return
         source = f"{self._host.source}{QUEUE_FULL_SUFFIX}"
         if is_full:
@@ -123,7 +123,7 @@ class SasLinkMonitor:
         Clauses: SC 12-22; AGE 11.1.2(2)(iv).
         """
         silence_seconds_max, stopped_polling_at = (
-            self._host.machine.profile.host.silence_seconds,
+            self._host.machine.profile.host.silence_seconds_max,
             self._read_polling_stop_time(),
         )
         if silence_seconds_max is None or stopped_polling_at is None:

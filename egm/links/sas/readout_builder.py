@@ -127,7 +127,7 @@ class ReadoutBuilder:
             player_denomination_cents=selection.denomination_cents,
             handpay=self._read_handpay(),
             hopper=self._read_hopper(),
-            payout_coin_cents=machine.profile.coins.hopper_cents or None,
+            payout_coin_cents=machine.profile.coins.hopper_coin_cents or None,
             last_bill_cents=self._last_bill_cents,
             last_ticket_cents=self._last_issued_ticket_cents,
             stacker_bill_count=self._stacker_bill_count,
@@ -150,7 +150,7 @@ class ReadoutBuilder:
     def _read_hopper(self) -> HopperReadout | None:
         """Return the coins in the hopper and its active faults, or None without a hopper."""
         machine = self._host.machine
-        payout_coin_cents = machine.profile.coins.hopper_cents
+        payout_coin_cents = machine.profile.coins.hopper_coin_cents
         if machine.component(MoneyDevices).hopper is None or not payout_coin_cents:
             return None
         level_cents = max(0, machine.journal.balance_cents("stock:hopper"))

@@ -29,12 +29,13 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
         for game_id, denominations in machine.denominations_cents.items()
         for cents in denominations
     ]
-    coin_cents = machine.profile.coins.hopper_cents
+    coin_cents = machine.profile.coins.hopper_coin_cents
     smallest_useful_cents = min(
         [*smallest_bets_cents, coin_cents] if coin_cents else smallest_bets_cents, default=0
     )
     return ResidualTerms(
-        treatment=machine.profile.pay_out.residual, smallest_useful_cents=smallest_useful_cents
+        treatment=machine.profile.pay_out.residual_credit_treatment,
+        smallest_useful_cents=smallest_useful_cents,
     )
 
 

@@ -489,9 +489,9 @@ def draw_cards(
             _draw_flying_card(context, hand_layout.card_rects, flying_card, len(hand.cards))
     if is_holding:
         for i, (x, y, w, h) in enumerate(hand_layouts[0].card_rects):
-            is_held = bool(context.view.marked_items_mask >> i & 1)
-            text = context.texts.translate("feature.held" if is_held else "feature.hold")
-            draw_button(context, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, is_active=is_held)
+            is_card_held = bool(context.view.marked_items_mask >> i & 1)
+            text = context.texts.translate("feature.held" if is_card_held else "feature.hold")
+            draw_button(context, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, is_active=is_card_held)
 
 
 def _draw_hand_cards(

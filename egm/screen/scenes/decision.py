@@ -118,12 +118,12 @@ def _draw_held_reels(context: DrawingContext) -> None:
         return
     draw_stopped_reels(context, reel_data, last_step.window)
     for rect, action in lay_out_decision_options(context):
-        is_held = bool(view.marked_items_mask >> int(action.value) & 1)
+        is_reel_held = bool(view.marked_items_mask >> int(action.value) & 1)
         draw_button(
             context,
             rect,
-            context.texts.translate("feature.held" if is_held else "feature.hold"),
-            is_active=is_held,
+            context.texts.translate("feature.held" if is_reel_held else "feature.hold"),
+            is_active=is_reel_held,
         )
 
 

@@ -17,9 +17,9 @@ from egm.screen.scenes.page_elements import draw_action_key, format_page_text
 from egm.screen.scenes.service import (
     describe_active_faults,
     draw_notice_line,
-    draw_service,
+    draw_service_page,
     find_back_key_rect,
-    list_service_touches,
+    list_service_page_touches,
 )
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Action
@@ -36,7 +36,7 @@ def draw_page(context: DrawingContext) -> None:
     if page is None:
         return
     if page.replay is None or context.view.recalled_view is None:
-        draw_service(context)
+        draw_service_page(context)
     else:
         _draw_recall(context, page, page.replay)
 
@@ -45,7 +45,7 @@ def list_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
     page = context.view.service_page
     if page is None or page.replay is None or context.view.recalled_view is None:
-        return list_service_touches(context)
+        return list_service_page_touches(context)
     return [
         (rect, Action("answer", action.id))
         for rect, action in _lay_out_action_keys(context, page)

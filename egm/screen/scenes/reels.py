@@ -245,14 +245,14 @@ def draw_spinning_reels(
             len(strip),
             step_times.stop_seconds[reel] - step_times.begin_seconds,
         )
-        is_held = step_times.stop_seconds[reel] <= step_times.begin_seconds
+        is_reel_held = step_times.stop_seconds[reel] <= step_times.begin_seconds
         position = (
             float(target_position)
-            if is_held
+            if is_reel_held
             else travel.find_position(elapsed_seconds - step_times.begin_seconds, motion)
         )
         is_blurred = (
-            not is_held
+            not is_reel_held
             and travel.compute_speed(elapsed_seconds - step_times.begin_seconds, motion)
             > _BLUR_CELLS_PER_SECOND_MIN
             and not context.view.reduced_motion

@@ -209,7 +209,7 @@ def _lay_out_action_tiles(
     )
 
 
-def list_service_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
+def list_service_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
     page = context.view.service_page
     if page is None:
@@ -278,7 +278,7 @@ def format_action(page: ServicePage, action: Action, context: DrawingContext) ->
     )
 
 
-def draw_service(context: DrawingContext) -> None:
+def draw_service_page(context: DrawingContext) -> None:
     """Draw the open service page."""
     page = context.view.service_page
     if page is None:

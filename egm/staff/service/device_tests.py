@@ -193,7 +193,7 @@ def record_test_paper(machine: Machine, event: Event) -> None:
     """Record that the acceptor under test returned or rejected a bill or ticket."""
     paper = event.read_payload(PaperNotAccepted)
     details = TestPaperReturned(
-        reported_event=event.type.value, reason=paper.reason, is_ticket=paper.is_ticket
+        reported_event=event.name.value, reason=paper.reason, is_ticket=paper.is_ticket
     )
     machine.post(TEST_PAPER_RETURNED, details)
 

@@ -50,7 +50,7 @@ def menu_may_open(machine: Machine, event: Event) -> bool:
     """Return whether the service menu is closed, and may be opened in the way requested (by a key, or without one)."""
     key = event.read_payload(MenuRequest).key
     return not machine.component(ServiceDesk).is_open and (
-        key in MENU_KEYS or not machine.profile.staff.menu_key
+        key in MENU_KEYS or not machine.profile.staff.requires_menu_key
     )
 
 
@@ -83,7 +83,7 @@ def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     permission = find_key_permission(machine)
     person = machine.component(ServiceDesk).signed_in_person
     return (
-        permission in machine.profile.staff.key_alone
+        permission in machine.profile.staff.permissions_of_key
         or (person is not None and person.has_permission(permission))
         or is_authorised(machine, event, permission, 1)
     )
@@ -148,7 +148,7 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
         """Record the sign-in, close the menu, and let the attendant's key act as turned by this person."""
         _record_sign_in(machine, person, "attendant")
         _sign_out(machine, "done")
-        return SubmitEvent(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
+        return SubmitEvent(Event(event.name, replace(authorisation, person=person.id, persons=(person.id,))))
 
     page = SignInPage(act_as_person, build_text(f"service.act.{permission}"), permission=permission)
     _open_service_menu(machine, page, authorisation.key or "attendant")

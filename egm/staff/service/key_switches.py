@@ -30,12 +30,12 @@ def iter_concerned_positions(
     """
     own_position = running_positions.position_by_number[board_position]
     served_positions = tuple(running_positions.iter_positions_served(board_position))
-    if event.type is EventType.KEY_TURNED:
+    if event.name is EventType.KEY_TURNED:
         waiting_positions = [
             position for position in served_positions if is_waiting_for_key(position.engine, event)
         ]
         return (min(waiting_positions, key=_rank_waiting_position, default=own_position),)
-    if event.type is EventType.SERVICE_MENU_CLOSED:
+    if event.name is EventType.SERVICE_MENU_CLOSED:
         return [
             position
             for position in served_positions

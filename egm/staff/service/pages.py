@@ -63,7 +63,7 @@ class MetersPage(MenuPage):
         if self.split_dimension:
             tables = self._build_split_tables(machine)
         else:
-            jurisdiction = machine.profile.staff.meter_names
+            jurisdiction = machine.profile.staff.meter_naming
             rows: Iterable[tuple[str | PageText, PageText]] = (
                 (
                     build_regulation_meter_name_text(name, jurisdiction),
@@ -162,7 +162,7 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
 
 def _format_value_in_jurisdiction_unit(machine: Machine, meter_name: str, meter_value: int) -> PageText:
     """Return a meter's value in the unit in which the jurisdiction counts that meter."""
-    first_own_name, *_ = METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_names][meter_name]
+    first_own_name, *_ = METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_naming][meter_name]
     return build_meter_value_text(first_own_name, meter_value)
 
 
@@ -273,7 +273,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
                     "software.python",
                     build_plain_text(f"{platform.python_implementation()} {platform.python_version()}"),
                 ),
-                ("software.profile", build_plain_text(f"{profile.id}: {profile.source}")),
+                ("software.profile", build_plain_text(f"{profile.id}: {profile.regulations}")),
                 ("software.key", build_plain_text(machine.journal.fingerprint)),
                 (
                     "software.head",

@@ -9,7 +9,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 from egm.staff.events import MenuClosed
 
 
-class ServiceTimeout:
+class ServiceMenuTimeout:
     """Timer that signs out an idle person.
 
     Each answer to a service page changes the page's id, which restarts the timer.
@@ -19,7 +19,7 @@ class ServiceTimeout:
 
     def __init__(self, context: MachineContext) -> None:
         self._submit_event = context.submit_event
-        self._timeout_seconds = context.engine.machine.profile.staff.time_out_seconds
+        self._timeout_seconds = context.engine.machine.profile.staff.sign_out_seconds
         self._page_id = ""
         self._timer: asyncio.TimerHandle | None = None
 
@@ -45,6 +45,6 @@ class ServiceTimeout:
         self._submit_event(Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason="time_out")))
 
 
-def create_service_timeout(context: MachineContext) -> Iterable[BackgroundService]:
+def create_service_menu_timeout(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the service that closes an idle service menu."""
-    return (ServiceTimeout(context),)
+    return (ServiceMenuTimeout(context),)

@@ -17,7 +17,7 @@ def test_no_meter_moves_at_once_by_more_than_the_jurisdiction_allows(
 ):
     """New Zealand, 3.3.19a: $1,000 in coins, $10,000 in bills; Québec's video lotteries take no coins."""
     if (jurisdiction, source) == ("quebec-vlt", "world:coin"):
-        assert not load_profile(jurisdiction).coins.accepted_cents
+        assert not load_profile(jurisdiction).coins.accepted_coins_cents
         return
     state = StateFolder(tmp_path)
     state.create_private_folders()

@@ -38,7 +38,7 @@ def test_the_process_applies_the_operators_options(tmp_path, monkeypatch):
     async def look(_):
         machine = process._machine
         play = machine.profile.play
-        found.append((play.bet_minimum_cents, play.bet_limit_cents, set(machine.games)))
+        found.append((play.bet_min_cents, play.bet_max_cents, set(machine.games)))
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())

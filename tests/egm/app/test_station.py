@@ -245,7 +245,7 @@ position = 2
 def test_invalid_positions_are_refused(tmp_path, old, new, expected_text):
     path = tmp_path / "cabinet.toml"
     path.write_text(CABINET)
-    assert load_cabinet(path).machine.positions == 2
+    assert load_cabinet(path).machine.position_count == 2
     path.write_text(CABINET.replace(old, new))
     with pytest.raises(OperatorError) as refusal:
         load_cabinet(path)
@@ -288,13 +288,13 @@ def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_withou
 def test_each_button_of_the_board_has_only_the_effect_of_its_name():
     presses = {button: ButtonPressed(device="board", button=button) for button in BUTTONS}
     does = {
-        button: [event.type for event in iter_reported_events(press, "io_board", ())]
+        button: [event.name for event in iter_reported_events(press, "io_board", ())]
         for button, press in presses.items()
     }
     assert {button: types for button, types in does.items() if types} == {
         "play": [EventType.PLAY],
         "cash_out": [EventType.CASH_OUT],
-        "service": [EventType.CALL_ATTENDANT],
+        "service": [EventType.TOGGLE_SERVICE_CALL],
     }
 
 

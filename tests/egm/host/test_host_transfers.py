@@ -515,12 +515,12 @@ def test_a_mandatory_cash_out_the_host_did_not_take_is_offered_again_only_for_ne
     rig.port.set_cash_out_terms(enabled=True, host_only=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
     write_undeclared_entry(rig.machine, "test.fund", transfers=fund)
-    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     assert (rig.state, rig.port.is_cash_out_offered) == (State.LOCKED, True)
     rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
     assert (rig.state, rig.notice) == (State.IDLE, "cash_out_not_taken")
     rig.machine.component(HostMoney).is_online = False
-    assert payout_is_due(rig.machine, Event(EventType.WHEN_IDLE)), (
+    assert payout_is_due(rig.machine, Event(EventType.NO_EVENT_WAITING)), (
         "an offline host must not prevent the mandatory cash-out"
     )
     rig.machine.component(HostMoney).is_online = True
@@ -530,7 +530,7 @@ def test_a_mandatory_cash_out_the_host_did_not_take_is_offered_again_only_for_ne
     write_undeclared_entry(
         rig.machine, "test.fund", transfers=fund
     )  # new credit makes a cash-out mandatory again
-    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     assert rig.state is State.LOCKED
 
 

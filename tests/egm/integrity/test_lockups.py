@@ -122,7 +122,7 @@ def settle(rig):
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     people = {"person": "4", "persons": ("4",)}
     rig.engine.handle(
-        EventType.FAULTS_CLEARED_BY_TECHNICIAN, form="settle_faults", finding="the seals are whole", **people
+        EventType.CLEAR_FAULTS_AS_TECHNICIAN, form="settle_faults", finding="the seals are whole", **people
     )
     rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
 
@@ -281,7 +281,7 @@ def test_the_player_changes_the_language_and_calls_the_attendant(rig):
     assert rig.machine.selection.language == "fr"
     rig.engine.handle(EventType.SELECT_LANGUAGE, value="tlh")
     assert rig.notice == "refused.language_is_offered"
-    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     assert rig.machine.memory.get(IntegrityKey.SERVICE_CALL) is True
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.machine.memory.get(IntegrityKey.SERVICE_CALL) is None
@@ -336,9 +336,9 @@ def test_the_tower_light_shows_a_door_a_hand_pay_a_tilt_and_a_service_call(rig):
         return find_lit_tower_lights(build_snapshot(rig.engine))
 
     assert list_lit() == frozenset()
-    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     assert list_lit() == {"service"}
-    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert "tilt" in list_lit()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")

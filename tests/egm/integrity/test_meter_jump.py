@@ -32,7 +32,7 @@ def limit(rig, **max_cents):
 def settle(rig):
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(
-        EventType.FAULTS_CLEARED_BY_TECHNICIAN, form="settle_faults", finding="the limit", **TECHNICIAN
+        EventType.CLEAR_FAULTS_AS_TECHNICIAN, form="settle_faults", finding="the limit", **TECHNICIAN
     )
     rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
 
@@ -53,7 +53,7 @@ def rule(rig, amount_cents):
     (disputed,) = list_disputed_amounts(rig.machine)
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(
-        EventType.DISPUTED_AMOUNT_RULING,
+        EventType.RULE_ON_DISPUTED_AMOUNT,
         form="disputed",
         disputed=disputed,
         amount_cents=amount_cents,

@@ -138,7 +138,7 @@ def settle_faults(rig, role):
     number = STAFF_NUMBER_BY_ROLE[role]
     rig.machine.install(create_roster())
     rig.engine.handle(
-        EventType.FAULTS_CLEARED_BY_TECHNICIAN,
+        EventType.CLEAR_FAULTS_AS_TECHNICIAN,
         form="settle_faults",
         person=number,
         persons=(number,),

@@ -92,7 +92,7 @@ def rules(*some: Rule) -> StateTable:
 
 
 LAST = (
-    Rule(EventType.WHEN_IDLE, ALL_STATES, (), (note_idle,)),
+    Rule(EventType.NO_EVENT_WAITING, ALL_STATES, (), (note_idle,)),
     Rule(EventType.AFTER_EVENT, ALL_STATES, (something_is_begun,), (end_it,)),
     Rule(EventType.AFTER_EVENT, ALL_STATES),
 )
@@ -136,7 +136,7 @@ def test_each_event_completes_at_most_one_unfinished_action():
 def test_an_automatic_event_follows_each_event_once():
     """An automatic event that is refused or changes nothing is not repeated; otherwise the engine would loop."""
     toy = engine(
-        Rule(EventType.WHEN_IDLE, IDLE, (works,), (ask_for_more,)),
+        Rule(EventType.NO_EVENT_WAITING, IDLE, (works,), (ask_for_more,)),
         Rule(EventType.PLAY, IDLE, (), (begin,)),
         Rule(EventType.SELECT_BET, IDLE, (never,), (begin,), refusal=RefusalHandling.REPORT),
     )

@@ -214,7 +214,7 @@ def test_another_generator_failure_delays_no_hand_pay_or_tilt(three):
 
 
 def test_a_call_at_the_third_position_is_answered(three):
-    three.third.engine.handle(EventType.CALL_ATTENDANT)
+    three.third.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     assert three.third.machine.memory.get(IntegrityKey.SERVICE_CALL) is True
     three.board(EventType.KEY_TURNED, key="attendant")
     assert three.third.machine.memory.get(IntegrityKey.SERVICE_CALL) is None

@@ -22,7 +22,7 @@ def test_the_readers_of_one_change_share_a_snapshot_until_the_next_entry(tmp_pat
         rig.insert(500)
         after = positions.read_snapshot(1)
         assert after.credit_cents == before.credit_cents + 500
-    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     later = positions.read_snapshot(1)
     assert later is not after
     assert positions.read_snapshot(1) is not later

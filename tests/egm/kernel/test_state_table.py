@@ -153,7 +153,7 @@ def test_internal_and_late_events_are_accepted_in_every_state():
     """They are accepted even if they change nothing: no event is decided outside the table, and none is dropped."""
     for event in (
         EventType.AFTER_EVENT,
-        EventType.WHEN_IDLE,
+        EventType.NO_EVENT_WAITING,
         EventType.OUTCOME_SHOWN,
         EventType.ANSWER_SERVICE_PAGE,
     ):

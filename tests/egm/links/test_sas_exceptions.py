@@ -122,8 +122,8 @@ def test_power_loss_and_return_raise_their_exceptions(tmp_path: Path) -> None:
 
 @pytest.mark.sas(exceptions="71 72 86 37")
 def test_service_and_closing_raise_their_exceptions(bench: SasHostBench) -> None:
-    assert handle_and_read_exceptions(bench, EventType.CALL_ATTENDANT) == [0x71]
-    assert handle_and_read_exceptions(bench, EventType.CALL_ATTENDANT) == [0x72]
+    assert handle_and_read_exceptions(bench, EventType.TOGGLE_SERVICE_CALL) == [0x71]
+    assert handle_and_read_exceptions(bench, EventType.TOGGLE_SERVICE_CALL) == [0x72]
     assert handle_and_read_exceptions(
         bench, EventType.MACHINE_DISABLED, source="operator", reason="cleaning"
     ) == [0x86]

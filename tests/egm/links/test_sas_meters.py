@@ -186,7 +186,7 @@ def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path
         ),
         counts={"games_won": 3, "games_pushed": 4, "games_lost": 8},
     )
-    rig.engine.handle(EventType.CALL_ATTENDANT)  # an event sends the line new readings
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)  # an event sends the line new readings
     before = read_all_meters(bench)
     assert (before[0x06], before[0x07]) == (3 + 4, 8)
     amounts_cents = [1 << number for number in range(len(MOVEMENTS))]
@@ -198,7 +198,7 @@ def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path
             for (source, target, _), cents in zip(MOVEMENTS, amounts_cents, strict=True)
         ),
     )
-    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     after = read_all_meters(bench)
     for code in set[int]().union(*(codes for _, _, codes in MOVEMENTS)):
         expected = sum(

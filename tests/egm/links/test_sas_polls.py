@@ -448,7 +448,7 @@ def test_a_form_for_one_hand_pay_releases_no_other(tmp_path: Path) -> None:
     bench.read(0x1B)
     bench.poll_other_address()
     rig.engine.handle(
-        EventType.HANDPAY_FORM, form="handpay", method="cash", name="", person="2", persons=("2",)
+        EventType.RECORD_HANDPAY_FORM, form="handpay", method="cash", name="", person="2", persons=("2",)
     )
     assert rig.records("handpay.form")
     assert bench.read_exceptions() == []

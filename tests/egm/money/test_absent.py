@@ -95,7 +95,7 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
     rig.ledgers.payout_ledger.record_coins_paid(payout_id, coins - 5)
     without = reopen(rig, tmp_path)
     [disputed] = list_disputed_amounts(without.machine).values()
-    assert disputed.set_aside_cents == 5 * rig.profile.coins.hopper_cents
+    assert disputed.set_aside_cents == 5 * rig.profile.coins.hopper_coin_cents
     assert without.state is State.TILT
 
 
@@ -105,7 +105,7 @@ def test_the_lock_of_a_removed_host_is_cleared_by_a_technician(tmp_path):
         rig.engine.handle(EventType.MACHINE_DISABLED, source=source, reason="host")
     same = reopen(rig, tmp_path)
     assert (same.state, len(list_disabling_sources(same.machine))) == (State.OUT_OF_SERVICE, 3)
-    without = reopen(same, tmp_path, holders=("host:other",))
+    without = reopen(same, tmp_path, disabling_sources=("host:other",))
     assert (without.state, list_disabling_sources(without.machine)) == (State.TILT, {})
     without.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert without.state is State.TILT
@@ -119,7 +119,7 @@ def test_the_lock_of_a_removed_host_is_cleared_by_a_technician(tmp_path):
 def test_staff_can_release_their_own_lock(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.engine.handle(EventType.MACHINE_DISABLED, source="operator", reason="cleaning")
-    assert reopen(rig, tmp_path, holders=()).state is State.OUT_OF_SERVICE
+    assert reopen(rig, tmp_path, disabling_sources=()).state is State.OUT_OF_SERVICE
 
 
 def test_a_fault_of_a_removed_device_ends(tmp_path):
@@ -181,13 +181,13 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     withheld = reopen(rig, tmp_path, devices=("printer",), host=by_host)
     assert not is_game_allowed(withheld.machine, "maple-classic")
     assert "holder_gone" not in withheld.machine.active_faults
-    rig = reopen(withheld, tmp_path, devices=("printer",), holders=())
+    rig = reopen(withheld, tmp_path, devices=("printer",), disabling_sources=())
     assert is_game_allowed(rig.machine, "maple-classic")
     assert find_ticket_terms(rig.machine) == TicketTerms()
     assert rig.machine.active_faults["holder_gone"]["detail"] == "host:main"
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
     menu.complete("it stands alone now").home().touch("leave")
-    rig = reopen(rig, tmp_path, devices=("printer",), holders=())
+    rig = reopen(rig, tmp_path, devices=("printer",), disabling_sources=())
     assert rig.machine.active_faults == {}
     rig.insert(500).offer_ticket(rig.cash_out_ticket())
     assert rig.ledger.find_open() is not None
@@ -256,7 +256,7 @@ def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(
     folder.create_private_folders()
     cabinet = load_cabinet()
     bare = cabinet.model_copy(
-        update={"devices": {}, "machine": cabinet.machine.model_copy(update={"positions": 2})}
+        update={"devices": {}, "machine": cabinet.machine.model_copy(update={"position_count": 2})}
     )
     monkeypatch.setattr(
         MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)

@@ -266,7 +266,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
     rig.cut_power_after(written)
     with suppress(PowerCutError):
         rig.engine.handle(
-            EventType.DISPUTED_AMOUNT_RULING, form="disputed", person=number, persons=(number,), **ruling
+            EventType.RULE_ON_DISPUTED_AMOUNT, form="disputed", person=number, persons=(number,), **ruling
         )
     rig = reopen()
     assert bool(list_disputed_amounts(rig.machine)) is (written == 0)

@@ -220,7 +220,7 @@ def test_a_ticket_may_be_printed_as_soon_as_a_slip_has_failed(tmp_path, state):
     HostTransferInterface(rig.engine, rig.submit_event).set_cash_out_terms(enabled=True, host_only=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
     write_undeclared_entry(rig.machine, "test.fund", transfers=fund)
-    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)  # the host has not taken the mandatory cash-out
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -529,7 +529,7 @@ def test_a_remainder_below_every_way_of_payment_may_be_given_up_if_the_profile_s
 def test_the_hopper_gets_one_order_whatever_happens_meanwhile(coins):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
-    coins.engine.handle(EventType.CALL_ATTENDANT)
+    coins.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     coins.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_low")
     assert len(coins.hands.payouts) == 1
 
@@ -543,7 +543,7 @@ PLAYERS = (
     (EventType.SELECT_DENOMINATION, {"value": 25}),
     (EventType.CASH_OUT, {}),
     (EventType.SELECT_LANGUAGE, {"value": "fr"}),
-    (EventType.CALL_ATTENDANT, {}),
+    (EventType.TOGGLE_SERVICE_CALL, {}),
     (EventType.OUTCOME_SHOWN, {}),
     (EventType.DISMISS_REMINDER, {}),
     (EventType.SET_OWN_LIMIT, {"value": 100, "options": {"of": "cents"}}),

@@ -133,7 +133,7 @@ def test_a_ruling_with_the_menu_closed_leads_to_the_resulting_state(disputed, ru
     """Regression: the machine stayed in PAYING: no key paid by hand, and nobody could play."""
     (found,) = list_disputed_amounts(disputed.machine)
     form = {"form": "disputed_ticket", "disputed": found, "ticket": ruling, "reason": "seen"}
-    disputed.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **form, persons=("5",))
+    disputed.engine.handle(EventType.RULE_ON_DISPUTED_AMOUNT, **form, persons=("5",))
     assert disputed.state is state
     if state is State.HANDPAY:
         disputed.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -139,7 +139,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     assert rig.journal.meters().values["vouchers_disputed"] == 1
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
-    rig.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
+    rig.engine.handle(EventType.RULE_ON_DISPUTED_AMOUNT, **ruling, **both)
     assert rig.state is State.IDLE
     assert rig.store.require_ticket(number).moves[-1].actor == "cage:Luc"
 
@@ -558,7 +558,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
     (disputed,) = list_disputed_amounts(rig.machine).values()
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
-    rig.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
+    rig.engine.handle(EventType.RULE_ON_DISPUTED_AMOUNT, **ruling, **both)
     assert (
         combine_proofs(read_proofs(rig.journal, rig.journal.derive_key(NUMBERS), number)).acceptance_entry_id
         == f"{disputed.id}.in"

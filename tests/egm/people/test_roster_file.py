@@ -215,7 +215,7 @@ def test_each_of_monacos_roles_may_do_its_duties_and_no_other_work():
     assert mechanic >= {Permission.OPEN_DOORS, Permission.TEST_DEVICES}
     assert not mechanic & {*duties - {Permission.READ_METERS}, Permission.CONFIGURE, Permission.ENROL_STAFF}
     assert changer == {
-        Permission.ANSWER_CALLS,
+        Permission.ANSWER_SERVICE_CALLS,
         Permission.CLEAR_TILTS,
         Permission.PAY_BY_HAND,
         Permission.READ_GAME_RECALL,

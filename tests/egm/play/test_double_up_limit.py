@@ -36,7 +36,7 @@ def test_with_a_prize_limit_no_double_up_beyond_it_is_offered(tmp_path):
     text = text.replace("[play]", "[play]\nwin_limit_cents = 500000")
     profile_file.write_text(re.sub(r"prizes_in_kind = .*", 'prizes_in_kind = "refused"', text))
     profile = load_profile(profile_file)
-    limit_cents = profile.play.win_limit_cents
+    limit_cents = profile.play.win_max_cents
     assert limit_cents is not None
     admitted, refusals = admit_games((GameTable(game=str(plain)),), profile)
     assert admitted, refusals

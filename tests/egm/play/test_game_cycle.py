@@ -112,7 +112,7 @@ def test_only_play_starts_a_game(rig):
         (EventType.SELECT_GAME, {"value": DEFAULT_GAME_ID}),
         (EventType.SELECT_DENOMINATION, {"value": 25}),
         (EventType.SELECT_LANGUAGE, {"value": "fr"}),
-        (EventType.CALL_ATTENDANT, {}),
+        (EventType.TOGGLE_SERVICE_CALL, {}),
         (EventType.OUTCOME_SHOWN, {}),
         (EventType.CHOOSE, {"value": "collect"}),
         (EventType.DISMISS_REMINDER, {}),

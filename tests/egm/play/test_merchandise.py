@@ -137,9 +137,9 @@ def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
     assert (rig.state, rig.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
     named = {"name": "Anna Example", "document": "passport", "number": "X1"}
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
-    rig.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE)
+    rig.engine.handle(EventType.RECORD_HANDPAY_FORM, form="handpay", method="cash", **ONE)
     assert rig.notice == "refused.payment_form_is_complete"
-    rig.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
+    rig.engine.handle(EventType.RECORD_HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
     rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.IDLE
@@ -420,10 +420,10 @@ def test_prizes_in_kind_do_not_count_towards_the_minimum_return(tmp_path, counte
     poor.write_text(GAME.read_text().replace("pays = { 2 = 4 }", "pays = { 2 = 3 }"))
     profile = load_profile(write_profile(tmp_path))
     profile = profile.model_copy(
-        update={"progressives": profile.progressives.model_copy(update={"counted": counted})}
+        update={"progressives": profile.progressives.model_copy(update={"part_counted_in_return": counted})}
     )
     for least, is_admitted in (("0.75", True), ("0.76", False)):
-        returns = profile.returns.model_copy(update={"reels": Fraction(least)})
+        returns = profile.returns.model_copy(update={"reels_return_min": Fraction(least)})
         admitted, refusals = admit_games(
             (GameTable(game=str(poor)),), profile.model_copy(update={"returns": returns})
         )

@@ -105,7 +105,7 @@ def test_options_above_the_credit_are_not_offered_or_accepted(duel, tmp_path):
 @pytest.mark.requirement("C-04")
 def test_the_bet_limit_covers_all_stakes_of_a_round(duel, tmp_path):
     rig = duel(3, 1)
-    limit = rig.profile.play.bet_limit_cents
+    limit = rig.profile.play.bet_max_cents
     rig.insert(10000)
     rig.engine.handle(EventType.SELECT_DENOMINATION, value=25)
     most = limit // 25

@@ -90,13 +90,15 @@ def test_the_loader_refuses_profiles_that_break_rules_between_keys(tmp_path, old
 def test_a_shipped_profile_limits_credit_to_the_largest_automatic_payout_except_monaco(name):
     """Monaco's order has no such rule: amounts above the ticket limit are paid by hand there."""
     profile = load_profile(name)
-    assert profile.value_in.within_pay_out == (name != "monaco")
+    assert profile.value_in.requires_payable_credit_limit == (name != "monaco")
     limit_by_method = {
-        "ticket": profile.tickets.limit_cents,
-        "coins": profile.coins.hopper_cents * profile.coins.payout_coins_max,
+        "ticket": profile.tickets.ticket_max_cents,
+        "coins": profile.coins.hopper_coin_cents * profile.coins.payout_coins_max,
     }
-    largest_payout = max(limit_by_method[method] for method in profile.pay_out.order)
-    assert (profile.value_in.credit_limit_cents <= largest_payout) == profile.value_in.within_pay_out
+    largest_payout = max(limit_by_method[method] for method in profile.pay_out.payout_methods)
+    assert (
+        profile.value_in.credit_limit_cents <= largest_payout
+    ) == profile.value_in.requires_payable_credit_limit
 
 
 def test_every_profile_key_has_a_meaning_a_kind_and_its_default():

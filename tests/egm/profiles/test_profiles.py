@@ -118,10 +118,10 @@ def test_the_minimum_return_and_the_longest_odds_are_compared_exactly():
         changed = getattr(profile, table).model_copy(update=keys)
         return bool(admit_games(slots, profile.model_copy(update={table: changed}))[0])
 
-    assert is_offered("returns", reels=exact)
-    assert not is_offered("returns", reels=exact + Fraction(1, 10**12))
-    assert is_offered("awards", longest_one_in=13824)
-    assert not is_offered("awards", longest_one_in=13823)
+    assert is_offered("returns", reels_return_min=exact)
+    assert not is_offered("returns", reels_return_min=exact + Fraction(1, 10**12))
+    assert is_offered("awards", longest_odds_one_in=13824)
+    assert not is_offered("awards", longest_odds_one_in=13823)
 
 
 @pytest.mark.requirement("C-07")
@@ -132,7 +132,7 @@ def test_a_game_of_skill_is_admitted_by_the_return_of_its_best_strategy(name):
     best = analyse(load_game(name), AnalysisDepth.RETURN).minimum_rtp
 
     def admit(minimum):
-        returns = profile.returns.model_copy(update={"reels": minimum})
+        returns = profile.returns.model_copy(update={"reels_return_min": minimum})
         return admit_games((GameTable(game=name),), profile.model_copy(update={"returns": returns}))
 
     installed, refusals = admit(best)
@@ -307,13 +307,13 @@ def test_quebec_video_lottery_limits_credits_bets_and_prizes():
         assert max(game.denominations_cents) <= 25
     assert {refusal.game_id for refusal in refusals} <= {"aurora-twenty"}
     play = vlt.play
-    assert (play.bet_limit_cents, play.win_limit_cents, play.credit_limit_cents) == (250, 100000, 25)
-    assert vlt.pay_out.automatic_cents == 100000
+    assert (play.bet_max_cents, play.win_max_cents, play.denomination_max_cents) == (250, 100000, 25)
+    assert vlt.pay_out.automatic_payout_min_cents == 100000
     assert vlt.value_in.credit_limit_cents == 100000
     reminders = vlt.protection
-    assert ([*reminders.remind_minutes], reminders.remind_spend_cents) == ([60, 30], 10000)
-    assert reminders.clock
-    assert reminders.own_limits
+    assert ([*reminders.reminder_intervals_minutes], reminders.reminder_spending_cents) == ([60, 30], 10000)
+    assert reminders.shows_clock
+    assert reminders.allows_own_limits
 
 
 @pytest.mark.requirement("F-11", "N-07")

@@ -447,7 +447,7 @@ def enrol_until(state, stick, write):
         sys.addaudithook(hook)
         for step in ("answer", "enrol"):
             perform_enrolment_step(
-                rig.machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm(step=step, persons=("4", "5")))
+                rig.machine, Event(EventType.ENROL_LINK, EnrolmentForm(step=step, persons=("4", "5")))
             )
         os._exit(0)
     finally:

@@ -314,7 +314,7 @@ def rule_on_prize(rig, decision, persons=("2", "5")):
     engine = rig.room.engine
     engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     engine.handle(
-        EventType.HELD_PRIZE_RULING,
+        EventType.RULE_ON_HELD_PRIZE,
         form="prize_ruling",
         person=persons[0],
         persons=persons,

@@ -254,7 +254,7 @@ def rule_on_award(rig, decision, persons=("2", "5")):
     engine = rig.room.engine
     engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     values = {"form": "prize_ruling", "person": persons[0], "persons": persons}
-    engine.handle(EventType.HELD_PRIZE_RULING, **values, decision=decision, reason="asked")
+    engine.handle(EventType.RULE_ON_HELD_PRIZE, **values, decision=decision, reason="asked")
     notice = rig.room.notice
     engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     return notice
@@ -345,7 +345,7 @@ def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decisi
         room.engine.handle(EventType.AWARD_LOCKED, **award)
     assert [record["amount_cents"] for record in room.records("progressive.award_differs")] == [1] * late
     ruling = {"decision": decision, "reason": "asked"}
-    room.engine.handle(EventType.HELD_PRIZE_RULING, form="prize_ruling", **persons, **ruling)
+    room.engine.handle(EventType.RULE_ON_HELD_PRIZE, form="prize_ruling", **persons, **ruling)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.credit_cents) == (State.IDLE, 450)
     assert not room.journal.states(ProgressiveKey.HELD_PRIZE)
@@ -367,7 +367,7 @@ def test_controller_message_after_an_impossible_award_changes_nothing(tmp_path, 
         room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
     assert room.records("progressive.award") == []
     ruling = {"person": "2", "persons": ("2", "5"), "decision": decision, "reason": "asked"}
-    room.engine.handle(EventType.HELD_PRIZE_RULING, form="prize_ruling", **ruling)
+    room.engine.handle(EventType.RULE_ON_HELD_PRIZE, form="prize_ruling", **ruling)
     assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100
     room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
     assert Auditor(GameFiles((GAME.parent,))).audit_entries(room.journal.iter_bodies()).findings == []

@@ -182,7 +182,7 @@ def test_a_fault_without_a_text_names_its_device():
 @pytest.mark.parametrize("jurisdiction", ["quebec-casino", "quebec-vlt"])
 def test_in_quebec_the_malfunction_clause_promises_the_refund(jurisdiction):
     """Ss. 94-95: no blanket "malfunction voids all"; the bet is returned, except to a player who causes the disruption."""
-    defect = load_profile(jurisdiction).pay_out.defect
+    defect = load_profile(jurisdiction).pay_out.defect_rule
     english, french = Texts("en"), Texts("fr")
     assert "your bet is returned" in english.translate(f"defect.{defect}")
     assert "Malfunction voids" not in english.translate(f"defect.{defect}")

@@ -13,7 +13,7 @@ def start_visit(folder, theme, game, least_cents=0, most_cents=10_000):
     """Start a visit at a game with this lowest and highest stake, with credit for more."""
     visit = Visit(folder, theme, games=(game,))
     profile = visit.room.machine.profile
-    play = profile.play.model_copy(update={"bet_minimum_cents": least_cents, "bet_limit_cents": most_cents})
+    play = profile.play.model_copy(update={"bet_min_cents": least_cents, "bet_max_cents": most_cents})
     visit.room.machine.profile = profile.model_copy(update={"play": play})
     for _ in range(3):
         visit.do(visit.room.insert, 10_000)

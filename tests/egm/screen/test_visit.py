@@ -285,7 +285,7 @@ def test_standing_bets_at_another_game_are_shown_with_its_name(visit):
 def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
     player_visit = visit(devices=())
     player_visit.do(player_visit.room.insert, 2000)
-    player_visit.submit_event(EventType.CALL_ATTENDANT)
+    player_visit.submit_event(EventType.TOGGLE_SERVICE_CALL)
     player_visit.submit_event(EventType.CASH_OUT)
     assert player_visit.view.snapshot.state == "handpay"
     player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
@@ -409,7 +409,7 @@ def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_off
 
 def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
     player_visit = visit(*LOSS, devices=())
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.TOGGLE_SERVICE_CALL)
     assert any(notice.code == "service_called" for notice in player_visit.view.snapshot.notices)
     player_visit.submit_event(EventType.CASH_OUT).submit_event(EventType.KEY_TURNED, key="attendant")
     check_call_ended(player_visit)
@@ -417,7 +417,7 @@ def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
 
 def test_a_call_ends_when_an_attendant_has_cleared_a_tilt(visit):
     player_visit = visit(*LOSS)
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.TOGGLE_SERVICE_CALL)
     player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
     check_call_ended(player_visit)
@@ -425,7 +425,7 @@ def test_a_call_ends_when_an_attendant_has_cleared_a_tilt(visit):
 
 def test_a_call_ends_when_a_tilt_is_cleared_and_another_stays(visit):
     player_visit = visit(*LOSS)
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.TOGGLE_SERVICE_CALL)
     player_visit.submit_event(EventType.DOOR_OPENED, door="logic").submit_event(
         EventType.DOOR_CLOSED, door="logic"
     )
@@ -437,7 +437,7 @@ def test_a_call_ends_when_a_tilt_is_cleared_and_another_stays(visit):
 
 def test_a_call_ends_when_a_host_has_reset_the_hand_pay(visit):
     player_visit = visit(*LOSS, devices=())
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.TOGGLE_SERVICE_CALL)
     player_visit.submit_event(EventType.CASH_OUT).submit_event(
         EventType.HANDPAY_RESET_BY_HOST, key="host:main"
     )
@@ -446,7 +446,7 @@ def test_a_call_ends_when_a_host_has_reset_the_hand_pay(visit):
 
 def test_a_call_ends_when_a_ticket_replaces_the_hand_pay(visit):
     player_visit = visit(*LOSS)
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.TOGGLE_SERVICE_CALL)
     player_visit.submit_event(EventType.FAULT_RAISED, code="ticket_printer.jam").submit_event(
         EventType.CASH_OUT
     )

@@ -368,7 +368,7 @@ def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
     first.clock.pass_seconds(TURN_SECONDS_MAX)
     events = []
     seat = table_of(rooms).position_by_number[2]
-    seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.type), handle(event))
+    seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.name), handle(event))
     for _ in range(5):
         decide_overdue_turns(table_of(rooms))
     assert events == [EventType.CHOOSE]

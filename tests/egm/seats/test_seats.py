@@ -229,7 +229,7 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     events = []
     for rig in rigs:
         seat = table_of(rigs).position_by_number[rig.machine.position.number]
-        seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.type), handle(event))
+        seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.name), handle(event))
     handle = table_of(rigs).position_by_number[1].submit_event
     clock = BettingClock(MachineContext(first.engine, None, None, first.clock, handle))
     for rig in (first, second):

@@ -87,7 +87,7 @@ def test_a_ruling_out_of_bounds_or_without_permission_is_refused(rig):
     for amount_cents, reason in ((2001, "x"), (-1, "x"), (2000, " "), (None, "x")):
         values = {"disputed": open_one(rig).id, "amount_cents": amount_cents, "reason": reason}
         rig.engine.handle(
-            EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
+            EventType.RULE_ON_DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values
         )
     assert (rig.state, register(rig)) == (State.TILT, [])
 
@@ -153,7 +153,7 @@ def test_a_ruling_on_a_ticket_survives_power_cuts(rig, tmp_path, written):
     with suppress(PowerCutError):
         rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         rig.engine.handle(
-            EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
+            EventType.RULE_ON_DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values
         )
     rig.close()
     restarted = MachineRig(tmp_path / "state", devices=("printer",)).boot()
@@ -236,7 +236,7 @@ def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
     with suppress(PowerCutError):
         rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         rig.engine.handle(
-            EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
+            EventType.RULE_ON_DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values
         )
     rig.close()
     restarted = coins.room = coins()

@@ -161,7 +161,7 @@ def test_an_operators_bet_limit_only_lowers_the_profiles(menu, tmp_path):
     )
     menu.room.close()
     restarted = room_of(tmp_path)
-    assert restarted.machine.profile.play.bet_limit_cents == 10
+    assert restarted.machine.profile.play.bet_max_cents == 10
     restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
     restarted.engine.handle(
         EventType.SELECT_BET, value=max(restarted.machine.games["maple-classic"].bet_options)
@@ -172,7 +172,7 @@ def test_an_operators_bet_limit_only_lowers_the_profiles(menu, tmp_path):
     assert wide.notice == "service.done"
     restarted.close()
     last = room_of(tmp_path)
-    assert last.machine.profile.play.bet_limit_cents == 10000
+    assert last.machine.profile.play.bet_max_cents == 10000
     last.close()
 
 
@@ -233,10 +233,10 @@ def test_a_bet_below_the_operators_minimum_is_refused_and_moves_no_meter(menu, t
 @pytest.mark.parametrize(("least_cents", "in_force_cents"), [(5, 50), (50, 50), (80, 80)])
 def test_an_operators_minimum_bet_only_raises_the_profiles(least_cents, in_force_cents):
     profile = load_profile("generic")
-    play = profile.play.model_copy(update={"bet_minimum_cents": 50})
+    play = profile.play.model_copy(update={"bet_min_cents": 50})
     strict = profile.model_copy(update={"play": play})
     narrowed = AMOUNT_OPTIONS["bet_minimum"].narrow_profile(strict, least_cents)
-    assert narrowed.play.bet_minimum_cents == in_force_cents
+    assert narrowed.play.bet_min_cents == in_force_cents
 
 
 @pytest.mark.requirement("J-08", "A-22")

@@ -28,7 +28,7 @@ from egm.staff.keys import StaffKey
 from egm.staff.service.form_filling import FormFillingPage
 from egm.staff.service.menu import MENU_SECTIONS
 from egm.staff.service.sign_in import reload_staff_roster
-from egm.staff.service.timeout import create_service_timeout
+from egm.staff.service.timeout import create_service_menu_timeout
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import (
     MAIN_MENU_TITLE_KEYS,
@@ -125,7 +125,7 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
     restarted.identify(Role.SUPERVISOR)  # another number is not locked with it
     assert restarted.page.person is not None
     restarted.touch("leave")
-    seconds = restarted.room.profile.staff.locked_minutes * 60
+    seconds = restarted.room.profile.staff.pin_lock_minutes * 60
     restarted.room.clock.wall += timedelta(days=365)  # setting the clock on opens nothing
     restarted.open()
     restarted.identify(Role.MECHANIC)
@@ -309,9 +309,9 @@ def start_two_positions(tmp_path):
 def test_attempts_at_another_position_do_not_shorten_the_lock_of_a_staff_number(tmp_path):
     first, second = start_two_positions(tmp_path)
     menus = [Menu(rig).open() for rig in (first, second)]
-    for _ in range(first.machine.profile.staff.wrong_tries):
+    for _ in range(first.machine.profile.staff.wrong_pin_count_max):
         menus[0].identify(Role.MECHANIC, pin="1379")
-    half_s = first.machine.profile.staff.locked_minutes * 30
+    half_s = first.machine.profile.staff.pin_lock_minutes * 30
     assert menus[1].identify(Role.MECHANIC).notice == "service.refused.locked"
     first.clock.pass_seconds(half_s)
     assert menus[0].identify(Role.MECHANIC).notice == "service.refused.locked"
@@ -352,7 +352,7 @@ def test_a_lock_may_expire_while_its_number_is_unlocked(menu, monkeypatch):
     menu.identify(Role.MANAGER)
     monkeypatch.setattr(
         "egm.staff.number_unlocking.clear_wrong_pins_at_terminals",
-        lambda *_: menu.room.clock.pass_seconds(menu.machine.profile.staff.locked_minutes * 60),
+        lambda *_: menu.room.clock.pass_seconds(menu.machine.profile.staff.pin_lock_minutes * 60),
     )
     menu.fill("unlock", STAFF_NUMBER_BY_ROLE[Role.MECHANIC], "he mistook the keys")
     assert len(menu.room.records("sign_in.unlocked")) == 1
@@ -659,7 +659,7 @@ def test_an_untouched_menu_signs_out(menu):
             expired.set()
 
         machine_context = SimpleNamespace(engine=menu.room.engine, submit_event=handle)
-        (timeout,) = create_service_timeout(machine_context)
+        (timeout,) = create_service_menu_timeout(machine_context)
         timeout._seconds = 0.01
         menu.sign_in(Role.MANAGER)
         timeout.process_change(build_snapshot(menu.room.engine))

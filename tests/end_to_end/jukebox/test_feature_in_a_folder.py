@@ -311,7 +311,7 @@ def test_an_invalid_declaration_is_refused_before_the_machine_starts():
         ),
         (Feature(name="half", rules=(half,)), "no rule decides song_chosen"),
         (
-            Feature(name="late", rules=(Rule(EventType.WHEN_IDLE, ALL_STATES),)),
+            Feature(name="late", rules=(Rule(EventType.NO_EVENT_WAITING, ALL_STATES),)),
             "a rule after one without guards can never apply",
         ),
     ):

@@ -80,7 +80,7 @@ ROWS = (
     *rows(
         "faults_settled in at work: clear_faults_as_technician",
         extend_arrangement(arrange_empty_machine(), handle_event(EventType.FAULT_RAISED, code="meter_jump")),
-        VALUES[EventType.FAULTS_CLEARED_BY_TECHNICIAN],
+        VALUES[EventType.CLEAR_FAULTS_AS_TECHNICIAN],
         technician_is_needed=case(MENU),
     ),
     *rows(
@@ -146,7 +146,7 @@ ROWS = (
     *rows(
         "link_enrolment in at work: perform_enrolment_step",
         extend_arrangement(MENU, _name_link),
-        VALUES[EventType.LINK_ENROLMENT],
+        VALUES[EventType.ENROL_LINK],
         link_folder_is_own=case(MENU),
     ),
     *rows(

@@ -208,7 +208,7 @@ ROWS = (
     *rows(
         "handpay_form in handpay: record_handpay_form",
         HANDPAY,
-        VALUES[EventType.HANDPAY_FORM],
+        VALUES[EventType.RECORD_HANDPAY_FORM],
         marks="Q-01 Q-03",
         payment_form_is_complete=case(method="barter"),
     ),
@@ -236,7 +236,7 @@ ROWS = (
     *rows(
         "disputed_amount in ruling: rule_disputed_amount",
         DISPUTED,
-        {**VALUES[EventType.DISPUTED_AMOUNT_RULING], "disputed": _dispute},
+        {**VALUES[EventType.RULE_ON_DISPUTED_AMOUNT], "disputed": _dispute},
         ruling_is_sound=case(amount_cents=501),
     ),
     *rows(

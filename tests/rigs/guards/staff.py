@@ -58,7 +58,7 @@ LIMIT = {"form": "options_bet_limit", "option": "bet_limit", "bet_limit_cents": 
 ROWS = (
     # ------------------------------------------------------------------ keys and the menu
     *rows(
-        "key_turned in tilt: clear_tilts",
+        "key_turned in tilt: clear_faults_as_attendant",
         extend_arrangement(arrange_empty_machine(), TILTED),
         KEY,
         key_is_enough=case(

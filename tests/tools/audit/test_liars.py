@@ -344,7 +344,7 @@ def record_two_positions(folder):
         rig.insert(500)
         rig.machine.random_service = ScriptedChance(*MAPLES)
         play_game(rig)
-        rig.engine.handle(EventType.CALL_ATTENDANT)
+        rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         rig.engine.handle(EventType.BILL_RETURNED, reason="device")
         rig.machine.random_service = create_generator()

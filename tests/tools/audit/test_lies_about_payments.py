@@ -44,7 +44,7 @@ def clear_fault_and_call(folder):
     rig = MachineRig(folder / "state").boot()
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     return rig
 
 

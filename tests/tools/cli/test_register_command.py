@@ -37,7 +37,7 @@ def folder(tmp_path):
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     for event, values in (
-        (EventType.HANDPAY_FORM, {"form": "handpay", "method": "cheque", **NAMED}),
+        (EventType.RECORD_HANDPAY_FORM, {"form": "handpay", "method": "cheque", **NAMED}),
         (EventType.KEY_TURNED, {"key": "attendant"}),
         (EventType.PAY_COMPLEMENT, {"form": "complement", "amount_cents": 700, "reason": "line 2"}),
     ):

@@ -20,7 +20,7 @@ def export_positions(folder, positions):
             folder / "state", devices=("printer",), position=Position(number, positions), first_rig=beside
         )
         rigs.append(rig.boot().insert(500))
-        rig.engine.handle(EventType.CALL_ATTENDANT)
+        rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)
     for rig in reversed(rigs):
         rig.close()
     file = folder / f"{positions}.jsonl"

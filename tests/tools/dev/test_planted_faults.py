@@ -142,7 +142,7 @@ def a_key_that_serves_its_own_position_only(monkeypatch):
     def concerned(beside, number, event):
         return (
             (beside.position_by_number[number],)
-            if event.type == EventType.KEY_TURNED
+            if event.name == EventType.KEY_TURNED
             else honest(beside, number, event)
         )
 

@@ -72,7 +72,7 @@ class Venue:
 
     def hold_closed(self, chance=None):
         with (chance or ScriptedChance(*LOW, 0)).step() as draw:
-            return self.office.hold_draw(draw)
+            return self.office.conduct_draw(draw)
 
     def claim(self, ticket, condition=TicketCondition.INTACT, place=PLACE, **says):
         presented = PresentedTicket(condition, ticket.printed_ticket.control_number, says)

@@ -142,8 +142,8 @@ def test_a_profile_may_require_every_prize_at_every_bet():
         "bet one: 6 prizes; only other bets win 3 salmon, 3 seven",
         "bet two: 7 prizes; only other bets win 3 seven",
     ]
-    assert "prizes-at-every-bet" in failed(list_findings(game, every_prize_at_every_bet=True))
-    assert failed(list_findings(load_game("maple-classic"), every_prize_at_every_bet=True)) == {}
+    assert "prizes-at-every-bet" in failed(list_findings(game, requires_every_prize_at_every_bet=True))
+    assert failed(list_findings(load_game("maple-classic"), requires_every_prize_at_every_bet=True)) == {}
 
 
 @pytest.mark.requirement("B-12", "B-17")

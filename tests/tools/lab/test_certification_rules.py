@@ -48,7 +48,7 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
 
 
 def judge_rule(rule, table, **keys):
-    """Return the status of a rule's first finding about maple-classic under a profile with these keys in a table."""
+    """Return the status of a rule's first finding about maple-classic under a profile with these values in a table."""
     profile = load_profile("generic")
     changed = getattr(profile, table).model_copy(update=keys)
     case = build_case(load_game("maple-classic"), profile.model_copy(update={table: changed}))
@@ -60,11 +60,11 @@ def test_the_return_floor_and_the_longest_odds_are_compared_exactly():
     """A floor equal to the game's return and odds equal to its rarest award pass; the slightest excess fails."""
     (bet,) = analyse(load_game("maple-classic"), AnalysisDepth.FULL).bets
     hair = Fraction(1, 10**12)
-    assert judge_rule(check_return_floor, "returns", reels=bet.rtp) is FindingStatus.PASS
-    assert judge_rule(check_return_floor, "returns", reels=bet.rtp + hair) is FindingStatus.FAIL
+    assert judge_rule(check_return_floor, "returns", reels_return_min=bet.rtp) is FindingStatus.PASS
+    assert judge_rule(check_return_floor, "returns", reels_return_min=bet.rtp + hair) is FindingStatus.FAIL
     one_in = int(1 / list_awards(bet)[0].rate)
-    assert judge_rule(check_longest_odds, "awards", longest_one_in=one_in) is FindingStatus.PASS
-    assert judge_rule(check_longest_odds, "awards", longest_one_in=one_in - 1) is FindingStatus.FAIL
+    assert judge_rule(check_longest_odds, "awards", longest_odds_one_in=one_in) is FindingStatus.PASS
+    assert judge_rule(check_longest_odds, "awards", longest_odds_one_in=one_in - 1) is FindingStatus.FAIL
 
 
 @pytest.mark.requirement("C-07", "C-10:b")

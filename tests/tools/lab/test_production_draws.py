@@ -26,7 +26,7 @@ from tools.lab.rng.outcomes import (
     SelectionWithoutReplacement,
 )
 from tools.lab.rng.production import ProductionDraws, exhaust_production_range, list_ranges
-from tools.lab.rng.service import start_service
+from tools.lab.rng.service import start_laboratory_generator
 
 BELOW, DEAL, TAKE = WordDraws.below, Shoe.deal, DrawStep._take
 
@@ -63,11 +63,13 @@ class Never:
 
 def test_honest_production_draws_pass_every_part():
     run_self_test()
-    production_ = ProductionDraws(start_service())
+    production_ = ProductionDraws(start_laboratory_generator())
     for name, (game, _) in TESTED_GAMES.items():
         assert production_.play(name, game, 600).shape == (600, len(game.bounds))
     assert exhaust_production_range(22).words_each == 65_536 // 22
-    assert run_game("dice", DICE_GAME, 5_000, 0.0001, lambda: ProductionDraws(start_service())).has_passed
+    assert run_game(
+        "dice", DICE_GAME, 5_000, 0.0001, lambda: ProductionDraws(start_laboratory_generator())
+    ).has_passed
 
 
 @pytest.mark.requirement("B-06", "B-08")
@@ -138,7 +140,7 @@ def start_without_self_test():
     """Return a random service whose generator has a defect that the self-test at the start would have found."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rng.service.run_self_test", lambda: ())
-        return start_service()
+        return start_laboratory_generator()
 
 
 def test_every_range_of_a_game_is_listed_for_exhaustion():

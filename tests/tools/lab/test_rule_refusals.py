@@ -79,20 +79,20 @@ UNEQUAL = {
 
 REFUSED = {
     "return-floor": lambda: build_case(build_changed_game("maple-classic", **prize("base", 4, {3: 1}))),
-    "return-ceiling": lambda: build_case(build_changed_game("maple-classic", **prize("base", 0, {3: 50_000})), returns={"ceiling": 1}),
+    "return-ceiling": lambda: build_case(build_changed_game("maple-classic", **prize("base", 0, {3: 50_000})), returns={"return_max": 1}),
     "largest-win": lambda: build_case(build_changed_game("maple-classic", **prize("base", 0, {3: 20_000})), "quebec-vlt"),
     "progressive-levels": lambda: build_case(build_changed_game("maple-classic", progressive=level(one_in=100))),
     "progressive-stakes": lambda: build_case(build_changed_game("maple-classic", **UNEQUAL)),
-    "prizes-in-kind": lambda: build_case(load_game("orchard-picnic"), by_hand={"prizes_in_kind": "refused"}),
+    "prizes-in-kind": lambda: build_case(load_game("orchard-picnic"), handpay={"prizes_in_kind": "refused"}),
     "languages": lambda: build_case(build_changed_game("maple-classic", game__help=SAME)),
     "void-rule": lambda: build_case(
         build_changed_game("maple-classic", game__help={"en": "A malfunction voids all.", "fr": "Toute défectuosité annule tout."})
     ),
-    "longest-odds": lambda: build_case(CLASSIC, awards={"longest_one_in": 100}),
+    "longest-odds": lambda: build_case(CLASSIC, awards={"longest_odds_one_in": 100}),
     "levy": lambda: build_case(load_game("monaco-chemin-de-fer")),
-    "long-odds": lambda: build_case(CLASSIC, awards={"top_told_one_in": 2, "other_told_one_in": 2}),
+    "long-odds": lambda: build_case(CLASSIC, awards={"top_award_odds_shown_beyond": 2, "other_award_odds_shown_beyond": 2}),
     "return-by-stake": lambda: build_case(build_changed_game("seven-rivers", stage__base__pay__0__pays={3: [0, 33, 300]})),
-    "bet-limit": lambda: build_case(CLASSIC, play={"bet_limit_cents": 2}),
+    "bet-limit": lambda: build_case(CLASSIC, play={"bet_max_cents": 2}),
     "double-up": lambda: build_case(build_changed_game("orchard-picnic", double_up={"most_rounds": 1, "most_credits": 1})),
     "chance-decides": lambda: build_case(build_changed_game("maple-classic", **ALWAYS, **ONLY_PINE)),
     "draw-on-every-path": lambda: build_case(build_changed_game("maple-classic", **ALWAYS, **ONLY_PINE)),
@@ -374,13 +374,13 @@ def test_a_table_is_checked_against_the_return_ceiling_of_tables():
         case = build_case(game, depth=AnalysisDepth.RETURN)
         returns = case.profile.returns
         own_tables = returns.tables.model_copy(update=tables)
-        return_limits = returns.model_copy(update={"ceiling": ceiling, "tables": own_tables})
+        return_limits = returns.model_copy(update={"return_max": ceiling, "tables": own_tables})
         profile = case.profile.model_copy(update={"returns": return_limits})
         return {f.status for f in rules.check_return_ceiling(dataclasses.replace(case, profile=profile))}
 
     assert FindingStatus.FAIL in found(craps)
-    assert found(craps, ceiling=Fraction(1)) == {FindingStatus.PASS}
-    assert FindingStatus.FAIL in found(craps, ceiling=Fraction("0.99"))
-    assert found(classic, ceiling=Fraction("0.5")) == {
+    assert found(craps, return_max=Fraction(1)) == {FindingStatus.PASS}
+    assert FindingStatus.FAIL in found(craps, return_max=Fraction("0.99"))
+    assert found(classic, return_max=Fraction("0.5")) == {
         FindingStatus.PASS
     }  # no table: the ceiling of machines

@@ -151,14 +151,14 @@ _START_AND_SERVICE_RULES: Final = (
         for entry in app_entries.ENTRY_BY_GENERATOR_EVENT.values()
     ),
     AuditRule(
-        entry_declaration=integrity_entries.SERVICE_DISABLED,
+        entry_declaration=integrity_entries.MACHINE_DISABLED,
         allowed_states=ALL_STATES,
         state_before={"disabled:{source}": None},
         record={"source": "$source", "reason": "$reason", "since": "$since"},
         state={"disabled:{source}": {"reason": "$reason", "since": "$since"}},
     ),
     AuditRule(
-        entry_declaration=integrity_entries.SERVICE_ENABLED,
+        entry_declaration=integrity_entries.MACHINE_ENABLED,
         state_before={"disabled:{source}": "$:object"},
         record={"source": "$source"},
         state={"disabled:{source}": None},
@@ -303,13 +303,13 @@ _FAULT_RULES: Final = (
     AuditRule(entry_declaration=staff_entries.KEY_TURNED, record={"on": True}),
     AuditRule(entry_declaration=staff_entries.KEY_RETURNED, record={"on": False}),
     AuditRule(
-        entry_declaration=staff_entries.SERVICE_CALL,
+        entry_declaration=staff_entries.SERVICE_CALL_TOGGLED,
         record={"on": "$is_on"},
         state={"service_call": "$service_call"},
         extra_checks=(_check_attendant_call,),
     ),
     AuditRule(
-        entry_declaration=staff_entries.SERVICE_ANSWERED,
+        entry_declaration=staff_entries.SERVICE_CALL_ANSWERED,
         allowed_states=STATES_FOR_ANSWERING_SERVICE_CALLS | {State.HANDPAY, State.TILT},
         state_before={"service_call": True},
         state={"service_call": None},

@@ -142,7 +142,7 @@ class _RemarkFinder:
             definitions = view.states(PlayKey.GAME_DEFINITION)
         limit_cents = None
         with suppress(OperatorError):
-            limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
+            limit_cents = load_profile(cabinet.machine.profile).play.bet_max_cents
         return cls(definitions, limit_cents)
 
     def iter_game_remarks(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigFault]:

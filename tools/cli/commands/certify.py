@@ -38,7 +38,7 @@ from tools.lab.certification.rules import check_every_rule
 from tools.lab.certification.source import check_source
 from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.formats import to_csv, to_html
-from tools.lab.rng.service import start_service
+from tools.lab.rng.service import start_laboratory_generator
 
 #: The source from which a submission is built; an installed product has none, and the command says so.
 _SOURCE_FOLDER = Path(__file__).resolve().parents[3]
@@ -188,7 +188,7 @@ def _load_signing_key(key_option: Path | None, folder: Path) -> Ed25519PrivateKe
 def _check_game(name: str, profile: Profile, games_played: int) -> tuple[CertificationCase, list[Finding]]:
     """Check a game against every rule of a jurisdiction; return the certification case and the findings."""
     game = load_game_or_fail(name)
-    with show_progress(f"certifying {game.id}"), start_service().step() as draw:
+    with show_progress(f"certifying {game.id}"), start_laboratory_generator().step() as draw:
         try:
             verify = getattr(game.rules, "verify", None)  # proofs of figures that the definition contains
             if verify is not None:
@@ -391,7 +391,7 @@ def _write_game_bundle(
         "jurisdiction": case.profile.id,
         "least_return": str(
             min(
-                bet.compute_rtp_including_levels(case.profile.progressives.counted)
+                bet.compute_rtp_including_levels(case.profile.progressives.part_counted_in_return)
                 for bet in case.analysis.bets
             )
         ),

@@ -239,7 +239,7 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
     """Hold the draw whose sales are closed: print its numbers in order, and what each winning ticket won."""
     with open_office(folder) as office:
         with start_generator(office).step() as random_source:
-            result = office.hold_draw(random_source)
+            result = office.conduct_draw(random_source)
         factors = (
             {"factors": dict(result.drawn_balls.factor_by_bonus_id)}
             if result.drawn_balls.factor_by_bonus_id

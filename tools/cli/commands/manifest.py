@@ -172,7 +172,7 @@ def _find_manifest_and_key(
     """Return the manifest's path and the public key in hexadecimal: as given, else from the cabinet file."""
     software_table = cabinet_file.software
     manifest = manifest or (software_table.manifest if software_table else None)
-    key = key or (software_table.key if software_table else None)
+    key = key or (software_table.manufacturer_key_hex if software_table else None)
     if manifest is None or key is None:
         raise click.ClickException("the cabinet file has no [software]: give --manifest and --key")
     try:

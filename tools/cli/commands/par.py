@@ -237,7 +237,8 @@ def print_and_check_return_floor(game: Game, analysis: Analysis, jurisdiction: s
     profile = load_named_profile(jurisdiction)
     return_floor = profile.returns.find_minimum(game.family)
     return_by_bet = {
-        bet.bet: bet.compute_rtp_including_levels(profile.progressives.counted) for bet in analysis.bets
+        bet.bet: bet.compute_rtp_including_levels(profile.progressives.part_counted_in_return)
+        for bet in analysis.bets
     }
     house_return_by_bet = {
         bet.bet: return_by_bet[bet.bet] for bet in analysis.bets if not bet.is_covered_by_players

@@ -21,7 +21,7 @@ def list_(*, output_format: OutputFormat) -> None:
     """List the jurisdiction profiles that ship with the machine."""
     profiles = ((name, load_profile(name)) for name in list_profile_ids())
     rows = (
-        (name, profile.title.get("en", profile.id), profile.currency, profile.languages, profile.source)
+        (name, profile.title.get("en", profile.id), profile.currency, profile.languages, profile.regulations)
         for name, profile in profiles
     )
     show(
@@ -38,7 +38,7 @@ def show_(profile: str) -> None:
         loaded_profile = load_profile(parse_path_or_id(profile))
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    echo(format_json(_to_plain_json(loaded_profile.model_dump()), indent=2))
+    echo(format_json(_to_plain_json(loaded_profile.model_dump(by_alias=True)), indent=2))
 
 
 @command.command()

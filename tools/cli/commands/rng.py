@@ -18,7 +18,7 @@ from tools.cli.tables import GOOD_STYLE, Column, OutputFormat, Table, add_format
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.lab.rng.collection import iter_raw_bytes
-from tools.lab.rng.service import start_service
+from tools.lab.rng.service import start_laboratory_generator
 
 
 @click.group("rng")
@@ -36,8 +36,8 @@ def selftest(*, output_format: OutputFormat) -> None:
     """Run the self-test of the whole generator, and the start-up test of every entropy source of this computer."""
     try:
         with show_progress("testing the generator"):
-            service = start_service()
-            passed_tests = service.run_self_test()
+            random_service = start_laboratory_generator()
+            passed_tests = random_service.run_self_test()
     except rng.RngError as error:
         raise click.ClickException(str(error)) from error
     rows = [(name, "passed" if name in passed_tests else "not run") for name in SELF_TESTS]
@@ -60,12 +60,12 @@ def raw(count: int | None, output: Path | None) -> None:
     if output is None and sys.stdout.isatty():
         raise click.UsageError("raw bytes are not written to a terminal: give --output FILE")
     try:
-        service = start_service()
+        random_service = start_laboratory_generator()
         if output is None:
-            _write(sys.stdout.buffer, iter_raw_bytes(service, count))
+            _write(sys.stdout.buffer, iter_raw_bytes(random_service, count))
         else:
             with output.open("wb") as stream:
-                _write(stream, iter_raw_bytes(service, count))
+                _write(stream, iter_raw_bytes(random_service, count))
             echo(f"{output}: {output.stat().st_size:,} bytes")
     except (rng.RngError, OSError) as error:
         raise click.ClickException(str(error)) from error
@@ -118,7 +118,9 @@ def outcomes_(  # one parameter per option
             game = (
                 outcomes.KENO_GAME if weights is None else outcomes.WeightedOutcomes(*_read_weights(weights))
             )
-        plays = (outcomes.collect_in_bulk if bulk else outcomes.collect)(start_service(), game, count)
+        plays = (outcomes.collect_in_bulk if bulk else outcomes.collect)(
+            start_laboratory_generator(), game, count
+        )
         first_number = 1 if keno else 0
         lines = ((" ".join(str(number + first_number) for number in play) + "\n").encode() for play in plays)
         if output is None:

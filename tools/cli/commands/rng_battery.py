@@ -17,7 +17,7 @@ from tools.cli.result_file import write_result
 from tools.cli.tables import DOUBT_STYLE, Column, Table, build_number_column, show, show_progress
 from tools.cli.terminal import Terminal
 from tools.cli.whole_number import WholeNumber
-from tools.lab.rng.service import start_service
+from tools.lab.rng.service import start_laboratory_generator
 
 if TYPE_CHECKING:
     from tools.lab.rng.battery.run import GameVerdict
@@ -109,7 +109,11 @@ def battery(
 
     def create_source() -> WordSource:
         """Return the source of the words to test: production draws, or raw output in which a defect is planted."""
-        return create_raw_reader(start_service()) if planted else ProductionDraws(start_service())
+        return (
+            create_raw_reader(start_laboratory_generator())
+            if planted
+            else ProductionDraws(start_laboratory_generator())
+        )
 
     console = Terminal()
     verdicts: list[GameVerdict] = []
@@ -124,7 +128,7 @@ def battery(
             _print_verdict(console, verdicts[-1])
         if json_file or html_file:
             scaling_errors = _write_report(
-                verdicts, alpha, create_raw_reader(start_service()), json_file, html_file
+                verdicts, alpha, create_raw_reader(start_laboratory_generator()), json_file, html_file
             )
             if scaling_errors:
                 raise click.ClickException("\n".join(scaling_errors))

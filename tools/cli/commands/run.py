@@ -173,7 +173,7 @@ def _build_child_processes(
         *(("--first-start",) if screen_options.asks_for_cabinet_file else ()),
     ]
     if screen_options.is_kiosk and (
-        screen_mode != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1
+        screen_mode != "kmsdrm" or cabinet is None or cabinet.machine.position_count == 1
     ):
         flags.append("--watched")  # every position has a screen
     flags += [] if screen_options.stick is None else ["--stick", str(screen_options.stick)]
@@ -184,7 +184,7 @@ def _build_child_processes(
     if screen_mode != "none":
         display_option = ("--display", str(screen_options.display))
         has_several_screens = (
-            cabinet is not None and cabinet.machine.positions > 1 and screen_mode in {"window", "web"}
+            cabinet is not None and cabinet.machine.position_count > 1 and screen_mode in {"window", "web"}
         )
         first_screen_arguments = (
             *state_option,
@@ -205,7 +205,7 @@ def _build_child_processes(
             )
         )
     if cabinet is not None and screen_mode in {"window", "web"}:
-        for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
+        for position in range(2, cabinet.machine.position_count + 1):  # each has its own screen
             screen_arguments = (
                 *state_option,
                 *_list_drawer_options(cabinet, position),
@@ -239,7 +239,7 @@ def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[st
     simulated_devices = _list_simulated_devices(cabinet, position)
     if cabinet is None or not simulated_devices:
         return ()
-    has_several_positions = cabinet.machine.positions > 1
+    has_several_positions = cabinet.machine.position_count > 1
     return (
         "--bench",
         *(word for name in simulated_devices for word in ("--device", name) if has_several_positions),
@@ -250,7 +250,7 @@ def _list_first_start_notes(folder: StateFolder, mode: str, cabinet: CabinetFile
     """Return texts for the person who starts a cabinet: its folder, how to open the screen, and the keys."""
     notes, has_several_positions = (
         [f"the machine's memory is in {folder.root}"],
-        cabinet.machine.positions > 1,
+        cabinet.machine.position_count > 1,
     )
     if mode == "web":
         addresses_text = (
@@ -263,7 +263,7 @@ def _list_first_start_notes(folder: StateFolder, mode: str, cabinet: CabinetFile
             f"open {addresses_text} on this computer, as soon as it is printed"
             f" (for a new address: egm screen address{options_text})"
         )
-    screen_count = {"none": 0, "kmsdrm": 1}.get(mode, cabinet.machine.positions)
+    screen_count = {"none": 0, "kmsdrm": 1}.get(mode, cabinet.machine.position_count)
     positions_with_drawer = [
         position for position in range(1, screen_count + 1) if _list_simulated_devices(cabinet, position)
     ]

@@ -53,7 +53,7 @@ def start_bench_machine(
     profile = load_profile("generic")
     installed, _ = admit_games(slots, profile)
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
-    random_service = RandomService.start(personalization=who, policy=profile.chance)
+    random_service = RandomService.start(personalization=who, policy=profile.reseed_policy)
     clock = SystemClock()
     machine = Machine(
         identity=MachineIdentity("BENCH", "1", Venue(site="bench")),

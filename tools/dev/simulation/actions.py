@@ -156,7 +156,7 @@ class Crowd:
         ``tests/contract/test_coin_acceptors.py`` shows that the machine detects and reports such a loss.
         """
         name = self._name_device("coin")
-        cable, coins = self._world.cables[name], self._world.profile.coins.accepted_cents
+        cable, coins = self._world.cables[name], self._world.profile.coins.accepted_coins_cents
         if coins and cable.is_plugged_in and not cable.is_silent:
             cents = self.dice.choice(coins)
             self._world.act_on_device(name, "insert", amount_cents=cents)

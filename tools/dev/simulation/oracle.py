@@ -92,7 +92,7 @@ class CountedBooks:
             books.dropped_cents += description["drop_cents"]
         for name in world.find_devices("hopper").values():
             books.tray_cents += world.describe_device(name)["tray_coins"] * (
-                world.profile.coins.hopper_cents or 0
+                world.profile.coins.hopper_coin_cents or 0
             )
         for player in players.values():
             books.hand_paid_cents += sum(payment.amount_cents for payment in player.observed.hand_payments)

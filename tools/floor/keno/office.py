@@ -287,7 +287,7 @@ class KenoOffice:
         )
         return number
 
-    def hold_draw(self, draw_source: DrawSource) -> DrawResult:
+    def conduct_draw(self, draw_source: DrawSource) -> DrawResult:
         """Draw the numbers of the draw whose sales are closed, and settle its tickets.
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit. Raises

@@ -108,7 +108,7 @@ class _Verifier:
             case SalesClosed():
                 office.close_sales()
             case DrawHeld():
-                office.hold_draw(ReplayDrawSource(record.draws))
+                office.conduct_draw(ReplayDrawSource(record.draws))
             case DrawFailed():
                 office.fail_draw(record.reason)
             case TicketClaimed():

@@ -171,7 +171,9 @@ def check_prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
         elif bet.bet in unavailable_prizes_by_bet:
             evidence += f"; only other bets win {', '.join(unavailable_prizes_by_bet[bet.bet])}"
             status = (
-                FindingStatus.FAIL if case.profile.awards.every_prize_at_every_bet else FindingStatus.NOTED
+                FindingStatus.FAIL
+                if case.profile.awards.requires_every_prize_at_every_bet
+                else FindingStatus.NOTED
             )
         yield Finding("prizes-at-every-bet", requirements, status, f"bet {bet.bet}: {evidence}")
 

@@ -36,7 +36,7 @@ from tools.lab.certification.submission import (
 )
 from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.formats import to_csv
-from tools.lab.rng.service import start_service
+from tools.lab.rng.service import start_laboratory_generator
 
 #: The ending of a package's file name.
 _WHEEL_ENDING: Final = ".whl"
@@ -92,7 +92,7 @@ def _reproduce_verdicts(
 
     The evidence is not compared, because it depends on chance; notes are not compared either.
     """
-    with start_service().step() as draw:
+    with start_laboratory_generator().step() as draw:
         findings_here = check_every_rule(
             CertificationCase(game, definition_file, analyse(game), profile, draw, game_count)
         )

@@ -74,7 +74,7 @@ def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
     noted.
     """
     floor = case.profile.returns.find_minimum(case.game.family)
-    counted_part = case.profile.progressives.counted
+    counted_part = case.profile.progressives.part_counted_in_return
     bet_below_floor = floor.find_bet_below(
         {
             bet.bet: bet.compute_rtp_including_levels(counted_part)
@@ -154,13 +154,13 @@ def check_largest_win(case: CertificationCase) -> Iterator[Finding]:
     be more than a meter can count, or if there is a limit and the largest win has no exact figure.
     """
     rules = case.profile.play
-    limit = rules.win_limit_cents
+    limit = rules.win_max_cents
     prizes = tuple((bet.max_win_credits, bet.cost_credits) for bet in case.analysis.bets)
     offered_denominations = []
     for cents in case.game.denominations_cents:
-        if min(map(case.game.compute_round_cost, case.game.bet_options)) * cents > rules.bet_limit_cents:
+        if min(map(case.game.compute_round_cost, case.game.bet_options)) * cents > rules.bet_max_cents:
             continue  # reported by the rule of bets
-        largest_cents = compute_largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
+        largest_cents = compute_largest_win_cents(case.game, cents, rules.bet_max_cents, prizes)
         if largest_cents is None:
             evidence = "the largest win has no exact figure"
             status = FindingStatus.NOTED if limit is None else FindingStatus.FAIL
@@ -275,7 +275,7 @@ def _find_unequal_chance_error(case: CertificationCase) -> str:
 
 def check_prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
     """Check that prizes in kind are allowed, described in each language, and stated separately (s.90; NJ-A(e))."""
-    is_allowed = case.profile.by_hand.prizes_in_kind != "refused"
+    is_allowed = case.profile.handpay.prizes_in_kind != "refused"
     for prize in case.game.list_prizes_in_kind():
         codes_without_description = [
             code for code in case.profile.languages if not prize.description.get(code)
@@ -358,7 +358,7 @@ def _remove_case_and_accents(text: str) -> str:
 
 def check_longest_odds(case: CertificationCase) -> Iterator[Finding]:
     """Check that no award is rarer than the profile allows."""
-    limit = case.profile.awards.longest_one_in
+    limit = case.profile.awards.longest_odds_one_in
     limit_text = "the jurisdiction has no limit" if limit is None else f"at most 1 in {limit:,}"
     for bet in case.analysis.bets:
         awards = list_awards(bet)
@@ -429,7 +429,7 @@ def check_bet_limit(case: CertificationCase) -> Iterator[Finding]:
 
     If the limit reduces the highest bet of a betting spot, this is noted.
     """
-    limit, layout = case.profile.play.bet_limit_cents, case.game.rules.list_spots()
+    limit, layout = case.profile.play.bet_max_cents, case.game.rules.list_spots()
     for cents in case.game.denominations_cents:
         allowed_bets = [
             bet_credits

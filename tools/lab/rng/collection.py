@@ -11,7 +11,7 @@ from rng.service import RandomService
 from tools.lab.rng.errors import InvalidSampleError
 
 
-def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator[bytes]:
+def iter_raw_bytes(random_service: RandomService, count: int | None = None) -> Iterator[bytes]:
     """Yield blocks of raw output of the generator: ``count`` bytes in all, or without end if ``count`` is None.
 
     Raises :class:`~tools.lab.rng.errors.InvalidSampleError` for a negative count, and the service's own errors.
@@ -21,10 +21,10 @@ def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator
     remaining_count = count
     while remaining_count is None or remaining_count > 0:
         size = REQUEST_BYTES_MAX if remaining_count is None else min(remaining_count, REQUEST_BYTES_MAX)
-        yield service._generate(size)  # noqa: SLF001 (access that no game has)
+        yield random_service._generate(size)  # noqa: SLF001 (access that no game has)
         remaining_count = None if remaining_count is None else remaining_count - size
 
 
-def create_raw_reader(service: RandomService) -> Callable[[int], bytes]:
+def create_raw_reader(random_service: RandomService) -> Callable[[int], bytes]:
     """Return a function that reads raw generator output for bulk draws, at most one Generate request per call."""
-    return service._generate  # noqa: SLF001 (access that no game has)
+    return random_service._generate  # noqa: SLF001 (access that no game has)

@@ -176,15 +176,15 @@ KENO_GAME: Final = SelectionWithoutReplacement(80, 20)
 CARD_GAME: Final = SelectionWithoutReplacement(52, 52, _deal_deck)
 
 
-def collect(service: RandomService, game: TestedGame, plays: int) -> Iterator[list[int]]:
+def collect(random_service: RandomService, game: TestedGame, plays: int) -> Iterator[list[int]]:
     """Yield the outcomes of ``plays`` plays, each drawn in a separate step, as in a cabinet."""
     for _ in range(plays):
-        with service.step() as draws:
+        with random_service.step() as draws:
             yield game.draw(draws)
 
 
-def collect_in_bulk(service: RandomService, game: TestedGame, plays: int) -> Iterator[list[int]]:
+def collect_in_bulk(random_service: RandomService, game: TestedGame, plays: int) -> Iterator[list[int]]:
     """Yield the outcomes of ``plays`` plays, drawn from raw output by the bulk code."""
-    draws = BulkDraws(create_raw_reader(service))
+    draws = BulkDraws(create_raw_reader(random_service))
     for first in range(0, plays, _PLAYS_AT_ONCE):
         yield from game.draw_many(draws, min(_PLAYS_AT_ONCE, plays - first)).tolist()

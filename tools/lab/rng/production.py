@@ -45,17 +45,17 @@ class _RecordingMechanism:
 class ProductionDraws:
     """Plays drawn as a machine draws them: by one service, each in a separate step."""
 
-    __slots__ = ("_recorder", "_service")
+    __slots__ = ("_random_service", "_recorder")
 
-    def __init__(self, service: RandomService) -> None:
-        self._service = service
-        self._recorder = _RecordingMechanism(service._drbg)  # noqa: SLF001 (access that no game has)
-        service._drbg = self._recorder  # type: ignore[assignment]  # noqa: SLF001
+    def __init__(self, random_service: RandomService) -> None:
+        self._random_service = random_service
+        self._recorder = _RecordingMechanism(random_service._drbg)  # noqa: SLF001 (access that no game has)
+        random_service._drbg = self._recorder  # type: ignore[assignment]  # noqa: SLF001
 
     @property
     def rejections(self) -> int:
         """Return how many random words were rejected by scaling because they belong to no outcome."""
-        return int(self._service.read_statistics()["rejected_words"])
+        return int(self._random_service.read_statistics()["rejected_words"])
 
     def play(
         self, name: str, game: IndependentNumbers | SelectionWithoutReplacement, plays: int
@@ -85,7 +85,7 @@ class ProductionDraws:
         rows_with_rejections: list[int] = []
         for row in range(plays):
             self._recorder.output.clear()
-            with self._service.step() as draws:
+            with self._random_service.step() as draws:
                 drawn_plays.append(game.draw(draws))
             outputs.append(bytes(self._recorder.output))
             if draws.rejections:

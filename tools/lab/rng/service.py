@@ -7,7 +7,7 @@ from importlib.metadata import version
 import rng
 
 
-def start_service() -> rng.RandomService:
+def start_laboratory_generator() -> rng.RandomService:
     """Return an RNG service like a cabinet's, personalised with the time instead of a boot counter."""
     return rng.RandomService.start(
         personalization=rng.Personalization(

@@ -82,7 +82,7 @@ def set_validation_id(host: SasHost, request: LongPoll) -> Reply | None:
     """
     ticket_desk = host.machine.find_installed(TicketDesk)
     ticket_interface = find_ticket_interface(host)
-    may_number_tickets_itself = host.machine.profile.host.offline_tickets > 0
+    may_number_tickets_itself = host.machine.profile.host.offline_ticket_count_max > 0
     if ticket_interface is None:
         return None
     if (
@@ -446,7 +446,9 @@ def _encode_status_bits(host: SasHost) -> bytes:
     terms = find_ticket_terms(machine)
     bits = _PRINTER_BIT if machine.component(MoneyDevices).printer is not None else 0
     bits |= (
-        _RESTRICTED_OUT_BIT if machine.profile.tickets.restricted_out and terms.may_print_restricted else 0
+        _RESTRICTED_OUT_BIT
+        if machine.profile.tickets.pays_out_restricted_credit and terms.may_print_restricted
+        else 0
     )
     bits |= (
         _REDEMPTION_BIT
@@ -461,7 +463,7 @@ def _encode_status_bits(host: SasHost) -> bytes:
 
 def _encode_valid_days(host: SasHost) -> bytes:
     """Return the days for which cashable and restricted tickets are valid, two decimal bytes each."""
-    terms, profile_days = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
+    terms, profile_days = find_ticket_terms(host.machine), host.machine.profile.tickets.validity_days
     valid_days = (
         terms.cashable_validity_days or profile_days or _NEVER_EXPIRES_DAYS,
         terms.restricted_validity_days or profile_days or _NEVER_EXPIRES_DAYS,
