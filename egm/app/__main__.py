@@ -32,7 +32,7 @@ with pause_garbage_collector():  # otherwise it takes a third of the time of the
     from egm.errors import OperatorError, RestartRequested
     from egm.isolated import require_isolated_mode
     from egm.private_process import make_process_private
-    from egm.progressive.enrolment import STICK_PATH
+    from egm.progressive.enrolment_data import STICK_PATH
     from egm.record_codec import RecordError
     from egm.terminal import echo
     from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable

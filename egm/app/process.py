@@ -74,8 +74,8 @@ from egm.play.installed_games import (
 )
 from egm.play.stored_prizes import build_prize_computer_with_cache
 from egm.profiles import load_profile
-from egm.progressive.enrolling import record_certificate_at_start
-from egm.progressive.enrolment import STICK_PATH, EnrolmentStick
+from egm.progressive.enrolment_data import STICK_PATH, EnrolmentStick
+from egm.progressive.enrolment_page import record_certificate_at_start
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.progressive.pools import combine_pools

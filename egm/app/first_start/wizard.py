@@ -45,7 +45,7 @@ from egm.links.screen.server import ScreenServer
 from egm.people import Permission
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
-from egm.progressive.enrolment import STICK_PATH, EnrolmentStick
+from egm.progressive.enrolment_data import STICK_PATH, EnrolmentStick
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.form import FormField
 from paytables.source import parse_toml, read_contents
