@@ -161,14 +161,14 @@ def inspect_journal(
     with ExitStack() as open_files:
         first_reader, reason = _open_first_copy(storage, state_folder, key, open_files)
         second_reader: EntryReader = (
-            JournalLocation(storage, state_folder, second_folder).create_log_copy().iter_entries
+            JournalLocation(storage, state_folder, second_folder).open_log_copy().iter_entries
         )
         if key is not None:
             first_reader = _prepend_archive(first_reader, storage, state_folder, key)
             second_reader = _prepend_archive(second_reader, storage, second_folder, key)
         first_copy = _replay_copies((first_reader,), create_visitor, key, reason)
         second_copy = _replay_copies((second_reader,), create_visitor, key, "")
-        copies_agree = _are_copies_in_agreement(first_reader, second_reader, first_copy, second_copy)
+        copies_agree = _do_copies_agree(first_reader, second_reader, first_copy, second_copy)
         both_copies = (
             _replay_copies((first_reader, second_reader), create_visitor, key, "")
             if copies_agree
@@ -286,7 +286,7 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
     return read_meters(ledger).values if ledger.sequence else {}
 
 
-def _are_copies_in_agreement(
+def _do_copies_agree(
     first_reader: EntryReader,
     second_reader: EntryReader,
     first: SalvagedJournal[VisitorT],

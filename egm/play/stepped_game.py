@@ -137,7 +137,7 @@ def try_replay_game(machine: Machine, game: GameRecord) -> SteppedGame | None:
     return None
 
 
-def list_decided_bets(stepped_game: SteppedGame | None) -> tuple[Settlement, ...]:
+def list_settled_bets_of_open_game(stepped_game: SteppedGame | None) -> tuple[Settlement, ...]:
     """Return the bets that an undecided game has already settled and that stay settled if the game is declared void.
 
     Left out are wagers that are settled only as a whole at the end, and spots with bets from earlier rounds,
@@ -165,7 +165,7 @@ def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
     outcomes = [outcome for _, outcome in list_answers_without_draw(definition, game) if outcome is not None]
     if not outcomes:
         return False
-    settled_bets = list_decided_bets(replay_game(definition, game))
+    settled_bets = list_settled_bets_of_open_game(replay_game(definition, game))
     settled_credits = sum(
         settlement.credits for settlement in settled_bets if not settlement.is_stake_returned
     )

@@ -81,7 +81,7 @@ class CrapsBet(StrictTable):
         default=False, description="don't come: may lie without playing ('no action')", alias="waits"
     )
     """For don't come: whether it may lie on the table without being in action."""
-    must_shooter_keep_minimum: bool = Field(
+    requires_shooter_minimum: bool = Field(
         default=False,
         description="don't pass: the shooter must leave the minimum bet until it is decided",
         alias="shooter_keeps",
@@ -108,7 +108,7 @@ class CrapsBet(StrictTable):
             "off": (self.is_off_on_come_out, ("odds", "right", "wrong", "hard")),
             "put": (self.allows_put_bets, ("pass",)),
             "waits": (self.can_wait, ("dontcome",)),
-            "shooter_keeps": (self.must_shooter_keep_minimum, ("dontpass",)),
+            "shooter_keeps": (self.requires_shooter_minimum, ("dontpass",)),
             "commission": (self.commission, ("right", "wrong")),
         }
         for key, (value, kinds) in value_and_kinds_by_key.items():

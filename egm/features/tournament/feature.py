@@ -151,14 +151,14 @@ _TOURNAMENT_FORMS: Final = (
     ),
     Form(
         id="tournament_enter",
-        event=TournamentEvent.ENTER_TOURNAMENT,
+        event=TournamentEvent.ASSIGN_MACHINE,
         permission=Permission.CONFIGURE,
         menu_section="games",
         submission_guards=_ENTERING_GUARDS,
     ),
     Form(
         id="tournament_leave",
-        event=TournamentEvent.LEAVE_TOURNAMENT,
+        event=TournamentEvent.RELEASE_MACHINE,
         permission=Permission.CONFIGURE,
         menu_section="games",
         submission_guards=(tournament_is_on, no_round_is_played),
@@ -242,7 +242,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         _TOURNAMENT_FORMS,
-        TournamentEvent.ENTER_TOURNAMENT,
+        TournamentEvent.ASSIGN_MACHINE,
         _SERVICE_MENU_STATE,
         _ENTERING_GUARDS,
         enter_tournament,
@@ -250,7 +250,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         _TOURNAMENT_FORMS,
-        TournamentEvent.LEAVE_TOURNAMENT,
+        TournamentEvent.RELEASE_MACHINE,
         _SERVICE_MENU_STATE,
         (tournament_is_on, no_round_is_played),
         leave_tournament,
@@ -350,7 +350,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED,
     ),
     Rule(EventType.AFTER_EVENT, STATES_AFTER_SELF_TEST, (round_is_over,), (end_finished_round,)),
-    Rule(TournamentEvent.ROUND_TIME, STATES_AFTER_BOOT),
+    Rule(TournamentEvent.ROUND_CLOCK_ADVANCED, STATES_AFTER_BOOT),
     # ------------------------------------------------------------------ a game with points that cannot end
     build_form_rule(
         PLAY_FORMS,
@@ -373,7 +373,7 @@ class RoundClock(DueEventService):
     """The service that ends a position's round when its time is over, and updates the minutes left on the screen."""
 
     name = "tournament"
-    due_event = TournamentEvent.ROUND_TIME
+    due_event = TournamentEvent.ROUND_CLOCK_ADVANCED
 
     def compute_seconds_to_wait(self) -> float | None:
         """Return the seconds until the next time event, or None if there is none.

@@ -41,7 +41,7 @@ def write_family_sounds(family: str, output: IO[bytes]) -> None:
         output.flush()
 
 
-async def read_sounds_of_family(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
+async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
     """Yield the cue and the samples of each sound that :func:`write_family_sounds` wrote.
 
     An incomplete sound at the end of the stream is left out. Raises ValueError for invalid data.
@@ -56,7 +56,7 @@ async def read_sounds_of_family(stream: asyncio.StreamReader) -> AsyncIterator[t
             return
 
 
-def build_own_family_name(game: GameView) -> str:
+def build_game_family_name(game: GameView) -> str:
     """Return the name of the sound family under which a game's own sounds are stored."""
     return f"own:{game.digest}"
 
@@ -101,7 +101,7 @@ class SoundStore:
     def store_game_sounds(self, game: GameView) -> None:
         """Store the sounds that a game supplies, once. A sound louder than its channel's peak is made softer."""
         for cue, file in game.art.sounds.items():
-            key = (cue, build_own_family_name(game))
+            key = (cue, build_game_family_name(game))
             if key in self._attempted_game_sounds or cue not in SOUND_CUES:
                 continue
             self._attempted_game_sounds.add(key)
@@ -164,7 +164,7 @@ class SoundStore:
         stream = process.stdout
         try:
             if stream is not None:
-                async for cue, data in read_sounds_of_family(stream):
+                async for cue, data in read_family_sounds(stream):
                     self._samples_by_cue_and_family[cue, family] = data
         except ValueError:  # Not a sound; the exit status shows the error.
             process.kill()

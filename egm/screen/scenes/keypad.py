@@ -28,7 +28,7 @@ _KEY_GAP: Final = 10.0
 _NARROW_KEYBOARD_WIDTH_MAX: Final = 800.0
 
 
-def _find_keys_rect(rect: Rect) -> Rect:
+def _compute_keys_rect(rect: Rect) -> Rect:
     """Return the rectangle for the keys, below the label and the text field of an input prompt."""
     x, y, w, h = rect
     return (
@@ -46,7 +46,7 @@ def lay_out_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> list[
     """
     if prompt.kind == "choice":
         return _lay_out_choices(prompt, rect, context.layout.touch_size_min)
-    keys_rect, is_for_serial_number = _find_keys_rect(rect), prompt.kind == "serial"
+    keys_rect, is_for_serial_number = _compute_keys_rect(rect), prompt.kind == "serial"
     keys = (
         _lay_out_letter_keys(context, keys_rect, is_for_serial_number=is_for_serial_number)
         if prompt.kind in KEYBOARD_PROMPT_KINDS

@@ -61,7 +61,7 @@ def _is_gaming_day_valid(context: CheckContext) -> bool:
     return GamingDay.from_power_up(record) == GamingDay(str(zone), hour if type(hour) is int else -1)
 
 
-def _derive_state_after_test(context: CheckContext) -> Any:
+def _derive_out_of_service_after_test(context: CheckContext) -> Any:
     """Return what a passed self-test must store about the machine being out of service.
 
     Return None (removed) if a failed self-test had put it out of service, else ABSENT_VALUE (not changed).
@@ -119,7 +119,7 @@ _START_AND_SERVICE_RULES: Final = (
         entry_declaration=integrity_entries.SELF_TEST_PASSED,
         extra_checks=(
             check_position_is_one,
-            require_stored_value("out_of_service", _derive_state_after_test),
+            require_stored_value("out_of_service", _derive_out_of_service_after_test),
         ),
     ),
     AuditRule(

@@ -146,7 +146,7 @@ class AuditRule:
         self._check_machine_state(context)
         if self.entry_declaration.settled_reservations:
             self._check_reservation(context)
-        matchers_of_template_keys = self._match_memory(context)
+        deferred_matchers = self._match_memory(context)
         for name, matcher, value in (
             ("record", self._record_matcher, transaction.record),
             ("state", self._state_matcher, self._strip_position(transaction.state, context.position)),
@@ -155,7 +155,7 @@ class AuditRule:
             ("counts", self._counts_matcher, transaction.counts),
         ):
             _match_at_name(name, matcher, value, context)
-        for key, matcher in matchers_of_template_keys:
+        for key, matcher in deferred_matchers:
             _match_at_name(
                 f"memory.{key}", matcher, context.value_before(key.format(**context.bound_values)), context
             )
@@ -237,13 +237,13 @@ class AuditRule:
         A storage key may contain a pattern name that is bound only by a later field. Return (key, matcher) for
         each such key.
         """
-        matchers_of_template_keys = []
+        deferred_matchers = []
         for key, matcher in self._state_before_patterns:
             if "{" in key:
-                matchers_of_template_keys.append((key, matcher))
+                deferred_matchers.append((key, matcher))
             else:
                 _match_at_name(f"memory.{key}", matcher, context.value_before(key), context)
-        return matchers_of_template_keys
+        return deferred_matchers
 
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Return the values that an entry stores, by storage key without the prefix of its player position.

@@ -37,7 +37,7 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
     """
     handpay = readout.handpay
     if handpay is None:
-        return Reply(bytes(_HANDPAY_REPLY_DATA_SIZE_BYTES), executes_once=True)
+        return Reply(bytes(_HANDPAY_REPLY_DATA_SIZE_BYTES), is_resent_on_repeat=True)
     level_code = (
         _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
     )
@@ -48,7 +48,8 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
         + encode_bcd(0, 2)
     )
     return Reply(
-        (data + _RESET_BY_ATTENDANT_ONLY).ljust(_HANDPAY_REPLY_DATA_SIZE_BYTES, b"\0"), executes_once=True
+        (data + _RESET_BY_ATTENDANT_ONLY).ljust(_HANDPAY_REPLY_DATA_SIZE_BYTES, b"\0"),
+        is_resent_on_repeat=True,
     )
 
 
@@ -64,11 +65,11 @@ def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 94: the host reports that the hand-pay has been paid."""
     handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if handpay is None:
-        return Reply(bytes((_NO_HANDPAY_CODE,)), executes_once=True)
+        return Reply(bytes((_NO_HANDPAY_CODE,)), is_resent_on_repeat=True)
     host.submit_event(EventType.HANDPAY_RESET_BY_HOST, Authorisation(key=host.source))
     next_handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     is_reset = next_handpay is None or next_handpay.id != handpay.id
-    return Reply(bytes((_RESET_DONE_CODE if is_reset else _UNABLE_TO_RESET_CODE,)), executes_once=True)
+    return Reply(bytes((_RESET_DONE_CODE if is_reset else _UNABLE_TO_RESET_CODE,)), is_resent_on_repeat=True)
 
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (

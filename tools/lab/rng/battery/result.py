@@ -100,7 +100,7 @@ def compute_chi_square_result(
     )
 
 
-def compute_scaled_chi_square_result(
+def build_result_from_statistic(
     test: str, detail: str, statistic: float, dof: int, outcome_count: int
 ) -> StatisticalResult:
     """Return the result for a statistic that already follows chi-square with ``dof``."""

@@ -23,7 +23,7 @@ from egm.kernel.rules import refusal_code
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import (
+from egm.progressive.enrolment_data import (
     STICK_PATH,
     CertificateDetails,
     EnrolmentAnswer,
@@ -161,9 +161,9 @@ def perform_enrolment_step(machine: Machine, event: Event) -> None:
         if step == "request":
             _write_request(machine, persons)
         elif step == "answer":
-            _record_controller_answer(machine, persons)
+            _read_controller_answer(machine, persons)
         else:
-            _store_enrolment_answer(machine, persons)
+            _put_certificate_into_use(machine, persons)
     except EnrolmentError as error:
         _record_refusal(machine, event, error.code, error.values)
     except OperatorError as error:
@@ -199,7 +199,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
     )
 
 
-def _record_controller_answer(machine: Machine, persons: list[str]) -> None:
+def _read_controller_answer(machine: Machine, persons: list[str]) -> None:
     """Read the controller's answer to the certificate request from the memory stick, check it and record it.
 
     It is not put into use yet.
@@ -234,7 +234,7 @@ def _check_answer(machine: Machine, details: CertificateDetails) -> None:
         )
 
 
-def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
+def _put_certificate_into_use(machine: Machine, persons: list[str]) -> None:
     """Put the certificate of the controller's answer into use for the link; record it and ``persons``."""
     enrolment = machine.component(EnrolmentState)
     if enrolment.pending_answer is None:

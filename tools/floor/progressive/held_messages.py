@@ -13,7 +13,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.progressive.messages import Claim, PaymentReport
 from tools.floor.progressive.frequency import is_improbable
-from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord
+from tools.floor.progressive.records import ClaimRecord, HeldMessage, LevelRecord
 from tools.floor.progressive.store import Session
 
 #: The ruling that a claim is awarded, or a payment accepted.
@@ -66,33 +66,33 @@ def format_payment_id(claim_id: str) -> str:
     return f"{claim_id}/payment"
 
 
-def hold_claim(
+def hold_message(
     session: Session, held_id: str, message: Claim | PaymentReport, hold_reason: str, time_text: str
 ) -> None:
     """Store a progressive claim or payment as held; it waits until staff rule on it."""
     content = message.model_dump(mode="json")
-    session.put_held_claim(
-        HeldClaim(claim_id=held_id, message=content, hold_reason=hold_reason, held_at=time_text)
+    session.put_held_message(
+        HeldMessage(claim_id=held_id, message=content, hold_reason=hold_reason, held_at=time_text)
     )
 
 
-def find_claim_to_rule_on(session: Session, claim_id: str) -> HeldClaim:
+def find_held_message_to_rule_on(session: Session, claim_id: str) -> HeldMessage:
     """Return the held claim or payment with this id. Raises :class:`RulingError` if none waits for a ruling."""
-    held_claim = session.find_held_claim(claim_id)
+    held_claim = session.find_held_message(claim_id)
     if held_claim is None or held_claim.ruling:
         raise RulingError(f"claim {claim_id} is not waiting for a ruling")
     return held_claim
 
 
-def rule_on_held_claim(
+def rule_on_held_message(
     session: Session, claim_id: str, ruling: str, persons: tuple[str, ...], reason: str, time_text: str
-) -> HeldClaim:
+) -> HeldMessage:
     """Store the ruling ``award`` or ``decline`` on a held claim or payment, and return the record.
 
     If the ruling is ``award``: a claim gets the amount that the level shows when the machine next repeats the
     claim; a payment is accepted, and the level bears it. Raises :class:`RulingError`.
     """
-    held_claim = find_claim_to_rule_on(session, claim_id)
+    held_claim = find_held_message_to_rule_on(session, claim_id)
     if ruling not in {RULING_AWARD, RULING_DECLINE}:
         raise RulingError(f"claim {claim_id}: a ruling is {RULING_AWARD} or {RULING_DECLINE}, not {ruling!r}")
     if len({name.strip() for name in persons} - {""}) < _RULING_PERSON_COUNT or not reason.strip():
@@ -102,7 +102,7 @@ def rule_on_held_claim(
             f"claim {claim_id}: the reason has {len(reason)} characters; at most {RULING_REASON_LENGTH_MAX}"
         )
     ruled_claim = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
-    session.put_held_claim(ruled_claim)
+    session.put_held_message(ruled_claim)
     session.record_event(
         time_text, "ruled", claim=claim_id, ruling=ruling, persons=list(persons), reason=reason
     )
