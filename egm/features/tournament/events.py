@@ -17,9 +17,9 @@ class TournamentEvent(EventName):
     REMOVE_RULES = "remove_rules"
     """Staff remove the rules of a tournament."""
     ASSIGN_MACHINE = "enter_tournament"
-    """Staff put the machine into the tournament."""
+    """Staff assign the machine to the tournament."""
     RELEASE_MACHINE = "leave_tournament"
-    """Staff take the machine out of the tournament."""
+    """Staff release the machine from the tournament."""
     SELL_ENTRY = "sell_entry"
     """An attendant sells a tournament entry."""
     VOID_ENTRY = "void_entry"
@@ -36,9 +36,9 @@ class TournamentEvent(EventName):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySaleForm(FilledForm):
-    """The form with which an attendant sells an entry to a participant, and has received the fee.
+    """The form with which an attendant sells a participant an entry; it confirms that the fee was received.
 
-    ``first_round_start`` says whether its first round starts at this position now (``here``) or ``later``.
+    ``first_round_start`` says whether the entry's first round starts at this position now (``here``) or ``later``.
     """
 
     entry_number: int = field(default=0, metadata=stored_as("entry"))

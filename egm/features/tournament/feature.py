@@ -38,16 +38,15 @@ from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.page import TournamentPage
 from egm.features.tournament.records import InstalledRules, TournamentMode
 from egm.features.tournament.rounds import (
+    assign_machine,
     end_finished_round,
     end_round,
     ending_and_reason_are_stated,
-    enter_tournament,
     entry_can_be_voided,
     entry_is_new,
     fee_matches_rules,
     first_round_may_start,
     installed_rules_describe_machine,
-    leave_tournament,
     no_round_is_played,
     no_transfer_waits,
     participant_may_buy_entry,
@@ -55,6 +54,7 @@ from egm.features.tournament.rounds import (
     prize_may_be_paid,
     record_prize_payment,
     registration_is_open,
+    release_machine,
     round_is_over,
     round_may_start,
     round_time_is_left,
@@ -120,8 +120,8 @@ _INSTALLATION_GUARDS: Final = (
     rules_are_lawful,
     rules_file_describes_machine,
 )
-#: Guards on entering the tournament.
-_ENTERING_GUARDS: Final = (
+#: Guards on assigning the machine to the tournament.
+_ASSIGNMENT_GUARDS: Final = (
     tournament_is_off,
     rules_are_installed,
     installed_rules_describe_machine,
@@ -154,7 +154,7 @@ _TOURNAMENT_FORMS: Final = (
         event=TournamentEvent.ASSIGN_MACHINE,
         permission=Permission.CONFIGURE,
         menu_section="games",
-        submission_guards=_ENTERING_GUARDS,
+        submission_guards=_ASSIGNMENT_GUARDS,
     ),
     Form(
         id="tournament_leave",
@@ -244,8 +244,8 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
         _TOURNAMENT_FORMS,
         TournamentEvent.ASSIGN_MACHINE,
         _SERVICE_MENU_STATE,
-        _ENTERING_GUARDS,
-        enter_tournament,
+        _ASSIGNMENT_GUARDS,
+        assign_machine,
         NextState.SAME,
     ),
     build_form_rule(
@@ -253,7 +253,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
         TournamentEvent.RELEASE_MACHINE,
         _SERVICE_MENU_STATE,
         (tournament_is_on, no_round_is_played),
-        leave_tournament,
+        release_machine,
         NextState.SAME,
     ),
     build_form_rule(

@@ -2,7 +2,8 @@
 
 A packet is ``command, length, payload..., crc high, crc low``: the length counts the whole packet, the CRC is
 CRC-16/MODBUS over everything before it, sent high byte first. A reply carries the command with its top bit
-set. The layout of 84 (reply to "initiate") is only known to be short: one byte here, 00 started, 01 refused.
+set. The layout of reply 84 (to "initiate") is not public, except that it is short; here it is one byte: 00 started,
+01 refused. What GAT calls an authentication is the calculation of a signature.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,7 +48,7 @@ class ReportFormat(IntEnum):
 class CalculationStatus(IntEnum):
     """Progress of the last signature calculation (bits 2-3 of the GAT status).
 
-    The only public GAT host program reads results only if it receives these values.
+    The values are those of the only public GAT host program, which reads results only if it receives them.
     """
 
     REQUESTED = 0

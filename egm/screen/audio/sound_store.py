@@ -57,14 +57,15 @@ async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tupl
 
 
 def build_game_family_name(game: GameView) -> str:
-    """Return the name of the sound family under which a game's own sounds are stored."""
+    """Return the name of the sound family under which the sounds that a game supplies are stored."""
     return f"own:{game.digest}"
 
 
 class SoundStore:
-    """A store of sounds, by cue and family: a thread has families synthesised on request; games supply sounds.
+    """A store of sounds, by cue and family.
 
-    A sound that has not been synthesised yet is silent.
+    On request, a thread lets a child process synthesise the sounds of a family. Games can add sounds of their own.
+    Until a sound is synthesised, nothing is played for it.
     """
 
     def __init__(self) -> None:
@@ -80,8 +81,8 @@ class SoundStore:
     def request_families(self, *families: str) -> None:
         """Request the synthesis of the sound families named in the arguments, in this order.
 
-        The sounds that all games share come first. The families are synthesised before those of earlier requests
-        that have not been started yet. A family that was requested before is ignored.
+        The sounds that all games share come first. A new request goes before older ones that are still waiting. A
+        family that was requested before is ignored.
         """
         new_families = [
             family
