@@ -105,7 +105,7 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
     ),
     Account("house:progressive:<level>", AccountRole.WIN, "progressive wins of a level"),
     Account("house:bonus", AccountRole.WIN, "awards of an external bonus system"),
-    Account("house:residual_win", AccountRole.WIN, "wins of residual credit that was played off"),
+    Account("house:residual_win", AccountRole.WIN, "wins of residual credit that was played"),
     Account(
         "house:refund_defect", AccountRole.WIN, "wagers returned after a defect that the player did not cause"
     ),
@@ -125,9 +125,7 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
         AccountRole.WAGER,
         "winnings staked again in the double-up, which are not coin-in",
     ),
-    Account(
-        "house:residual", AccountRole.WAGER, "residual credit removed or played off, which is not coin-in"
-    ),
+    Account("house:residual", AccountRole.WAGER, "residual credit given up or played, which is not coin-in"),
     Account("house:forfeit", AccountRole.WAGER, "credits forfeited by a player who disrupted the machine"),
     Account(
         "house:time_charge",

@@ -73,7 +73,7 @@ class JournalLocation:
             self.state_folder / DATABASE_FILE_NAME
         ]
         return any(self.storage.exists(p) for p in files) or (
-            not self.is_second_medium_missing and bool(self.create_log_copy().list_segment_starts())
+            not self.is_second_medium_missing and bool(self.open_log_copy().list_segment_starts())
         )
 
     @property
@@ -81,7 +81,7 @@ class JournalLocation:
         """Return the archive folder of each medium in use."""
         return tuple(folder / ARCHIVE_FOLDER for folder in self.media)
 
-    def create_log_copy(self) -> LogCopy:
+    def open_log_copy(self) -> LogCopy:
         """Return the journal's log (its second copy) in the second folder; it is not scanned yet."""
         return LogCopy(self.storage, self.second_folder, segment_bytes=self.segment_bytes)
 
@@ -112,7 +112,7 @@ class JournalCopies:
         self._journal_exists = journal_exists
         for folder in location.media:
             location.storage.make_folder(folder)
-        self.log = None if location.is_second_medium_missing else location.create_log_copy()
+        self.log = None if location.is_second_medium_missing else location.open_log_copy()
         """The second copy, or None while the second medium is missing."""
         self._database: WritableDatabase | None = None
         self._head_files: list[JournalHeadFile] = []

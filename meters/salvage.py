@@ -1,9 +1,12 @@
 """Reading of a journal whose copies are damaged: what can still be read, and what part of it is authenticated.
 
 Nothing here guesses and nothing is changed. Each copy is first read alone up to its first damage. Then both are
-read together: where one is damaged, the reading continues with the other. A chain of entries counts as
-one history, even if it is pieced together from both copies. Entries in only one copy, or on which the copies
-disagree, are suspect (A-06, A-28).
+read together: where one is damaged, the reading continues with the other. Entries that form one hash chain count as
+one history, whichever copy each was read from. Entries in only one copy, or on which the copies disagree, are suspect
+(A-06, A-28).
+
+An entry is readable if its copy yields it, and intact if it also continues the hash chain and (with a key) has a valid
+MAC. It is acknowledged if it was durable in both copies; the journal heads state the last such entry.
 """
 
 import hashlib
@@ -149,26 +152,25 @@ def inspect_journal(
     storage: Storage | None = None,
     create_visitor: Callable[[], VisitorT] = IgnoringVisitor,  # type: ignore[assignment]  # VisitorT is IgnoringVisitor where none is given
 ) -> JournalInspection[VisitorT]:
-    """Read each copy of a journal as far as it is intact, then both together.
+    """Read each copy of a journal as far as it is intact; if the copies agree, also read both together.
 
-    Both are read together only if the copies agree at the end of the shorter one.
-    Damage raises no error, and nothing is changed. ``create_visitor`` is called for each of these readings; the
-    visitor that it returns receives the entries.
+    Copies agree if they have the same entry at the end of the shorter one. Damage raises no error, and nothing is
+    changed. ``create_visitor`` is called for each of these readings; the visitor that it returns receives the entries.
     """
     storage = storage or DiskStorage()
     second_folder = second_folder or state_folder / SECOND_FOLDER
     key = _load_key(storage, state_folder, second_folder)
     with ExitStack() as open_files:
-        first_reader, reason = _open_first_copy(storage, state_folder, key, open_files)
+        first_reader, damage = _open_first_copy(storage, state_folder, key, open_files)
         second_reader: EntryReader = (
-            JournalLocation(storage, state_folder, second_folder).create_log_copy().iter_entries
+            JournalLocation(storage, state_folder, second_folder).open_log_copy().iter_entries
         )
         if key is not None:
             first_reader = _prepend_archive(first_reader, storage, state_folder, key)
             second_reader = _prepend_archive(second_reader, storage, second_folder, key)
-        first_copy = _replay_copies((first_reader,), create_visitor, key, reason)
+        first_copy = _replay_copies((first_reader,), create_visitor, key, damage)
         second_copy = _replay_copies((second_reader,), create_visitor, key, "")
-        copies_agree = _are_copies_in_agreement(first_reader, second_reader, first_copy, second_copy)
+        copies_agree = _do_copies_agree(first_reader, second_reader, first_copy, second_copy)
         both_copies = (
             _replay_copies((first_reader, second_reader), create_visitor, key, "")
             if copies_agree
@@ -190,24 +192,25 @@ def _open_first_copy(
 
     Entries may be readable even if something is wrong.
     """
-    reason = ""
+    damage = ""
     try:
         if key is not None:
             verify_pages(storage, state_folder, key)
-    except Exception as damage:  # noqa: BLE001 (its entries are still read, each with its own proof)
-        reason = str(damage)
+    except Exception as error:  # noqa: BLE001 (its entries are still read, each verified by itself)
+        damage = str(error)
     try:
         database = DatabaseReader.open(storage, state_folder)
-    except Exception as damage:  # noqa: BLE001 (the other copy must be read after any error)
-        return lambda _: (), str(damage)
+    except Exception as error:  # noqa: BLE001 (the other copy must be read after any error)
+        return lambda _: (), str(error)
     open_files.callback(database.close)
-    return database.iter_entries, reason
+    return database.iter_entries, damage
 
 
 def _prepend_archive(read_copy: EntryReader, storage: Storage, folder: Path, key: MachineKey) -> EntryReader:
     """Return a function that reads a medium's archive and then the copy that ``read_copy`` reads.
 
-    Archived entries have no MACs of their own; the segment's signature authenticates them.
+    Archived entries have no MACs of their own; the segment's signature authenticates them. So a MAC is computed for
+    each here, which the reader of the copies then checks like any other.
     """
 
     def read_archive_then_copy(after_sequence: int) -> Iterator[AuthenticatedEntry]:
@@ -233,11 +236,11 @@ def _replay_copies(
     copies: tuple[EntryReader, ...],
     create_visitor: Callable[[], VisitorT],
     key: MachineKey | None,
-    reason: str,
+    damage: str,
 ) -> SalvagedJournal[VisitorT]:
     """Replay the entries of these copies of the journal; where one is damaged, continue with the next one.
 
-    ``reason`` is what is already known to be wrong with the copies, or "".
+    ``damage`` is what is already known to be wrong with the copies, or "".
     """
     ledger, replay_visitor = Ledger(), create_visitor()
     unsuccessful_reads = 0  # consecutive reads of a copy that gave no new entry
@@ -245,30 +248,30 @@ def _replay_copies(
         for read_copy in copies:
             sequence_before = ledger.sequence
             try:
-                for entry in _iter_proved_entries(read_copy, ledger, key):
+                for entry in _iter_intact_entries(read_copy, ledger, key):
                     effect = ledger.compute_effect(entry.transaction)
                     ledger.apply_effect(effect, entry)
                     replay_visitor.visit(entry)
-            except Exception as damage:  # noqa: BLE001 (any error of a damaged entry ends the reading)
-                reason = reason or str(damage)
+            except Exception as error:  # noqa: BLE001 (any error of a damaged entry ends the reading)
+                damage = damage or str(error)
             unsuccessful_reads = 0 if ledger.sequence > sequence_before else unsuccessful_reads + 1
     return SalvagedJournal(
         sequence=ledger.sequence,
         head_hex=ledger.head_hex,
         meter_values=_read_meter_values(ledger),
         credits_cents=ledger.credits_cents(),
-        damage=reason,
+        damage=damage,
         ledger=ledger,
         visitor=replay_visitor,
     )
 
 
-def _iter_proved_entries(
+def _iter_intact_entries(
     read_copy: EntryReader, ledger: Ledger, key: MachineKey | None
 ) -> Iterator[StoredEntry]:
     """Yield the entries of a copy that follow the last one of ``ledger``, verifying the hash chain.
 
-    With a key the MACs are verified too. Raises :class:`JournalDamaged` at the first entry that is not proved.
+    With a key the MACs are verified too. Raises :class:`JournalDamaged` at the first entry that is not intact.
     """
     for item in read_copy(ledger.sequence):
         entry = item.entry
@@ -286,7 +289,7 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
     return read_meters(ledger).values if ledger.sequence else {}
 
 
-def _are_copies_in_agreement(
+def _do_copies_agree(
     first_reader: EntryReader,
     second_reader: EntryReader,
     first: SalvagedJournal[VisitorT],
@@ -308,7 +311,7 @@ def _load_key(storage: Storage, *folders: Path) -> MachineKey | None:
     """Return the machine's key, which verifies the journal's MACs; None if it cannot be read."""
     try:
         return MachineKey.load(storage, *folders)
-    except Exception:  # noqa: BLE001 (without a key, the hash chain is the only proof)
+    except Exception:  # noqa: BLE001 (without a key, only the hash chain can be verified)
         return None
 
 

@@ -1,8 +1,8 @@
 """The canonical meters as data: each is a sum over flows of value between accounts of the chart.
 
-Because a meter is only a pattern over the journal's transfers, its value for the machine, a position, a game, a
-paytable version, a denomination or a wager level is always a sum of the same cells (the amounts by account pair and
-dimensions), and the parts always add up to the whole.
+The journal's transfers are added up in cells, one for each pair of accounts and set of dimensions (position, game,
+paytable version, denomination, wager level). Every meter is a sum of such cells. So the meters of all games, or of all
+denominations, always add up to the machine's meter.
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Meter:
 
 #: Pattern of the accounts of players' credit.
 _ANY_CREDIT: Final = "credit:*"
-#: Name, meaning and flows of each meter of amounts paid by an attendant that ``hand_paid`` adds up.
+#: The meters of amounts paid by an attendant that add up to ``hand_paid``: name, meaning and flows.
 _HAND_PAY_METERS: Final = (
     (
         "att_cancel_credit",
@@ -70,8 +70,7 @@ _HAND_PAY_METERS: Final = (
 def _build_value_count_pairs() -> tuple[Meter, ...]:
     """Return two meters, the value and the number, for each kind of bill, voucher, transfer and bonus award."""
     meters = []
-    # The meters have the SAS and GSA names of the kinds of credit, the accounts those of this project. A voucher is a
-    # ticket.
+    # Meters use the SAS and GSA names of the kinds of credit; accounts use this project's names. A voucher is a ticket.
     kinds = {"cashable": "cashable", "promo_cashable": "nonrestricted", "promo_restricted": "restricted"}
     for name, kind in kinds.items():
         meters += [
@@ -100,9 +99,7 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter(
         "credits", "credit on the machine now", (("*", _ANY_CREDIT),), decreasing_flows=((_ANY_CREDIT, "*"),)
     ),
-    Meter(
-        "coin_in", "all wagers, excluding intermediate winnings staked again", ((_ANY_CREDIT, "house:wager"),)
-    ),
+    Meter("coin_in", "all wagers, except winnings staked in a double-up", ((_ANY_CREDIT, "house:wager"),)),
     *(
         Meter(f"coin_in.{kind}", f"wagers of {kind} credit", ((f"credit:*:{kind}", "house:wager"),))
         for kind in CREDIT_KINDS
@@ -168,10 +165,8 @@ METERS: Final[tuple[Meter, ...]] = (
         (("house:carried_over", "*"),),
     ),
     Meter("money_out", "all money paid out of the machine, by every payment method", (("*", "out:*"),)),
-    Meter("residual_removed", "residual credit removed or played off", ((_ANY_CREDIT, "house:residual"),)),
-    Meter(
-        "residual_won", "wins of residual credit that was played off", (("house:residual_win", _ANY_CREDIT),)
-    ),
+    Meter("residual_removed", "residual credit given up or played", ((_ANY_CREDIT, "house:residual"),)),
+    Meter("residual_won", "wins of residual credit that was played", (("house:residual_win", _ANY_CREDIT),)),
     Meter("refund_defect", "wagers returned after a defect", (("house:refund_defect", "*"),)),
     Meter(
         "forfeit_tamper",
@@ -189,9 +184,7 @@ METERS: Final[tuple[Meter, ...]] = (
     ),
     Meter("expired", "expired promotional credit", ((_ANY_CREDIT, "house:expired"),)),
     Meter("complement", "complements of payment, paid by hand", (("house:complement", "*"),)),
-    Meter(
-        "disputed", "disputed amounts, as staff ruled on them, paid by hand", (("*", "out:handpay_disputed"),)
-    ),
+    Meter("disputed", "disputed amounts that staff ruled to pay by hand", (("*", "out:handpay_disputed"),)),
     Meter(
         "progressive.current",
         "amount that the level shows",
@@ -249,8 +242,8 @@ METERS: Final[tuple[Meter, ...]] = (
 #: The canonical meters by name.
 METER_BY_NAME: Final = {m.name: m for m in METERS}
 
-#: Meters that count events, not flows, and that every reading shows, also at zero. Other counts of events
-#: (door.<x>.opens, fault.<code>) appear after their first event.
+#: Meters of events (not flows) that a reading always shows, also at zero. Other meters of events (door.<x>.opens,
+#: fault.<code>) appear after their first event.
 EVENT_METERS: Final = (
     "games_played",
     "games_won",

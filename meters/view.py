@@ -177,7 +177,7 @@ class JournalView:
         self, location: JournalLocation, after_sequence: int = 0
     ) -> Iterator[bytes]:
         """Yield what :meth:`iter_bodies` yields, but read from the second medium: its archive, then its log."""
-        log = location.create_log_copy()
+        log = location.open_log_copy()
         first_sequences = log.list_segment_starts()
         base = first_sequences[0] - 1 if first_sequences else 0
         for sequence, body, _ in Archive(

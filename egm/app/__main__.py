@@ -32,7 +32,7 @@ with pause_garbage_collector():  # otherwise it takes a third of the time of the
     from egm.errors import OperatorError, RestartRequested
     from egm.isolated import require_isolated_mode
     from egm.private_process import make_process_private
-    from egm.progressive.enrolment import STICK_PATH
+    from egm.progressive.enrolment_data import STICK_PATH
     from egm.record_codec import RecordError
     from egm.terminal import echo
     from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
@@ -89,7 +89,7 @@ def _run_until_stopped(
     cabinet_file: CabinetFile,
     clock: Clock,
     patience_s: float,
-    memory_stick_path: Path,
+    usb_stick_path: Path,
     *,
     requires_screen: bool,
 ) -> bool:
@@ -109,7 +109,7 @@ def _run_until_stopped(
             print_message=_print_message,
             allows_single_medium=allows_single_medium,
             requires_screen=requires_screen,
-            memory_stick_path=memory_stick_path,
+            usb_stick_path=usb_stick_path,
         )
         await process.run()
 
@@ -143,7 +143,7 @@ def _run_first_start(
     builder_file: Path,
     clock: Clock,
     additional_ports: tuple[str, ...],
-    memory_stick_path: Path,
+    usb_stick_path: Path,
 ) -> None:
     """Ask the staff for a cabinet file on the screen (the first start), then exit the process.
 
@@ -161,7 +161,7 @@ def _run_first_start(
                 builder_file,
                 clock,
                 partial(find_serial_ports, additional_ports),
-                memory_stick_path,
+                usb_stick_path,
             )
         finally:
             lock.release()
@@ -241,10 +241,10 @@ def _is_absent(file: Path) -> bool:
 )
 @click.option(
     "--stick",
-    "memory_stick_path",
+    "usb_stick_path",
     type=click.Path(path_type=Path),
     default=STICK_PATH,
-    help="The device path of the memory stick by which the machine enrols with the progressive link.",
+    help="The device path of the USB stick by which the machine enrols with the progressive link.",
 )
 @click.option(
     "--port", "additional_ports", multiple=True, help="At a first start: a further serial port to try."
@@ -255,7 +255,7 @@ def main(
     patience_s: float,
     additional_ports: tuple[str, ...],
     builder_file: Path | None,
-    memory_stick_path: Path,
+    usb_stick_path: Path,
     *,
     shows_cabinet_file_fault: bool,
     system_fault_file: Path | None,
@@ -288,7 +288,7 @@ def main(
                 builder_file or cabinet_path.with_name(CABINET_SEED_FILE_NAME),
                 clock,
                 additional_ports,
-                memory_stick_path,
+                usb_stick_path,
             )
         cabinet_file = load_cabinet(cabinet_path)
         try:
@@ -297,7 +297,7 @@ def main(
                 cabinet_file,
                 clock,
                 patience_s,
-                memory_stick_path,
+                usb_stick_path,
                 requires_screen=requires_screen,
             ):
                 sys.exit(_EXIT_CODE_RESTART)

@@ -1,7 +1,7 @@
 """Preflight check of a cabinet file: its profile, venue, games, levels, ports and files exist and fit together.
 
 :func:`egm.config.cabinet_file.load_cabinet` checks the file itself. This module checks what depends on this
-computer, its games and the jurisdiction's rules; the machine detects the same at its start, one fault at a
+computer, its games and the jurisdiction's rules; the machine detects the same at its start, one mistake at a
 time.
 """
 
@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from egm.config.cabinet_file import GAMES_MAX, CabinetFile, GameTable
 from egm.config.computer_checks import find_impossible_folders, find_missing_ports
-from egm.config.faults import ConfigFault, build_config_fault, find_similar_word
 from egm.config.levels import LevelScope
+from egm.config.mistakes import ConfigMistake, build_config_mistake, find_similar_word
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
 from egm.play.installed_games import CertificateRules, admit_games
@@ -29,47 +29,47 @@ _NOT_IN_LIBRARY_TEXT: Final = "not in the library"
 
 #: An additional check of a game in the cabinet file.
 #:
-#: It receives the game's key and table in the file and the game itself, and returns the faults.
-GameCheck: TypeAlias = Callable[[str, GameTable, Game], Iterable[ConfigFault]]
+#: It receives the game's key and table in the file and the game itself, and returns the mistakes.
+GameCheck: TypeAlias = Callable[[str, GameTable, Game], Iterable[ConfigMistake]]
 
 
-def iter_preflight_faults(
+def iter_preflight_mistakes(
     cabinet_file: CabinetFile,
     on_progress: Callable[[str], None] = lambda _: None,
     check_game: GameCheck = lambda _key, _slot, _game: (),
-) -> Iterator[ConfigFault]:
-    """Yield a fault for everything that would keep the machine from starting or from offering a game.
+) -> Iterator[ConfigMistake]:
+    """Yield a mistake for everything that would keep the machine from starting or from offering a game.
 
-    If :attr:`~egm.config.faults.ConfigFault.is_fatal` is True, the fault keeps the machine from starting at all.
+    If :attr:`~egm.config.mistakes.ConfigMistake.is_fatal` is True, the mistake keeps the machine from starting at all.
     ``on_progress`` receives each game before it is analysed, which takes some time. ``check_game`` is called
     for each game that can be checked against the jurisdiction's rules.
     """
-    yield from _iter_file_faults(cabinet_file)
+    yield from _iter_file_mistakes(cabinet_file)
     yield from find_impossible_folders(cabinet_file)
-    profile, faults = _load_profile_or_fault(cabinet_file.machine.profile)
+    profile, mistakes = _load_profile_or_mistake(cabinet_file.machine.profile)
     if profile is None:
-        yield from faults
+        yield from mistakes
         for i, game_table in enumerate(cabinet_file.games):
-            yield from _load_game_or_fault(game_table.game, f"games[{i + 1}].game")[1]
+            yield from _load_game_or_mistake(game_table.game, f"games[{i + 1}].game")[1]
         return
-    yield from _iter_venue_data_faults(cabinet_file, profile)
-    yield from _iter_position_faults(cabinet_file)
-    level_names_by_game = yield from _iter_game_faults(cabinet_file, profile, on_progress, check_game)
-    yield from _iter_level_faults(cabinet_file, level_names_by_game)
+    yield from _iter_venue_data_mistakes(cabinet_file, profile)
+    yield from _iter_position_mistakes(cabinet_file)
+    level_names_by_game = yield from _iter_game_mistakes(cabinet_file, profile, on_progress, check_game)
+    yield from _iter_level_mistakes(cabinet_file, level_names_by_game)
 
 
-def iter_unknown_profile_and_game_faults(data: Mapping[str, object]) -> Iterator[ConfigFault]:
-    """Yield a fault for each profile and game that a cabinet file names and that does not exist.
+def iter_unknown_profile_and_game_mistakes(data: Mapping[str, object]) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each profile and game that a cabinet file names and that does not exist.
 
     ``data`` is the TOML of a file that failed its own check, so it may have any shape.
     """
     profile = _get_table_or_empty(data.get("machine")).get("profile")
     if isinstance(profile, str):
-        yield from _load_profile_or_fault(profile)[1]
+        yield from _load_profile_or_mistake(profile)[1]
     game_tables = data.get("games")
     for i, game_table in enumerate(game_tables[:GAMES_MAX] if isinstance(game_tables, list) else ()):
         if isinstance(name := _get_table_or_empty(game_table).get("game"), str):
-            yield from _load_game_or_fault(name, f"games[{i + 1}].game")[1]
+            yield from _load_game_or_mistake(name, f"games[{i + 1}].game")[1]
 
 
 def _get_table_or_empty(data: object) -> Mapping[str, object]:
@@ -77,40 +77,40 @@ def _get_table_or_empty(data: object) -> Mapping[str, object]:
     return data if isinstance(data, Mapping) else {}
 
 
-def _load_profile_or_fault(name: str) -> tuple[Profile | None, list[ConfigFault]]:
-    """Return the profile with this name, or None and the fault."""
+def _load_profile_or_mistake(name: str) -> tuple[Profile | None, list[ConfigMistake]]:
+    """Return the profile with this name, or None and the mistake."""
     try:
         return load_profile(name), []
     except OperatorError as error:
         profile_ids = list_profile_ids()
         if name in profile_ids or is_path(name) or name.endswith(".toml"):
-            return None, [ConfigFault("machine.profile", str(error))]
+            return None, [ConfigMistake("machine.profile", str(error))]
         return None, [
-            build_config_fault(
+            build_config_mistake(
                 "machine.profile", f"{name}: {_NOT_IN_LIBRARY_TEXT}", *profile_ids, written_word=name
             )
         ]
 
 
-def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[ConfigFault]]:
-    """Return the game with this name or path, or None and the fault; ``key`` is the game's key in the cabinet file."""
+def _load_game_or_mistake(name: str, key: str) -> tuple[Game | None, list[ConfigMistake]]:
+    """Return the game with this name or path, or None and the mistake; ``key`` is its key in the cabinet file."""
     try:
         return load_game(name), []
     except PaytableError as error:
         if isinstance(error, UnknownNameError):
             return None, [
-                ConfigFault(
+                ConfigMistake(
                     key,
                     f"{name}: {_NOT_IN_LIBRARY_TEXT}",
                     suggestion=find_similar_word(name, list_shipped_games()),
                     is_fatal=False,
                 )
             ]
-        return None, [ConfigFault(key, str(error), is_fatal=False)]
+        return None, [ConfigMistake(key, str(error), is_fatal=False)]
 
 
-def _iter_file_faults(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
-    """Yield a fault for each port and file that the cabinet file names and that does not exist.
+def _iter_file_mistakes(cabinet_file: CabinetFile) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each port and file that the cabinet file names and that does not exist.
 
     If the files of the progressive link exist, they are also checked.
     """
@@ -134,7 +134,7 @@ def _iter_file_faults(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
         key: path for key, path in path_by_key.items() if path is not None and not path.exists()
     }
     for key, path in missing_path_by_key.items():
-        yield ConfigFault(key, f"there is no file {path}", is_fatal=False)
+        yield ConfigMistake(key, f"there is no file {path}", is_fatal=False)
     if cabinet_file.progressive_link is not None and not any(
         key.startswith("progressive_link") for key in missing_path_by_key
     ):
@@ -143,11 +143,11 @@ def _iter_file_faults(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
         try:
             check_certificates(cabinet_file.progressive_link, cabinet_file.machine.serial)
         except OperatorError as error:
-            yield ConfigFault("progressive_link.certificate", str(error), is_fatal=False)
+            yield ConfigMistake("progressive_link.certificate", str(error), is_fatal=False)
 
 
-def _iter_position_faults(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
-    """Yield a fault for each player position where no key can reset a hand-pay.
+def _iter_position_mistakes(cabinet_file: CabinetFile) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each player position where no key can reset a hand-pay.
 
     A machine with several positions also gets one for each position where no device accepts money.
     """
@@ -163,26 +163,26 @@ def _iter_position_faults(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
     for number in range(1, cabinet_file.machine.position_count + 1):
         if cabinet_file.machine.position_count > 1 and number not in positions_taking_money:
             reason = f"no device of position {number} accepts money: give one of [devices] the key position = {number}"
-            yield ConfigFault("machine.positions", reason, is_fatal=False)
+            yield ConfigMistake("machine.positions", reason, is_fatal=False)
         if cabinet_file.devices and positions_with_io_board.isdisjoint({1, number}):
             reason = f"hand-pays cannot be paid, because no I/O board has a key switch for position {number}"
-            yield ConfigFault(
+            yield ConfigMistake(
                 "devices", f"{reason}: add a board to it, or to position 1 for all positions", is_fatal=False
             )
 
 
-def _iter_venue_data_faults(cabinet_file: CabinetFile, profile: Profile) -> Iterator[ConfigFault]:
-    """Yield a fault for each item of venue data that the jurisdiction's tickets must print and the file lacks."""
+def _iter_venue_data_mistakes(cabinet_file: CabinetFile, profile: Profile) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each item of venue data that the jurisdiction's tickets must print and the file lacks."""
     try:
         load_template(profile.id).check_venue(cabinet_file.machine.venue)
     except (LocalError, OperatorError) as error:
-        yield ConfigFault("machine.licence_holder", str(error))
+        yield ConfigMistake("machine.licence_holder", str(error))
 
 
-def _iter_game_faults(
+def _iter_game_mistakes(
     cabinet_file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
-) -> Generator[ConfigFault, None, dict[str, set[str]]]:
-    """Yield a fault for each game that the machine would not offer or not accept bets on; return the games' levels.
+) -> Generator[ConfigMistake, None, dict[str, set[str]]]:
+    """Yield a mistake for each game that the machine would not offer or not accept bets on; return the games' levels.
 
     The result maps the id of each game that could be loaded, offered or not, to the ids of its progressive levels.
     """
@@ -195,19 +195,19 @@ def _iter_game_faults(
     for i, game_table in enumerate(cabinet_file.games):
         on_progress(game_table.game)
         key = f"games[{i + 1}].game"
-        game, faults = _load_game_or_fault(game_table.game, key)
-        yield from faults
+        game, mistakes = _load_game_or_mistake(game_table.game, key)
+        yield from mistakes
         if game is None:
             continue
         if game.id in first_number_by_game:
             reason = (
                 f"{game.id} is already listed, as games[{first_number_by_game[game.id]}]: list each game once"
             )
-            yield ConfigFault(key, reason, is_fatal=False)
+            yield ConfigMistake(key, reason, is_fatal=False)
             continue
         if game.rules.seats_min > cabinet_file.machine.position_count:
             reason = f"{game.id} needs at least {game.rules.seats_min} positions, but machine.positions is"
-            yield ConfigFault(
+            yield ConfigMistake(
                 key,
                 f"{reason} {cabinet_file.machine.position_count}: its bets are not accepted",
                 is_fatal=False,
@@ -224,21 +224,21 @@ def _iter_game_faults(
         )
         offered_count += not refused_games
         for refusal in refused_games:
-            yield ConfigFault(key, refusal.reason, is_fatal=False)
+            yield ConfigMistake(key, refusal.reason, is_fatal=False)
         yield from check_game(key, game_table, game)
     if not offered_count:
-        yield ConfigFault(
+        yield ConfigMistake(
             "games", "none of the listed games can be offered, so the machine would be out of service"
         )
     return level_names_by_game
 
 
-def _iter_level_faults(
+def _iter_level_mistakes(
     cabinet_file: CabinetFile, level_names_by_game: dict[str, set[str]]
-) -> Iterator[ConfigFault]:
-    """Yield a fault for each progressive level in the file whose game is not in the file or has no such level.
+) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each progressive level in the file whose game is not in the file or has no such level.
 
-    Another fault is yielded if a level needs a progressive link and the file has none.
+    Another mistake is yielded if a level needs a progressive link and the file has none.
     """
     for i, level_table in enumerate(cabinet_file.progressives):
         key = f"progressives[{i + 1}]"
@@ -246,7 +246,7 @@ def _iter_level_faults(
         if level_names is None:
             known_names = tuple(sorted(level_names_by_game))
             message = f"{level_table.game_id!r} is not among the games of this file"
-            yield ConfigFault(
+            yield ConfigMistake(
                 f"{key}.game",
                 message,
                 suggestion=find_similar_word(level_table.game_id, known_names),
@@ -256,7 +256,7 @@ def _iter_level_faults(
         elif level_table.level_name not in level_names:
             known_names = tuple(sorted(level_names))
             message = f"{level_table.game_id} has no level {level_table.level_name!r}"
-            yield ConfigFault(
+            yield ConfigMistake(
                 f"{key}.level",
                 message,
                 suggestion=find_similar_word(level_table.level_name, known_names),
@@ -268,7 +268,7 @@ def _iter_level_faults(
             and level_table.carrier == "controller"
             and cabinet_file.progressive_link is None
         ):
-            yield ConfigFault(
+            yield ConfigMistake(
                 "progressive_link",
                 f"must be given, because a controller manages {level_table.game_id} {level_table.level_name}",
             )

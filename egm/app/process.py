@@ -74,8 +74,8 @@ from egm.play.installed_games import (
 )
 from egm.play.stored_prizes import build_prize_computer_with_cache
 from egm.profiles import load_profile
-from egm.progressive.enrolling import record_certificate_at_start
-from egm.progressive.enrolment import STICK_PATH, EnrolmentStick
+from egm.progressive.enrolment_data import STICK_PATH, EnrolmentStick
+from egm.progressive.enrolment_page import record_certificate_at_start
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.progressive.pools import combine_pools
@@ -118,7 +118,7 @@ class MachineProcess:
         print_message: Callable[[str], None] = lambda _: None,
         allows_single_medium: bool = False,
         requires_screen: bool = False,
-        memory_stick_path: Path = STICK_PATH,
+        usb_stick_path: Path = STICK_PATH,
         features: Features = FEATURES,
         storage: Storage | None = None,
         release: str = _SOFTWARE_VERSION,
@@ -129,8 +129,8 @@ class MachineProcess:
         entropy sources of this computer. ``print_message`` prints a text, such as an error in the cabinet file, for
         the person who started the machine. ``allows_single_medium``: if one of the two storage media is missing, run
         all the same, but start no game and accept no money. ``requires_screen``: while no screen is connected, raise
-        a fault, so that no game is started and no money accepted. ``memory_stick_path`` is the device path of a
-        memory stick. ``storage`` gives access to the two storage media, and supplies the random bytes for keys and
+        a fault, so that no game is started and no money accepted. ``usb_stick_path`` is the device path of a
+        USB stick. ``storage`` gives access to the two storage media, and supplies the random bytes for keys and
         salts. ``release`` is the software version, which is recorded at each power-up.
         """
         self._features = features
@@ -142,7 +142,7 @@ class MachineProcess:
         self._print_message = print_message
         self._allows_single_medium = allows_single_medium
         self._requires_screen = requires_screen
-        self._memory_stick_path = memory_stick_path
+        self._usb_stick_path = usb_stick_path
         self._storage = storage or DiskStorage()
         self._release = release
         self._profile = load_profile(cabinet_file.machine.profile)
@@ -206,7 +206,7 @@ class MachineProcess:
             record_certificate_at_start(
                 self._machine,
                 certificate_folder,
-                EnrolmentStick(self._memory_stick_path),
+                EnrolmentStick(self._usb_stick_path),
                 self._cabinet_file.progressive_link,
             )
             self._verifier.verify_at_start()

@@ -1,8 +1,8 @@
 """The cabinet file: which devices and games this machine has, and where its memory is.
 
 A TOML file names the machine, its profile, its games and the device on each port. It is either valid or refused
-with every fault in it: line, key, what is wrong, what was probably meant and what is allowed
-(:mod:`egm.config.faults`). The meaning of each key is documented below its field; `make docs` generates a page
+with every mistake in it: line, key, what is wrong, what was probably meant and what is allowed
+(:mod:`egm.config.mistakes`). The meaning of each key is documented below its field; `make docs` generates a page
 from it.
 """
 
@@ -26,9 +26,9 @@ from pydantic import (
 )
 
 from egm.config.documented_fields import DocumentedFieldsMixin
-from egm.config.faults import ConfigFault, build_config_fault, build_rule_error, read_toml_file
-from egm.config.key_documentation import KNOWN_ONLY_TO_OWNER_SCHEMA_KEY
+from egm.config.key_documentation import KNOWN_ONLY_TO_OPERATOR_SCHEMA_KEY
 from egm.config.levels import LevelScope, ProgressiveLevelTable, ProgressiveLinkTable
+from egm.config.mistakes import ConfigMistake, build_config_mistake, build_model_error, read_toml_file
 from egm.config.sas_line import SasLineTable
 from egm.config.serials import Serial
 from egm.devices.catalogue import PROTOCOLS
@@ -56,9 +56,9 @@ class _CabinetTable(DocumentedFieldsMixin, BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-#: Schema extension that marks a key which only the machine's owner can fill in: its example must not remain
+#: Schema extension that marks a key which only the machine's operator can fill in: its example must not remain
 #: in a file.
-_KNOWN_ONLY_TO_OWNER_SCHEMA: Final[dict[str, JsonValue]] = {KNOWN_ONLY_TO_OWNER_SCHEMA_KEY: True}
+_KNOWN_ONLY_TO_OPERATOR_SCHEMA: Final[dict[str, JsonValue]] = {KNOWN_ONLY_TO_OPERATOR_SCHEMA_KEY: True}
 #: The most player positions of a machine.
 POSITIONS_MAX: Final = 16
 
@@ -69,18 +69,20 @@ class MachineTable(_CabinetTable):
     Serial and operator's number are permanent (Monaco art. 19.1).
     """
 
-    serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA)
+    serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_KNOWN_ONLY_TO_OPERATOR_SCHEMA)
     """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. It never changes."""
-    operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA)
+    operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_KNOWN_ONLY_TO_OPERATOR_SCHEMA)
     """The operator's number of the machine: capital letters, digits and hyphens, 24 at most."""
     profile: str = Field(examples=["quebec-vlt"])
     """The jurisdiction: the id of its profile (`egm profile list`), or the path of a profile file."""
-    site: str = Field(examples=["The house"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA)
+    site: str = Field(examples=["The house"], json_schema_extra=_KNOWN_ONLY_TO_OPERATOR_SCHEMA)
     """The venue's name, as printed on its tickets."""
-    address: str = Field("", examples=["The house's address"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA)
+    address: str = Field(
+        "", examples=["The house's address"], json_schema_extra=_KNOWN_ONLY_TO_OPERATOR_SCHEMA
+    )
     """The venue's address, if the jurisdiction's tickets print one."""
     licence_holder: str = Field(
-        "", examples=["The licence's holder"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA
+        "", examples=["The licence's holder"], json_schema_extra=_KNOWN_ONLY_TO_OPERATOR_SCHEMA
     )
     """The licence holder, if the jurisdiction's tickets name one (Québec)."""
     time_zone: str = Field("UTC", examples=["America/Toronto"])
@@ -154,11 +156,11 @@ class GameTable(_CabinetTable):
 def _check_protocol(protocol: str) -> str:
     """Return the device protocol if there is a driver for it; raise ValueError otherwise.
 
-    The check is a separate validator, so that its fault is reported together with the other faults of the file.
+    The check is a separate validator, so that its mistake is reported together with the other mistakes of the file.
     """
     if protocol not in PROTOCOLS:
-        raise build_rule_error(
-            build_config_fault(
+        raise build_model_error(
+            build_config_mistake(
                 "", f"{protocol!r} is not a known device protocol", *PROTOCOLS, written_word=protocol
             )
         )
@@ -335,31 +337,31 @@ class CabinetFile(_CabinetTable):
     def _check_consistency(self) -> "CabinetFile":
         """Return the cabinet file; raise an error with all contradictions if its parts contradict each other."""
         rules = (
-            self._find_position_faults,
-            self._find_device_faults,
-            self._find_port_faults,
-            self._find_host_line_faults,
+            self._find_position_mistakes,
+            self._find_device_mistakes,
+            self._find_port_mistakes,
+            self._find_host_line_mistakes,
         )
-        if faults := [fault for rule in rules for fault in rule()]:
-            raise build_rule_error(*faults)
+        if mistakes := [mistake for rule in rules for mistake in rule()]:
+            raise build_model_error(*mistakes)
         return self
 
-    def _find_position_faults(self) -> Iterator[ConfigFault]:
-        """Yield a fault for each setting that a machine with several player positions must not have."""
+    def _find_position_mistakes(self) -> Iterator[ConfigMistake]:
+        """Yield a mistake for each setting that a machine with several player positions must not have."""
         position_count = self.machine.position_count
         if position_count > 1 and self.host.handles_money:
-            yield build_config_fault(
+            yield build_config_mistake(
                 "machine.positions", "a host that moves money requires a machine with one position"
             )
         if position_count > 1 and any(
             level.scope is not LevelScope.STAND_ALONE for level in self.progressives
         ):
-            yield build_config_fault(
+            yield build_config_mistake(
                 "machine.positions", "a linked progressive level requires a machine with one position"
             )
 
-    def _find_device_faults(self) -> Iterator[ConfigFault]:
-        """Yield a fault for each error in the cabinet file's tables of devices.
+    def _find_device_mistakes(self) -> Iterator[ConfigMistake]:
+        """Yield a mistake for each error in the cabinet file's tables of devices.
 
         It is an error if a device serves a position that the machine does not have, is the second one of its
         kind at a position, or has coin or bill values that do not fit its channels.
@@ -371,13 +373,13 @@ class CabinetFile(_CabinetTable):
             if device.position > self.machine.position_count:
                 position_count = self.machine.position_count
                 reason = f"there is no position {device.position}: machine.positions is {position_count}"
-                yield build_config_fault(f"{table_key}.position", reason)
+                yield build_config_mistake(f"{table_key}.position", reason)
             first_name = name_by_position_and_kind.setdefault(
                 (device.position, protocol_definition.device_kind), name
             )
             if first_name != name:
                 kind = protocol_definition.device_kind.replace("_", " ")
-                yield build_config_fault(
+                yield build_config_mistake(
                     table_key,
                     f"position {device.position} already has a {kind}, devices.{first_name}; it can have one",
                 )
@@ -386,10 +388,10 @@ class CabinetFile(_CabinetTable):
                     protocol_definition.build_channel_value_table(name, device.channel_values_cents)
                 except OperatorError as error:
                     key, _, reason = str(error).partition(": ")
-                    yield build_config_fault(key, reason)
+                    yield build_config_mistake(key, reason)
 
-    def _find_port_faults(self) -> Iterator[ConfigFault]:
-        """Yield a fault for each serial port that two devices or lines use, even under different names.
+    def _find_port_mistakes(self) -> Iterator[ConfigMistake]:
+        """Yield a mistake for each serial port that two devices or lines use, even under different names.
 
         Devices on one bus may share a port.
         """
@@ -408,19 +410,21 @@ class CabinetFile(_CabinetTable):
                 port if "://" in port else os.path.realpath(port), (key, bus_position)
             )
             if first_key != key and (bus_position is None or bus_position != first_bus_position):
-                yield build_config_fault(key, f"{port} is already used by {first_key.removesuffix('.port')}")
+                yield build_config_mistake(
+                    key, f"{port} is already used by {first_key.removesuffix('.port')}"
+                )
 
-    def _find_host_line_faults(self) -> Iterator[ConfigFault]:
-        """Yield a fault if a host handles money but its line is not named or does not exist."""
+    def _find_host_line_mistakes(self) -> Iterator[ConfigMistake]:
+        """Yield a mistake if a host handles money but its line is not named or does not exist."""
         if not self.host.handles_money:
             return
         line_names = tuple(self.sas)
         if not self.host.line_name and len(line_names) != 1:
-            yield build_config_fault(
+            yield build_config_mistake(
                 "host.line", "a host handles money, so the name of its SAS line must be given", *line_names
             )
         if self.host.line_name and self.host.line_name not in line_names:
-            yield build_config_fault(
+            yield build_config_mistake(
                 "host.line",
                 f"there is no SAS line {self.host.line_name!r} in this file",
                 *line_names,
@@ -431,7 +435,7 @@ class CabinetFile(_CabinetTable):
 def load_cabinet(path: Path | None = None) -> CabinetFile:
     """Read the cabinet file ``path``; without a path, read the demonstration cabinet.
 
-    Relative paths in the file are relative to its folder. Raises OperatorError with every fault of a file that
+    Relative paths in the file are relative to its folder. Raises OperatorError with every mistake of a file that
     cannot be used.
     """
     path = path or DEFAULT_CABINET

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.config.cabinet_file import SIMULATED_PORT_NAMES, CabinetFile
-from egm.config.faults import ConfigFault
+from egm.config.mistakes import ConfigMistake
 
 #: Errors which mean that a file does not exist.
 _FILE_ABSENT_ERRNOS: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
@@ -28,8 +28,8 @@ def find_stable_port_name(port: str) -> str:
     return port
 
 
-def find_missing_ports(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
-    """Yield a fault for each port in the cabinet file that does not exist, or is not a serial port.
+def find_missing_ports(cabinet_file: CabinetFile) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each port in the cabinet file that does not exist, or is not a serial port.
 
     Neither prevents the start. The device or line on a missing port is used as soon as the port exists.
     """
@@ -44,12 +44,12 @@ def find_missing_ports(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
                 if error.errno in _FILE_ABSENT_ERRNOS
                 else f"{port}: {error.strerror}"
             )
-            yield ConfigFault(
+            yield ConfigMistake(
                 key, f"{reason}; the machine waits for the device", is_fatal=False, is_retried_later=True
             )
         else:
             if not _is_terminal(file_status):
-                yield ConfigFault(key, f"{port} is not a serial port", is_fatal=False)
+                yield ConfigMistake(key, f"{port} is not a serial port", is_fatal=False)
 
 
 def _is_terminal(file_status: os.stat_result) -> bool:
@@ -74,15 +74,15 @@ def _iter_memory_folders(cabinet_file: CabinetFile) -> Iterator[tuple[str, Path]
             yield key, folder
 
 
-def find_impossible_folders(cabinet_file: CabinetFile) -> Iterator[ConfigFault]:
-    """Yield a fault for each folder of the machine's memory that cannot be created; each prevents the start."""
+def find_impossible_folders(cabinet_file: CabinetFile) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each folder of the machine's memory that cannot be created; each prevents the start."""
     for key, folder in _iter_memory_folders(cabinet_file):
         if reason := _find_folder_error(folder):
-            yield ConfigFault(f"memory.{key}", f"{folder} cannot be created: {reason}")
+            yield ConfigMistake(f"memory.{key}", f"{folder} cannot be created: {reason}")
 
 
-def find_shared_folders(cabinet_file: CabinetFile, state_folder: Path) -> Iterator[ConfigFault]:
-    """Yield a fault for each folder that the cabinet file states for two parts of the machine's memory.
+def find_shared_folders(cabinet_file: CabinetFile, state_folder: Path) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each folder that the cabinet file states for two parts of the machine's memory.
 
     The parts are the copies and the archives; all must have different folders. ``state_folder`` is the folder of the
     first copy.
@@ -92,7 +92,7 @@ def find_shared_folders(cabinet_file: CabinetFile, state_folder: Path) -> Iterat
         user = user_by_folder.setdefault(folder.resolve(), f"memory.{key}'s")
         if user != f"memory.{key}'s":
             reason = f"{folder} is already {user} folder: name another one, on a medium of its own"
-            yield ConfigFault(f"memory.{key}", reason)
+            yield ConfigMistake(f"memory.{key}", reason)
 
 
 def _find_folder_error(folder: Path) -> str | None:

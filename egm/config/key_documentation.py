@@ -8,8 +8,8 @@ from pydantic.json_schema import JsonSchemaValue
 
 #: Longest table that is written out in full, in characters; a longer one is abbreviated.
 _DEFAULT_TABLE_CHARACTERS_MAX: Final = 40
-#: Marks a key of a schema that only the machine's owner can fill in.
-KNOWN_ONLY_TO_OWNER_SCHEMA_KEY: Final = "x-owners"
+#: Marks a key of a schema that only the machine's operator can fill in.
+KNOWN_ONLY_TO_OPERATOR_SCHEMA_KEY: Final = "x-owners"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class KeyDocumentation:
     """The default value as TOML; None for a required key."""
     meaning: str
     example: str = ""
-    must_be_given_by_owner: bool = False
-    """Whether only the machine's owner can give the value, such as a serial number, so that an example is wrong."""
+    must_be_given_by_operator: bool = False
+    """Whether only the machine's operator can give the value, such as a serial number, so that an example is wrong."""
 
 
 def build_key_documentation(
@@ -38,14 +38,14 @@ def build_key_documentation(
     meaning = " ".join(str(schema_part.get("description", "")).split())
     examples = schema_part.get("examples") or [None]
     example = "" if examples[0] is None else format_toml(examples[0])
-    must_be_given_by_owner = schema_part.get(KNOWN_ONLY_TO_OWNER_SCHEMA_KEY, False)
+    must_be_given_by_operator = schema_part.get(KNOWN_ONLY_TO_OPERATOR_SCHEMA_KEY, False)
     return KeyDocumentation(
         f"{prefix}{name}",
         describe_kind(file_schema, schema_part),
         default,
         meaning,
         example,
-        must_be_given_by_owner=must_be_given_by_owner,
+        must_be_given_by_operator=must_be_given_by_operator,
     )
 
 

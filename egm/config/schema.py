@@ -1,4 +1,4 @@
-"""The JSON Schema of the cabinet file, for editors, and the documentation of every key."""
+"""The JSON Schema of the cabinet file, the documentation of every key, and the search for example values."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pydantic.json_schema import JsonSchemaValue
 
 from egm.config.cabinet_file import CabinetFile
-from egm.config.faults import ConfigFault
 from egm.config.key_documentation import (
     KeyDocumentation,
     build_key_documentation,
     format_toml,
     resolve_reference,
 )
+from egm.config.mistakes import ConfigMistake
 
 
 def build_schema() -> JsonSchemaValue:
@@ -58,10 +58,10 @@ def iter_cabinet_file_tables() -> Iterator[TableDocumentation]:
         yield TableDocumentation(header, meaning, name in file_schema["required"], keys)
 
 
-def find_unchanged_example_values(cabinet_file_data: Mapping[str, object]) -> Iterator[ConfigFault]:
-    """Yield a fault for each key that still has the example value of a new file.
+def find_unchanged_example_values(cabinet_file_data: Mapping[str, object]) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each key that still has the example value of a new file.
 
-    Only those keys are checked whose values nobody but the machine's owner knows, such as the serial number.
+    Only keys are checked whose values only the machine's operator knows, such as the serial number.
     """
     for table_documentation in iter_cabinet_file_tables():
         table_name = table_documentation.header.strip("[]")
@@ -69,8 +69,8 @@ def find_unchanged_example_values(cabinet_file_data: Mapping[str, object]) -> It
         if not isinstance(table, Mapping):
             continue
         for key in table_documentation.keys:
-            if key.must_be_given_by_owner and format_toml(table.get(key.name)) == key.example:
-                fault_text = "still has the example value of a new file: enter your own"
-                yield ConfigFault(
-                    f"{table_name}.{key.name}", fault_text, is_fatal=False, is_warning_only=True
+            if key.must_be_given_by_operator and format_toml(table.get(key.name)) == key.example:
+                mistake_text = "still has the example value of a new file: enter your own"
+                yield ConfigMistake(
+                    f"{table_name}.{key.name}", mistake_text, is_fatal=False, is_warning_only=True
                 )

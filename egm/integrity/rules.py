@@ -29,7 +29,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
-    STATES_FOR_ANSWERING_SERVICE_CALLS,
+    STATES_FOR_ATTENDANT_KEY,
     STATES_WITH_STAFF_AT_WORK,
     single_state,
 )
@@ -75,7 +75,7 @@ INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ a generator that has failed
     Rule(
         EventType.KEY_TURNED,
-        STATES_FOR_ANSWERING_SERVICE_CALLS,
+        STATES_FOR_ATTENDANT_KEY,
         (self_test_or_generator_has_failed, key_may_act_without_sign_in),
         (restart_generator,),
         NextState.DERIVED,

@@ -35,8 +35,8 @@ STATES_FOR_RULINGS: Final = frozenset({State.SERVICE_MENU, State.HANDPAY, State.
 STATES_FOR_PRIZE_RULINGS: Final = STATES_FOR_RULINGS | {State.AWAITING_AWARD}
 #: The states in which credits can be paid out: a machine that cannot play still owes the player.
 STATES_FOR_CASH_OUT: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
-#: The states in which the attendant's key answers service calls.
-STATES_FOR_ANSWERING_SERVICE_CALLS: Final = STATES_FOR_CASH_OUT | {State.SERVICE_MENU, State.TOURNAMENT}
+#: The states in which the attendant's key answers a service call, or restarts a generator that has failed.
+STATES_FOR_ATTENDANT_KEY: Final = STATES_FOR_CASH_OUT | {State.SERVICE_MENU, State.TOURNAMENT}
 #: The states in which turning the attendant's key asks for identification.
 STATES_ASKING_FOR_IDENTIFICATION: Final = STATES_FOR_CASH_OUT | {State.TILT, State.TOURNAMENT}
 #: The states in which a game is shown or waits for its award.
@@ -62,7 +62,7 @@ STATE_SET_NAMES: Final[Mapping[frozenset[State], str]] = {
     STATES_FOR_RULINGS: "ruling",
     STATES_FOR_PRIZE_RULINGS: "ruling on prizes",
     STATES_FOR_CASH_OUT: "payable",
-    STATES_FOR_ANSWERING_SERVICE_CALLS: "on call",
+    STATES_FOR_ATTENDANT_KEY: "on call",
     STATES_ASKING_FOR_IDENTIFICATION: "challenged",
     STATES_SHOWING_OUTCOME: "showing",
     STATES_TAKING_TICKETS: "taking tickets",

@@ -136,7 +136,7 @@ def read_recorded_roster(folder: Path, second_folder: Path | None = None) -> Rec
         with contextlib.closing(database):
             _collect_roster_states(roster_states, database.iter_entries(), key)
     with contextlib.suppress(JournalError):
-        _collect_roster_states(roster_states, location.create_log_copy().iter_entries(), key)
+        _collect_roster_states(roster_states, location.open_log_copy().iter_entries(), key)
     return max(roster_states, key=lambda roster_state: roster_state.last_change_number)
 
 

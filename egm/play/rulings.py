@@ -15,7 +15,7 @@ from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game,
 from egm.play.records.wheel import read_recorded_number
 from egm.play.rounds import can_collect_win_without_draw, generator_is_in_service, is_waiting_for_wheel
 from egm.play.shared_round import is_next_step_recorded, is_round_void
-from egm.play.stepped_game import list_decided_bets, try_replay_game
+from egm.play.stepped_game import list_settled_bets_of_open_game, try_replay_game
 from egm.play.void_rule import OpenGameState, Ruling, reason_void_is_refused
 from egm.progressive import game_levels
 from egm.staff.events import RulingForm, are_texts_filled_in
@@ -132,7 +132,7 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
     game = find_open_game(machine)
     if game is None:
         return
-    decided_bets = list_decided_bets(try_replay_game(machine, game))
+    decided_bets = list_settled_bets_of_open_game(try_replay_game(machine, game))
     undecided_transfers, settling_transfers = _build_settling_transfers(machine, game, decided_bets)
     refunds = undecided_transfers if is_refunded else ()
     refund_cents = sum(transfer.amount_cents for transfer in refunds)

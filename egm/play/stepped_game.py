@@ -31,16 +31,16 @@ from paytables import (
 
 
 class _StepRandomSource:
-    """The source of a game's random numbers: it draws each from the source of the game's current step.
+    """Passes each draw of a game on to the draw source of the game's current step.
 
-    In a replay that source returns the recorded numbers.
+    In a replay, that draw source returns the recorded numbers.
     """
 
     def __init__(self) -> None:
         self.current_source: DrawSource | None = None
 
     def below(self, bound: int, purpose: str) -> int:
-        """Return a random number from 0 to ``bound`` - 1 from the generator of the game's current step."""
+        """Return a random number from 0 to ``bound`` - 1 from the draw source of the game's current step."""
         if self.current_source is None:
             raise GameDefectiveError("a game drew a random number outside its steps")
         return self.current_source.below(bound, purpose)
@@ -52,7 +52,7 @@ class SteppedGame:
     def __init__(self, game: Game, wager: Wager, table: JSON = None, *, builds_prompts: bool = True) -> None:
         """Start the game; ``table`` is the state of its table before the game, or None for the initial state.
 
-        Without ``builds_prompts``, decisions lack what only a player needs, such as the advice.
+        Without ``builds_prompts``, decisions contain nothing that only a player needs, such as the advice.
         """
         self.game = game if table is None else game.with_table_state(table)
         self._random_source = _StepRandomSource()
@@ -137,11 +137,11 @@ def try_replay_game(machine: Machine, game: GameRecord) -> SteppedGame | None:
     return None
 
 
-def list_decided_bets(stepped_game: SteppedGame | None) -> tuple[Settlement, ...]:
-    """Return the bets that an undecided game has already settled and that stay settled if the game is declared void.
+def list_settled_bets_of_open_game(stepped_game: SteppedGame | None) -> tuple[Settlement, ...]:
+    """Return the bets that an open game has already settled and that stay settled if the game is declared void.
 
-    Left out are wagers that are settled only as a whole at the end, and spots with bets from earlier rounds,
-    because those bets remain on the table.
+    Two kinds of bet are left out: wagers that are settled only as a whole at the end, and bets on spots with standing
+    bets of earlier rounds, because those remain on the table. After the outcome, nothing is returned.
     """
     if stepped_game is None or stepped_game.outcome is not None:
         return ()
@@ -165,7 +165,7 @@ def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
     outcomes = [outcome for _, outcome in list_answers_without_draw(definition, game) if outcome is not None]
     if not outcomes:
         return False
-    settled_bets = list_decided_bets(replay_game(definition, game))
+    settled_bets = list_settled_bets_of_open_game(replay_game(definition, game))
     settled_credits = sum(
         settlement.credits for settlement in settled_bets if not settlement.is_stake_returned
     )

@@ -28,7 +28,7 @@ from pydantic import (
 )
 
 from egm.config.documented_fields import DocumentedFieldsMixin
-from egm.config.faults import read_toml
+from egm.config.mistakes import read_toml
 from egm.errors import OperatorError
 from egm.people import Permission
 from meters.table import METER_BY_NAME, MeterUnit
@@ -608,7 +608,7 @@ def list_profile_ids() -> tuple[str, ...]:
 def load_profile(id_or_path: str | Path) -> Profile:
     """Load a jurisdiction's profile by its id, or from an operator's own file (:mod:`paytables.source`).
 
-    Raises OperatorError if it is missing or invalid; the text has every fault with file, line, key and reason.
+    Raises OperatorError if it is missing or invalid; the text has every mistake with file, line, key and reason.
     """
     try:
         source = read(id_or_path, _PROFILES_FOLDER)
@@ -620,8 +620,8 @@ def load_profile(id_or_path: str | Path) -> Profile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise OperatorError(f"{file}: {describe_toml_error(error)}") from None
     except ValidationError:
-        _, faults = read_toml(source.data.decode(), Profile)
-        raise OperatorError("\n".join(f"{file}: {fault}" for fault in faults)) from None
+        _, mistakes = read_toml(source.data.decode(), Profile)
+        raise OperatorError("\n".join(f"{file}: {mistake}" for mistake in mistakes)) from None
 
 
 @lru_cache(maxsize=16)

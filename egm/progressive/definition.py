@@ -14,8 +14,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from egm.config.faults import read_toml
 from egm.config.levels import LevelId, LevelScope
+from egm.config.mistakes import read_toml
 from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.progressive.level import LevelTerms, LevelTermsError
@@ -115,9 +115,9 @@ def read_levels(source: SourceFile) -> tuple[LevelDefinition, ...]:
     A relative path of a game in the file is relative to the file's folder.
     """
     data = _parse_level_file(source)
-    _, faults = read_toml(source.data.decode(), _LevelFile)
-    if faults:
-        raise LevelFileError("\n".join(f"level file {source.path}: {fault}" for fault in faults))
+    _, mistakes = read_toml(source.data.decode(), _LevelFile)
+    if mistakes:
+        raise LevelFileError("\n".join(f"level file {source.path}: {mistake}" for mistake in mistakes))
     for level_table, game_path in _iter_level_tables_with_game_paths(data):
         level_table["game"] = str(source.path.parent / game_path)
     return create_levels(data, str(source.path))
@@ -163,8 +163,8 @@ def create_levels(level_file_data: Mapping[str, object], file_name: str) -> tupl
     except ValidationError as error:
         first_error = error.errors(include_url=False)[0]
         location = ".".join(str(part) for part in first_error["loc"]) or "level"
-        fault = describe_wrong_value(first_error["msg"], first_error["input"])
-        raise LevelFileError(f"level file {file_name}: {location}: {fault}") from None
+        mistake = describe_wrong_value(first_error["msg"], first_error["input"])
+        raise LevelFileError(f"level file {file_name}: {location}: {mistake}") from None
     level_by_id: dict[str, LevelDefinition] = {}
     for table_index, level_table in enumerate(level_tables):
         location = f"level file {file_name}: level.{table_index} ({level_table.id})"

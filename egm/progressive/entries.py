@@ -332,7 +332,7 @@ class BroadcastAmountFell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolmentRequested:
-    """The machine's request for a link certificate was written to a memory stick."""
+    """The machine's request for a link certificate was written to a USB stick."""
 
     key_digest: str = field(metadata=stored_as("key"))
     """The digest of the public key in the request."""

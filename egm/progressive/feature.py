@@ -8,8 +8,8 @@ from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.progressive import entries, game_levels, level_views
 from egm.progressive.broadcast import create_broadcasts
-from egm.progressive.enrolling import ENROLMENT_FORMS
-from egm.progressive.enrolling import MENU_ITEMS as LINK_PAGES
+from egm.progressive.enrolment_page import ENROLMENT_FORMS
+from egm.progressive.enrolment_page import MENU_ITEMS as LINK_PAGES
 from egm.progressive.entries import CertificateInUse
 from egm.progressive.events import PAYLOAD_CLASS_BY_EVENT
 from egm.progressive.forms import PROGRESSIVE_FORMS

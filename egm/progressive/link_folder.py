@@ -24,7 +24,12 @@ from cryptography.hazmat.primitives.serialization import (
 
 from egm.errors import OperatorError
 from egm.progressive.certificates import convert_read_errors
-from egm.progressive.enrolment import CertificateDetails, EnrolmentAnswer, EnrolmentError, compute_key_digest
+from egm.progressive.enrolment_data import (
+    CertificateDetails,
+    EnrolmentAnswer,
+    EnrolmentError,
+    compute_key_digest,
+)
 from egm.secret_files import (
     find_medium_failure_code,
     replace_private_file,

@@ -11,7 +11,7 @@ from egm.kernel.states import (
     STATES_WITH_STAFF_AT_WORK,
     single_state,
 )
-from egm.progressive.enrolling import (
+from egm.progressive.enrolment_page import (
     ENROLMENT_FORMS,
     link_files_are_in_machine_folder,
     perform_enrolment_step,

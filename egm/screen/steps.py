@@ -1,7 +1,8 @@
 """Steps of an outcome: hold-and-spin, picks, wheels, Keno draws, double-up and tables.
 
 They are read from the display data of the outcome (JSON made by ``paytables``). A spin of reels is a step too
-(:class:`egm.screen.outcome.ReelSpin`).
+(:class:`egm.screen.outcome.ReelSpin`). ``stage`` is the stage of a reel game to which a step belongs, or the kind of a
+step outside reel games.
 """
 
 from collections.abc import Mapping, Sequence
@@ -98,7 +99,7 @@ class DoubleUpStep:
     """The cards drawn in the rounds before this one."""
 
 
-#: A part of a published display, as JSON.
+#: A part of an outcome's display data, as JSON.
 DisplayData = Mapping[str, Any]
 
 
@@ -130,8 +131,8 @@ def read_steps(
 ) -> tuple[DisplayStep, ...]:
     """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`.
 
-    ``is_continued`` says that earlier steps of the same table round were already presented. If it is false and there
-    are no ``cues``, a step of a table has cues that lead to its state.
+    ``is_continued`` says that earlier steps of the same table round were already presented. Otherwise, a table step
+    without ``cues`` gets default cues that lead to its state.
     """
     try:
         if display.get("kind") == "table":
@@ -157,7 +158,7 @@ def _read_table_step(
 
     Raises one of the errors that :func:`read_steps` handles if the data lack what the scenes draw.
     """
-    for hand in display.get("hands", ()):
+    for hand in display.get("hands", ()):  # These expressions only raise an error if the data are incomplete.
         str(hand["id"]), [str(card) for card in hand["cards"]]
     [int(die) for die in display.get("dice", ())]
     credits_ = sum(int(settlement["credits"]) for settlement in settlements)
@@ -196,6 +197,7 @@ def _read_step(reel_data_by_stage: Mapping[str, ReelData], step_data: Mapping[st
         opened_boxes = tuple((int(box["box"]), _read_award(box, pay_factor)) for box in step_data["opened"])
         return PickStep(stage, int(step_data["boxes"]), opened_boxes, credits_)
     if "parts" in step_data:
+        # A game of the wheel family states no bet level: its segments already have the pays for the stakes made.
         segments = _read_awards(step_data["parts"], pay_factor if "level" in step_data else 1)
         winning_index = int(step_data["part"])
         if not 0 <= winning_index < len(segments):

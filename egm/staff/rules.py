@@ -9,7 +9,7 @@ from egm.kernel.states import (
     STATES_AFTER_BOOT,
     STATES_AFTER_SELF_TEST,
     STATES_ASKING_FOR_IDENTIFICATION,
-    STATES_FOR_ANSWERING_SERVICE_CALLS,
+    STATES_FOR_ATTENDANT_KEY,
     STATES_FOR_RULINGS,
     STATES_FOR_SERVICE_MENU,
     STATES_WITH_STAFF_AT_WORK,
@@ -65,7 +65,7 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.KEY_SWITCH_CHANGED, STATES_AFTER_BOOT, (), (record_key_turn,)),
     Rule(
         EventType.KEY_TURNED,
-        STATES_FOR_ANSWERING_SERVICE_CALLS,
+        STATES_FOR_ATTENDANT_KEY,
         (key_may_act_without_sign_in,),
         (answer_service_call, show_fault_cannot_be_cleared),
         NextState.DERIVED,

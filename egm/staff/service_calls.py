@@ -1,4 +1,8 @@
-"""Service calls: the player switches the candle (tower light) on; an attendant at the machine answers the call."""
+"""Service calls, by which the player switches the candle (tower light) on, and the attendant key that ends them.
+
+An attendant at the machine answers the call with the key. If a fault is active that the key cannot clear, the key
+shows a notice.
+"""
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event

@@ -1,6 +1,6 @@
 """Random numbers for games: drawn one at a time, recorded, and replayed from the record.
 
-Draws that several families use are implemented here once: dice, one of the remaining pieces, a weighted
+Draws that several families use are implemented here once: dice, one of the remaining cards or balls, a weighted
 choice. A laboratory tests these functions (:mod:`tools.lab.rng.outcomes`), so a family with its own code for
 the same draw would be outside that test.
 """
@@ -47,10 +47,7 @@ def draw_weighted_index(draw: DrawSource, weights: Sequence[int], purpose: str) 
 
 @dataclass(slots=True)
 class RecordingDrawSource:
-    """A source of random numbers that draws from another source and records each number.
-
-    ``records`` has one ``(bound, value, purpose)`` for each number.
-    """
+    """A source of random numbers that draws from another source and records each number."""
 
     source: DrawSource
     """The source of the numbers."""

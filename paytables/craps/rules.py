@@ -132,7 +132,7 @@ class CrapsRules(TableRules):
         requires that the shooter leaves it (``shooter_keeps``).
         """
         must_leave = (
-            spot_rules.bet.must_shooter_keep_minimum
+            spot_rules.bet.requires_shooter_minimum
             and seat == self.state.shooter
             and self.state.point is not None
         )

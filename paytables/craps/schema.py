@@ -43,10 +43,10 @@ class CrapsCommission(StrictTable):
 class CrapsBet(StrictTable):
     """A bet of the craps layout.
 
-    ``right`` wins with its number and loses with 7, ``wrong`` the other way round. ``hard`` wins with a
-    double, and loses with 7 or with the same total without a double. ``throw`` is decided by the total of one
-    throw, ``hop`` by its two dice. All except ``throw`` and the line bets have a spot for each key of
-    ``pays``; the odds of pass and don't pass have one spot, whose pay is that of the point.
+    ``right`` (place and buy bets) wins with its number and loses with 7; ``wrong`` (lay bets) the other way round.
+    ``hard`` wins with a double, and loses with 7 or with the same total without a double. ``throw`` is decided by the
+    total of one throw, ``hop`` by its two dice. Line bets, ``throw``, and the odds of pass and don't pass have one
+    spot; every other bet has one spot for each key of ``pays``. The odds of pass and don't pass pay by the point.
     """
 
     id: Identifier
@@ -81,7 +81,7 @@ class CrapsBet(StrictTable):
         default=False, description="don't come: may lie without playing ('no action')", alias="waits"
     )
     """For don't come: whether it may lie on the table without being in action."""
-    must_shooter_keep_minimum: bool = Field(
+    requires_shooter_minimum: bool = Field(
         default=False,
         description="don't pass: the shooter must leave the minimum bet until it is decided",
         alias="shooter_keeps",
@@ -96,7 +96,9 @@ class CrapsBet(StrictTable):
         keys = _PAY_KEYS_BY_BET_KIND[self.kind]
         for key in (*self.odds_by_result, *self.multiple_max_by_number):
             if key not in keys:
-                raise ValueError(f"{self.kind} pays on {', '.join(keys) or 'nothing named'}; not on {key!r}")
+                raise ValueError(
+                    f"a bet of kind {self.kind} has the keys {', '.join(keys) or '(none)'}; found {key!r}"
+                )
         if bool(keys) != bool(self.odds_by_result):
             raise ValueError(
                 f"pays: a bet of kind {self.kind} "
@@ -108,7 +110,7 @@ class CrapsBet(StrictTable):
             "off": (self.is_off_on_come_out, ("odds", "right", "wrong", "hard")),
             "put": (self.allows_put_bets, ("pass",)),
             "waits": (self.can_wait, ("dontcome",)),
-            "shooter_keeps": (self.must_shooter_keep_minimum, ("dontpass",)),
+            "shooter_keeps": (self.requires_shooter_minimum, ("dontpass",)),
             "commission": (self.commission, ("right", "wrong")),
         }
         for key, (value, kinds) in value_and_kinds_by_key.items():
@@ -131,7 +133,7 @@ class CrapsStrategy(StrictTable):
     credits_by_bet: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)] = Field(alias="keep")
     """The bets that the player keeps on the table, in credits by bet: each is placed again whenever it is gone."""
     number_bets_max: Annotated[int, Field(strict=True, ge=1, le=6)] = Field(default=6, alias="points")
-    """How many come (or don't come) bets are on numbers when the player stops placing more."""
+    """The largest number of come (or don't come) bets that the player has on numbers at the same time."""
     takes_maximum_odds: bool = Field(default=False, alias="odds")
     """Whether the maximum odds are placed behind every line bet."""
 
@@ -161,7 +163,7 @@ class CrapsDefinition(TableDefinition):
 def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
     """Return, by language, a text on what a craps bet pays, or None if its odds alone are enough.
 
-    The text states a commission, or the several pays of one throw.
+    The text states a commission, or the different pays of a one-throw bet.
     """
     if bet.kind == "throw" and len(set(bet.odds_by_result.values())) > 1:
         return {code: _format_pays(bet, code) for code in ("en", "fr")}
@@ -179,7 +181,7 @@ def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
 def _format_pays(bet: CrapsBet, language: str) -> str:
     """Return a bet's pays as text such as ``2 to 1 (4, 10); 3 to 2 (5, 9)``.
 
-    Numbers are left out if a bet of one throw has one pay.
+    Numbers are left out if a one-throw bet pays the same on all its numbers.
     """
     numbers_by_pay: dict[str, list[str]] = {}
     for key, odds in bet.odds_by_result.items():

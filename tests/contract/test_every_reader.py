@@ -22,8 +22,8 @@ import tools.floor
 from egm.app.bench import DeviceSimulator
 from egm.app.wiring import build_event_from_intent
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile
-from egm.config.faults import read_toml
 from egm.config.levels import LevelScope
+from egm.config.mistakes import read_toml
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, Hello, encode_message
 from egm.kernel.services import MachineContext
@@ -33,7 +33,7 @@ from egm.links.screen.start_up_activity import StartUpActivity
 from egm.links.screen.start_up_activity import read_start_up_activity as read_starting
 from egm.profiles import load_profile
 from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate, create_levels
-from egm.progressive.enrolment import EnrolmentStick
+from egm.progressive.enrolment_data import EnrolmentStick
 from egm.progressive.level import LevelTerms
 from egm.progressive.link_service import ProgressiveLinkService
 from egm.progressive.messages import EnrolmentRequest
@@ -461,11 +461,11 @@ READERS = {
     bench: ("egm/app/bench.py",),
     devices: (),
     host_line: (),
-    cabinet_file: ("egm/config/faults.py",),
+    cabinet_file: ("egm/config/mistakes.py",),
     profile: ("egm/profiles/profile.py",),
     level_file: ("egm/progressive/definition.py",),
     game_text: (),
-    stick: ("egm/progressive/enrolment.py",),
+    stick: ("egm/progressive/enrolment_data.py",),
     starting_file: ("egm/links/screen/start_up_activity.py",),
     staff_form: (),
 }

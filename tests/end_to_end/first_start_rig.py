@@ -31,7 +31,7 @@ from egm.integrity.signed_file import compute_cabinet_file_digest
 from egm.kernel.events import State
 from egm.people import Permission, Person, Role, Roster
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, read_request
+from egm.progressive.enrolment_data import EnrolmentStick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.service_menu import build_pin
 from meters import open_view
@@ -80,7 +80,7 @@ class Setting:
                 required_permission=Permission.CONFIGURE,
                 state_folder=self.state,
                 cabinet_file_path=self.file,
-                cabinet_file_faults=(),
+                cabinet_file_mistakes=(),
             ),
             draft,
         )

@@ -27,7 +27,7 @@ from egm.integrity.signed_file import compute_cabinet_file_digest
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode_message
 from egm.people import Role, Roster
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, create_request, read_request
+from egm.progressive.enrolment_data import EnrolmentStick, compute_key_digest, create_request, read_request
 from egm.testing.service_menu import iter_page_texts, translate_text
 from meters import Journal, Transaction, open_view
 from tools.cli import main

@@ -25,7 +25,7 @@ from egm.progressive.topics import build_uplink_topic
 from meters import JournalError, open_view
 from paytables import load_game
 from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
-from tools.floor.progressive.opening import open_controller
+from tools.floor.progressive.store_option import open_controller
 
 try:
     find_mosquitto()

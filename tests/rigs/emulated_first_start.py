@@ -17,7 +17,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
 from egm.kernel.service_pages import ServicePage
-from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, read_request
+from egm.progressive.enrolment_data import EnrolmentStick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from tools.floor.progressive.certificates import answer_request, make_authority

@@ -1,4 +1,4 @@
-"""The check of residual credit played off: the result must follow from the recorded draw.
+"""The check of residual credit that was played: the result must follow from the recorded draw.
 
 Residual credit is credit that is less than the smallest stake. The player may stake it for a chance of a whole
 stake.
@@ -14,7 +14,7 @@ from tools.audit.records import read_record
 
 
 def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEntry, str], None]) -> None:
-    """Check an entry that records residual credit played off for a chance of a larger amount.
+    """Check an entry that records residual credit played for a chance of a larger amount.
 
     ``report_finding`` is called if the stake, the draw and the win do not agree, or if the record cannot be read.
     Other entries are ignored.

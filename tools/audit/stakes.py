@@ -30,7 +30,7 @@ from egm.play.records.tables import (
     find_table_keys,
     join_table_state,
 )
-from egm.play.stepped_game import SteppedGame, list_decided_bets
+from egm.play.stepped_game import SteppedGame, list_settled_bets_of_open_game
 from egm.play.void_rule import Ruling
 from egm.record_codec import RecordError, from_json, to_json
 from meters import StoredEntry
@@ -458,7 +458,7 @@ class StakeAudit:
             self._compare_table(end_entry, table_key, self._tables.get(table_key))
         denomination_cents, stakes = start_record.denomination_cents, list_stakes(entries, start_record)
         self._stake_return_entries.pop(start_record.play_id, None)
-        decided_bets = list_decided_bets(conversation)
+        decided_bets = list_settled_bets_of_open_game(conversation)
         if list(map(_drop_pay_row_mark, void_record.settlements)) != [
             _drop_pay_row_mark(settlement.to_json()) for settlement in decided_bets
         ]:

@@ -150,10 +150,10 @@ class TournamentAudit:
             self._tournament = self._read_carried_rules()
         if entry.kind == entries.RULES_REMOVED.kind:
             self._tournament = None
-        elif entry.kind == entries.TOURNAMENT_ENTERED.kind:
+        elif entry.kind == entries.MACHINE_ASSIGNED.kind:
             meters = self._read_meters()
             self._meters = {name: meters.get(name, 0) for name in _MONEY_GAME_METERS}
-        elif entry.kind == entries.TOURNAMENT_LEFT.kind:
+        elif entry.kind == entries.MACHINE_RELEASED.kind:
             self._compare_meters(entry)
         elif (check := self._record_class_and_check_by_kind.get(entry.kind)) is not None:
             record_class, check_record = check

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from egm.app.first_start.probing import FoundDevice
 from egm.config.cabinet_file import CabinetFile, GameTable
-from egm.config.faults import ConfigFault, read_toml
 from egm.config.key_documentation import format_toml
 from egm.config.levels import ProgressiveLevelTable
+from egm.config.mistakes import ConfigMistake, read_toml
 from egm.devices.catalogue import PROTOCOLS
 from egm.people import Roster
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile, load_profile
-from egm.progressive.enrolment import CertificateDetails
+from egm.progressive.enrolment_data import CertificateDetails
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
 from paytables import Game, list_library_games, load_game
 
@@ -157,8 +157,8 @@ class CabinetFileDraft:
         """Return the drafted cabinet file as text."""
         return "\n".join(_iter_toml_lines(self.build_tables())) + "\n"
 
-    def parse_cabinet_file(self) -> tuple[CabinetFile | None, list[ConfigFault]]:
-        """Return the drafted cabinet file, parsed, and its faults; None and the faults if it cannot be parsed."""
+    def parse_cabinet_file(self) -> tuple[CabinetFile | None, list[ConfigMistake]]:
+        """Return the drafted cabinet file, parsed, and its mistakes; None and the mistakes if it cannot be parsed."""
         return read_toml(self.format_cabinet_file(), CabinetFile)
 
 

@@ -19,8 +19,13 @@ from egm.app.first_start.steps import (
 )
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
-from egm.progressive.enrolling import build_certificate_table, build_error_table
-from egm.progressive.enrolment import CertificateDetails, EnrolmentStick, compute_key_digest, create_request
+from egm.progressive.enrolment_data import (
+    CertificateDetails,
+    EnrolmentStick,
+    compute_key_digest,
+    create_request,
+)
+from egm.progressive.enrolment_page import build_certificate_table, build_error_table
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.page_texts import build_plain_text, build_text, build_two_column_table
 

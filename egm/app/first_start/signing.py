@@ -1,4 +1,4 @@
-"""Last steps of a first start: show the drafted cabinet file's faults, let two people sign it, write it.
+"""Last steps of a first start: show the drafted cabinet file's mistakes, let two people sign it, write it.
 
 If the memory already has a signed file (a board was exchanged, or the file was lost), two people restore that
 file instead, and the journal records who did it.
@@ -21,9 +21,9 @@ from egm.app.first_start.steps import (
     build_failure_text,
     build_refusal_text,
 )
-from egm.app.preflight import iter_preflight_faults
+from egm.app.preflight import iter_preflight_mistakes
 from egm.config.cabinet_file import StateFolder
-from egm.config.faults import ConfigFault
+from egm.config.mistakes import ConfigMistake
 from egm.devices.catalogue import PROTOCOLS
 from egm.integrity.signed_file import (
     SIGNATURE_FILE_NAME,
@@ -204,16 +204,16 @@ class SignersStep(SetupStep):
 
 @dataclass(slots=True, kw_only=True)
 class SignCabinetFileStep(SignersStep):
-    """The first-start step in which two people sign the whole cabinet file; it also shows the file's faults."""
+    """The first-start step in which two people sign the whole cabinet file; it also shows the file's mistakes."""
 
     state_folder: StateFolder
     cabinet_file_path: Path
-    cabinet_file_faults: tuple[ConfigFault, ...] | None = None
-    """The faults of the drafted cabinet file; None until it is checked."""
+    cabinet_file_mistakes: tuple[ConfigMistake, ...] | None = None
+    """The mistakes of the drafted cabinet file; None until it is checked."""
 
     def open_step(self) -> None:
         """Reset the step when it is reached: discard the check of the cabinet file, and all signers."""
-        self.cabinet_file_faults = None
+        self.cabinet_file_mistakes = None
         self.is_asking_for_signers = False
         self.authenticated_signers = []
         self.entered_staff_number = None
@@ -223,23 +223,23 @@ class SignCabinetFileStep(SignersStep):
 
         The check covers this computer, the games and the jurisdiction's rules.
         """
-        cabinet, faults = draft.parse_cabinet_file()
+        cabinet, mistakes = draft.parse_cabinet_file()
         if cabinet is None:
-            self.cabinet_file_faults = tuple(faults)
+            self.cabinet_file_mistakes = tuple(mistakes)
         else:
             resolved_cabinet = cabinet.with_resolved_paths(self.cabinet_file_path.absolute().parent)
-            self.cabinet_file_faults = tuple(
-                await asyncio.to_thread(lambda: [*iter_preflight_faults(resolved_cabinet)])
+            self.cabinet_file_mistakes = tuple(
+                await asyncio.to_thread(lambda: [*iter_preflight_mistakes(resolved_cabinet)])
             )
 
     def can_be_signed(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
-        """Return whether the cabinet file has no fault that keeps the machine from starting."""
-        return self.cabinet_file_faults is not None and not any(
-            fault.is_fatal for fault in self.cabinet_file_faults
+        """Return whether the cabinet file has no mistake that keeps the machine from starting."""
+        return self.cabinet_file_mistakes is not None and not any(
+            mistake.is_fatal for mistake in self.cabinet_file_mistakes
         )
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
-        """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
+        """Return tables of what was chosen in the first start, and of the cabinet file's mistakes."""
         machine_answers, people = draft.machine_answers, draft.roster.person_by_staff_number.values()
         rows = (
             (build_text("first.machine.serial"), build_plain_text(machine_answers.get("serial", ""))),
@@ -291,20 +291,20 @@ class SignCabinetFileStep(SignersStep):
                 build_time_text(now.isoformat()),
             ),
         )
-        if self.cabinet_file_faults is None:
+        if self.cabinet_file_mistakes is None:
             return (
                 build_two_column_table(rows),
                 PageTable(rows=(PageRow(cells=(build_text("first.checking"),)),)),
             )
         if not self.can_be_signed(draft):
             rows = (*rows, (build_text("first.not_yet"), build_plain_text("")))
-        fault_rows = tuple(
-            PageRow(cells=(build_plain_text(fault),), icon="alarm" if fault.is_fatal else "warning")
-            for fault in self.cabinet_file_faults
+        mistake_rows = tuple(
+            PageRow(cells=(build_plain_text(mistake),), icon="alarm" if mistake.is_fatal else "warning")
+            for mistake in self.cabinet_file_mistakes
         )
         return (
             build_two_column_table(rows),
-            *([PageTable(title=build_text("first.faults"), rows=fault_rows)] if fault_rows else []),
+            *([PageTable(title=build_text("first.faults"), rows=mistake_rows)] if mistake_rows else []),
         )
 
     def execute_signed_action(self, draft: CabinetFileDraft) -> None:

@@ -20,7 +20,7 @@ from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, P
 from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin_is_permitted
 from egm.people.pins import PinDigest
 from egm.profiles import list_profile_ids, load_profile
-from egm.progressive.enrolment import EnrolmentError
+from egm.progressive.enrolment_data import EnrolmentError
 from egm.secret_files import find_medium_failure_code
 from egm.staff.form import FieldError, FieldKind, FormField
 from egm.staff.page_texts import (

@@ -45,7 +45,7 @@ from egm.links.screen.server import ScreenServer
 from egm.people import Permission
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
-from egm.progressive.enrolment import STICK_PATH, EnrolmentStick
+from egm.progressive.enrolment_data import STICK_PATH, EnrolmentStick
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.form import FormField
 from paytables.source import parse_toml, read_contents
@@ -226,13 +226,13 @@ async def run_first_start(
     builder_file: Path,
     clock: Clock,
     list_ports: Callable[[], list[str]] = find_serial_ports,
-    memory_stick_path: Path = STICK_PATH,
+    usb_stick_path: Path = STICK_PATH,
     compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin,
 ) -> None:
     """Ask for a cabinet file on the screen; return once ``cabinet_path`` is written and signed.
 
     ``builder_file`` is the file with the tables decided by the machine's builder, if it exists.
-    ``memory_stick_path`` is the device of a memory stick of the controller's staff. If the state folder already
+    ``usb_stick_path`` is the device of a USB stick of the controller's staff. If the state folder already
     has a memory, two persons on its staff roster restore the last signed file instead. Raises OperatorError for
     an invalid builder's file, JournalError for a memory that cannot be read.
     """
@@ -245,7 +245,7 @@ async def run_first_start(
         else (
             LinkEnrolmentStep(
                 LinkCertificateFolder.for_state_folder(state_folder.root),
-                EnrolmentStick(memory_stick_path),
+                EnrolmentStick(usb_stick_path),
                 clock.now,
             ),
         )

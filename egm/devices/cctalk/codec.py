@@ -30,7 +30,7 @@ HOPPER_ADDRESS: Final = 3
 #: Default address of a bill acceptor.
 BILL_ACCEPTOR_ADDRESS: Final = 40
 #: Bytes of a frame in addition to its data.
-_FRAME_OVERHEAD_SIZE_BYTES: Final = 5
+_PACKET_OVERHEAD_BYTES: Final = 5
 #: Number of events in a reply to a query for events; each event has two bytes.
 _BUFFERED_EVENT_COUNT: Final = 5
 
@@ -162,9 +162,9 @@ def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
 
     See :mod:`egm.devices.framing` for the result.
     """
-    if len(buffer) < _FRAME_OVERHEAD_SIZE_BYTES:
+    if len(buffer) < _PACKET_OVERHEAD_BYTES:
         return None
-    size = _FRAME_OVERHEAD_SIZE_BYTES + buffer[1]
+    size = _PACKET_OVERHEAD_BYTES + buffer[1]
     if len(buffer) < size:
         return None
     frame = buffer[:size]

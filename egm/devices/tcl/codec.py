@@ -1,6 +1,6 @@
 """Commands and replies of TCL-style ticket printers in bytes; without input or output.
 
-Commands are framed by carets and their fields by bars: ``^S^`` status, ``^C|a|^`` clear everything,
+A caret starts and ends each command, and bars separate its fields: ``^S^`` status, ``^C|a|^`` clear everything,
 ``^P|template|field|...|^`` print by template. The printer's status reply has asterisks instead of carets::
 
     *S|version|f1|f2|f3|*
@@ -8,8 +8,8 @@ Commands are framed by carets and their fields by bars: ``^S^`` status, ``^C|a|^
 The line is 9600 8N1; there is no checksum in either direction.
 
 Confidence: the commands are in one public source. **The status reply's layout is in licensed manuals**; the
-one above, its three flag characters (0x40 plus five bits, so none is a bar) and the meaning of their bits are
-this project's stand-in. :data:`STATUS_FLAG_NAMES` is the only place that defines them.
+layout above, its three status characters (0x40 plus five bits, so none is a bar) and the meaning of their bits are
+placeholders. :data:`STATUS_BIT_NAMES` is the only place that defines the bits.
 """
 
 from collections.abc import Sequence
@@ -23,18 +23,18 @@ from egm.devices.printer_status import PrinterStatus
 TCL_PROTOCOL: Final = "tcl"
 #: Character set of the printer.
 TEXT_ENCODING: Final = "latin-1"
-#: The character that frames a command.
+#: The character that starts and ends a command.
 _CARET: Final = ord("^")
-#: The character that frames a reply.
+#: The character that starts and ends a reply.
 _STAR: Final = ord("*")
 #: Longest message, in bytes.
 _MESSAGE_BYTES_MAX: Final = 2048
 
-#: Names of the bits of each status flag, bit 0 first.
-STATUS_FLAG_NAMES: Final[Sequence[str]] = (
-    "is_busy failure head_up paper_out jam",
-    "paper_low ticket_in_path chassis_open",
-    "barcode_done",
+#: Names of the bits of each status character, bit 0 first.
+STATUS_BIT_NAMES: Final[Sequence[Sequence[str]]] = (
+    ("is_busy", "failure", "head_up", "paper_out", "jam"),
+    ("paper_low", "ticket_in_path", "chassis_open"),
+    ("barcode_done",),
 )
 
 
@@ -88,11 +88,11 @@ class PrinterReply:
 
     def encode(self) -> bytes:
         """Return the TCL printer's reply as the bytes to send."""
-        flags = [
-            chr(0x40 | sum(getattr(self.status, name) << index for index, name in enumerate(names.split())))
-            for names in STATUS_FLAG_NAMES
+        status_characters = [
+            chr(0x40 | sum(getattr(self.status, name) << index for index, name in enumerate(bit_names)))
+            for bit_names in STATUS_BIT_NAMES
         ]
-        return f"*S|{self.version}|{'|'.join(flags)}|*".encode("ascii")
+        return f"*S|{self.version}|{'|'.join(status_characters)}|*".encode("ascii")
 
 
 def cut_printer_reply(buffer: bytes) -> FrameCut[PrinterReply] | None:
@@ -101,20 +101,19 @@ def cut_printer_reply(buffer: bytes) -> FrameCut[PrinterReply] | None:
     if not isinstance(frame, bytes):
         return frame
     fields = frame[1:-1].split(b"|")
-    if len(fields) != 3 + len(STATUS_FLAG_NAMES) or fields[0] != b"S" or fields[-1] or not frame.isascii():
+    if len(fields) != 3 + len(STATUS_BIT_NAMES) or fields[0] != b"S" or fields[-1] or not frame.isascii():
         return FrameCut(
             len(frame) - 1,
             ProtocolError(TCL_PROTOCOL, "the message is not a status reply of the printer", frame),
         )
     status: dict[str, bool] = {}
-    for flag, names in zip(fields[2:-1], STATUS_FLAG_NAMES, strict=True):
-        flag_names = names.split()
-        if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
+    for character, bit_names in zip(fields[2:-1], STATUS_BIT_NAMES, strict=True):
+        if len(character) != 1 or not 0x40 <= character[0] < 0x40 + (1 << len(bit_names)):
             return FrameCut(
                 len(frame) - 1,
-                ProtocolError(TCL_PROTOCOL, "the byte is not a valid group of status flags", flag),
+                ProtocolError(TCL_PROTOCOL, "the byte is not a valid group of status flags", character),
             )
-        status.update({name: bool(flag[0] >> index & 1) for index, name in enumerate(flag_names)})
+        status.update({name: bool(character[0] >> index & 1) for index, name in enumerate(bit_names)})
     return FrameCut(len(frame), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
 
 

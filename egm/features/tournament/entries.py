@@ -55,8 +55,8 @@ class RulesRemoved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TournamentEntered:
-    """Staff put the machine into a tournament: it accepts and pays no money until it leaves the tournament."""
+class MachineAssigned:
+    """Staff assigned the machine to a tournament: it accepts and pays no money until it is released."""
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
@@ -64,8 +64,8 @@ class TournamentEntered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TournamentLeft:
-    """Staff took the machine out of a tournament."""
+class MachineReleased:
+    """Staff released the machine from a tournament."""
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
@@ -193,16 +193,16 @@ RULES_REMOVED: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-TOURNAMENT_ENTERED: Final = EntryDeclaration(
+MACHINE_ASSIGNED: Final = EntryDeclaration(
     kind="tournament.entered",
-    record=TournamentEntered,
+    record=MachineAssigned,
     written_keys=(TournamentKey.TOURNAMENT_MODE,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-TOURNAMENT_LEFT: Final = EntryDeclaration(
+MACHINE_RELEASED: Final = EntryDeclaration(
     kind="tournament.left",
-    record=TournamentLeft,
+    record=MachineReleased,
     written_keys=(TournamentKey.TOURNAMENT_MODE,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),

@@ -16,10 +16,10 @@ class TournamentEvent(EventName):
     """Staff install the rules of a tournament."""
     REMOVE_RULES = "remove_rules"
     """Staff remove the rules of a tournament."""
-    ENTER_TOURNAMENT = "enter_tournament"
-    """Staff put the machine into the tournament."""
-    LEAVE_TOURNAMENT = "leave_tournament"
-    """Staff take the machine out of the tournament."""
+    ASSIGN_MACHINE = "enter_tournament"
+    """Staff assign the machine to the tournament."""
+    RELEASE_MACHINE = "leave_tournament"
+    """Staff release the machine from the tournament."""
     SELL_ENTRY = "sell_entry"
     """An attendant sells a tournament entry."""
     VOID_ENTRY = "void_entry"
@@ -30,15 +30,15 @@ class TournamentEvent(EventName):
     """An attendant gives a player position the points for a round."""
     END_ROUND = "end_round"
     """Staff end a round early."""
-    ROUND_TIME = "round_time"
+    ROUND_CLOCK_ADVANCED = "round_time"
     """The round clock has advanced: the tournament starts, a minute of a round has passed, or its time is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySaleForm(FilledForm):
-    """The form with which an attendant sells an entry to a participant, and has received the fee.
+    """The form with which an attendant sells a participant an entry; it confirms that the fee was received.
 
-    ``first_round_start`` says whether its first round starts at this position now (``here``) or ``later``.
+    ``first_round_start`` says whether the entry's first round starts at this position now (``here``) or ``later``.
     """
 
     entry_number: int = field(default=0, metadata=stored_as("entry"))
@@ -86,12 +86,12 @@ class PrizePaymentForm(FilledForm):
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     TournamentEvent.INSTALL_RULES: FilledForm,
     TournamentEvent.REMOVE_RULES: FilledForm,
-    TournamentEvent.ENTER_TOURNAMENT: FilledForm,
-    TournamentEvent.LEAVE_TOURNAMENT: FilledForm,
+    TournamentEvent.ASSIGN_MACHINE: FilledForm,
+    TournamentEvent.RELEASE_MACHINE: FilledForm,
     TournamentEvent.SELL_ENTRY: EntrySaleForm,
     TournamentEvent.VOID_ENTRY: EntryVoidForm,
     TournamentEvent.PAY_PRIZE: PrizePaymentForm,
     TournamentEvent.START_ROUND: RoundStartForm,
     TournamentEvent.END_ROUND: RoundEndForm,
-    TournamentEvent.ROUND_TIME: EmptyPayload,
+    TournamentEvent.ROUND_CLOCK_ADVANCED: EmptyPayload,
 }

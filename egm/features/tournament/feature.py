@@ -38,16 +38,15 @@ from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.page import TournamentPage
 from egm.features.tournament.records import InstalledRules, TournamentMode
 from egm.features.tournament.rounds import (
+    assign_machine,
     end_finished_round,
     end_round,
     ending_and_reason_are_stated,
-    enter_tournament,
     entry_can_be_voided,
     entry_is_new,
     fee_matches_rules,
     first_round_may_start,
     installed_rules_describe_machine,
-    leave_tournament,
     no_round_is_played,
     no_transfer_waits,
     participant_may_buy_entry,
@@ -55,6 +54,7 @@ from egm.features.tournament.rounds import (
     prize_may_be_paid,
     record_prize_payment,
     registration_is_open,
+    release_machine,
     round_is_over,
     round_may_start,
     round_time_is_left,
@@ -120,8 +120,8 @@ _INSTALLATION_GUARDS: Final = (
     rules_are_lawful,
     rules_file_describes_machine,
 )
-#: Guards on entering the tournament.
-_ENTERING_GUARDS: Final = (
+#: Guards on assigning the machine to the tournament.
+_ASSIGNMENT_GUARDS: Final = (
     tournament_is_off,
     rules_are_installed,
     installed_rules_describe_machine,
@@ -151,14 +151,14 @@ _TOURNAMENT_FORMS: Final = (
     ),
     Form(
         id="tournament_enter",
-        event=TournamentEvent.ENTER_TOURNAMENT,
+        event=TournamentEvent.ASSIGN_MACHINE,
         permission=Permission.CONFIGURE,
         menu_section="games",
-        submission_guards=_ENTERING_GUARDS,
+        submission_guards=_ASSIGNMENT_GUARDS,
     ),
     Form(
         id="tournament_leave",
-        event=TournamentEvent.LEAVE_TOURNAMENT,
+        event=TournamentEvent.RELEASE_MACHINE,
         permission=Permission.CONFIGURE,
         menu_section="games",
         submission_guards=(tournament_is_on, no_round_is_played),
@@ -242,18 +242,18 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         _TOURNAMENT_FORMS,
-        TournamentEvent.ENTER_TOURNAMENT,
+        TournamentEvent.ASSIGN_MACHINE,
         _SERVICE_MENU_STATE,
-        _ENTERING_GUARDS,
-        enter_tournament,
+        _ASSIGNMENT_GUARDS,
+        assign_machine,
         NextState.SAME,
     ),
     build_form_rule(
         _TOURNAMENT_FORMS,
-        TournamentEvent.LEAVE_TOURNAMENT,
+        TournamentEvent.RELEASE_MACHINE,
         _SERVICE_MENU_STATE,
         (tournament_is_on, no_round_is_played),
-        leave_tournament,
+        release_machine,
         NextState.SAME,
     ),
     build_form_rule(
@@ -350,7 +350,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED,
     ),
     Rule(EventType.AFTER_EVENT, STATES_AFTER_SELF_TEST, (round_is_over,), (end_finished_round,)),
-    Rule(TournamentEvent.ROUND_TIME, STATES_AFTER_BOOT),
+    Rule(TournamentEvent.ROUND_CLOCK_ADVANCED, STATES_AFTER_BOOT),
     # ------------------------------------------------------------------ a game with points that cannot end
     build_form_rule(
         PLAY_FORMS,
@@ -373,7 +373,7 @@ class RoundClock(DueEventService):
     """The service that ends a position's round when its time is over, and updates the minutes left on the screen."""
 
     name = "tournament"
-    due_event = TournamentEvent.ROUND_TIME
+    due_event = TournamentEvent.ROUND_CLOCK_ADVANCED
 
     def compute_seconds_to_wait(self) -> float | None:
         """Return the seconds until the next time event, or None if there is none.

@@ -185,10 +185,10 @@ def list_file_faults(text: str, today: date) -> tuple[str, ...]:
         rules = parse_rules(text)
     except OperatorError as error:
         return tuple(str(error).splitlines())
-    faults = [str(fault) for fault in list_violations(rules, today)]
-    if rules.published is None and not faults:
-        faults.append("published: the day of publication must be given (s. 125)")
-    return tuple(faults)
+    mistakes = [str(mistake) for mistake in list_violations(rules, today)]
+    if rules.published is None and not mistakes:
+        mistakes.append("published: the day of publication must be given (s. 125)")
+    return tuple(mistakes)
 
 
 # ---------------------------------------------------------------------------------------------- guards

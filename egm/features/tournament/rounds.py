@@ -15,19 +15,19 @@ from egm.errors import InvariantError
 from egm.features.tournament.entries import (
     ENTRY_SOLD,
     ENTRY_VOIDED,
+    MACHINE_ASSIGNED,
+    MACHINE_RELEASED,
     PRIZE_PAID,
     ROUND_ENDED,
     ROUND_STARTED,
     RULES_INSTALLED,
-    TOURNAMENT_ENTERED,
-    TOURNAMENT_LEFT,
     EntrySold,
     EntryVoided,
+    MachineAssigned,
+    MachineReleased,
     PrizePaid,
     RoundEnded,
     RoundStarted,
-    TournamentEntered,
-    TournamentLeft,
 )
 from egm.features.tournament.events import (
     EntrySaleForm,
@@ -382,18 +382,18 @@ def round_time_is_left(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def enter_tournament(machine: Machine, event: Event) -> None:
-    """Put the machine into the tournament, and record this in the journal."""
+def assign_machine(machine: Machine, event: Event) -> None:
+    """Assign the machine to the tournament, and record this in the journal."""
     mode = build_tournament_mode(machine)
-    entered = TournamentEntered(digest=mode.digest, persons=tuple(list_event_persons(machine, event)))
-    machine.post(TOURNAMENT_ENTERED, entered, state={TournamentKey.TOURNAMENT_MODE: mode})
+    record = MachineAssigned(digest=mode.digest, persons=tuple(list_event_persons(machine, event)))
+    machine.post(MACHINE_ASSIGNED, record, state={TournamentKey.TOURNAMENT_MODE: mode})
 
 
-def leave_tournament(machine: Machine, event: Event) -> None:
-    """Take the machine out of the tournament, and record this in the journal."""
+def release_machine(machine: Machine, event: Event) -> None:
+    """Release the machine from the tournament, and record this in the journal."""
     digest = read_installed_digest(machine)
-    record = TournamentLeft(digest=digest, persons=tuple(list_event_persons(machine, event)))
-    machine.post(TOURNAMENT_LEFT, record, state={TournamentKey.TOURNAMENT_MODE: None})
+    record = MachineReleased(digest=digest, persons=tuple(list_event_persons(machine, event)))
+    machine.post(MACHINE_RELEASED, record, state={TournamentKey.TOURNAMENT_MODE: None})
 
 
 def sell_entry(machine: Machine, event: Event) -> None:

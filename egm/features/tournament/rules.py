@@ -18,11 +18,11 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from egm.config.documented_fields import DocumentedFieldsMixin
-from egm.config.faults import (
-    ConfigFault,
+from egm.config.mistakes import (
+    ConfigMistake,
     TomlLineNumbers,
-    build_config_fault,
-    build_rule_error,
+    build_config_mistake,
+    build_model_error,
     parse_key_path,
     read_toml,
     read_toml_file,
@@ -111,8 +111,8 @@ class EntryTerms(_RulesTable):
     def check_participant_limits(self) -> "EntryTerms":
         """Refuse rules with a maximum of participants that is below the minimum."""
         if self.participants_min > self.participants_max:
-            raise build_rule_error(
-                build_config_fault(
+            raise build_model_error(
+                build_config_mistake(
                     "entries.participants_min",
                     f"is {self.participants_min}; expected at most participants_max, {self.participants_max}",
                 )
@@ -196,85 +196,87 @@ class Tournament(_RulesTable):
     @model_validator(mode="after")
     def check_tables(self) -> "Tournament":
         """Refuse rules whose parts contradict each other. All contradictions are reported together."""
-        faults = [
+        mistakes = [
             *self._iter_errors_in_rounds(),
             *self._iter_errors_in_prizes(),
             *self._iter_errors_in_machines(),
         ]
         if self.entries.closes > self.starts:
-            faults.append(build_config_fault("entries.closes", f"it is after the start, {self.starts}"))
+            mistakes.append(build_config_mistake("entries.closes", f"it is after the start, {self.starts}"))
         if self.starts.year not in _PERMITTED_START_YEARS:
-            faults.append(
-                build_config_fault(
+            mistakes.append(
+                build_config_mistake(
                     "starts",
                     f"the year {self.starts.year} is not {_PERMITTED_START_YEARS[0]} to {_PERMITTED_START_YEARS[-1]}",
                 )
             )
-        if faults:
-            raise build_rule_error(*faults)
+        if mistakes:
+            raise build_model_error(*mistakes)
         return self
 
-    def _iter_errors_in_rounds(self) -> Iterator[ConfigFault]:
-        """Yield a fault for each error in what the rules state about rounds."""
+    def _iter_errors_in_rounds(self) -> Iterator[ConfigMistake]:
+        """Yield a mistake for each error in what the rules state about rounds."""
         qualified_count = self.entries.participants_max
         for n, each in enumerate(self.rounds, 1):
             key, is_last = f"rounds[{n}]", n == len(self.rounds)
             if (each.games is None) == (each.minutes is None):
-                yield build_config_fault(key, "give its length as games or as minutes, one of the two")
+                yield build_config_mistake(key, "give its length as games or as minutes, one of the two")
             if is_last != (each.advance is None):
                 problem = (
                     "the last round must not have this key, because no round follows it"
                     if is_last
                     else "must be given: how many participants go on to the next round"
                 )
-                yield build_config_fault(f"{key}.advance", problem)
+                yield build_config_mistake(f"{key}.advance", problem)
             elif each.advance is not None and each.advance > qualified_count:
-                yield build_config_fault(
+                yield build_config_mistake(
                     f"{key}.advance",
                     f"is {each.advance}, but only {qualified_count} participants can play this round",
                 )
             qualified_count = each.advance or qualified_count
             highest_bet = max(machine.bet for machine in self.machines)
             if each.points < highest_bet:
-                yield build_config_fault(
+                yield build_config_mistake(
                     f"{key}.points", f"{each.points} points are less than one wager of {highest_bet}"
                 )
         played_minutes = sum(each.minutes or 0 for each in self.rounds)
         if played_minutes > self.duration_minutes:
-            yield build_config_fault(
+            yield build_config_mistake(
                 "duration_minutes",
                 f"the rounds last {played_minutes} minutes, more than the {self.duration_minutes} stated",
             )
 
-    def _iter_errors_in_prizes(self) -> Iterator[ConfigFault]:
-        """Yield a fault for each error in what the rules state about prizes."""
+    def _iter_errors_in_prizes(self) -> Iterator[ConfigMistake]:
+        """Yield a mistake for each error in what the rules state about prizes."""
         for n, prize in enumerate(self.prizes, 1):
             key = f"prizes[{n}]"
             if prize.rank != n:
-                yield build_config_fault(
+                yield build_config_mistake(
                     f"{key}.rank", f"prizes are in the order of the ranks: {n}, not {prize.rank}"
                 )
             if (prize.share is None) == (prize.amount_cents is None):
-                yield build_config_fault(key, "give the prize as share or as amount_cents, one of the two")
+                yield build_config_mistake(key, "give the prize as share or as amount_cents, one of the two")
             elif prize.share is not None and not 0 < prize.share <= 1:
-                yield build_config_fault(
+                yield build_config_mistake(
                     f"{key}.share", f"{prize.share} is not a part of the fees: more than 0, at most 1"
                 )
             elif prize.share is not None and prize.share.denominator > _SHARE_DENOMINATOR_MAX:
-                yield build_config_fault(
+                yield build_config_mistake(
                     f"{key}.share", f"its denominator is more than {_SHARE_DENOMINATOR_MAX:,}"
                 )
         if (total := sum((prize.share or Fraction(0) for prize in self.prizes), Fraction(0))) > 1:
-            yield build_config_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
+            yield build_config_mistake(
+                "prizes", f"the shares make {format_percent(total)} % of the fees sold"
+            )
 
-    def _iter_errors_in_machines(self) -> Iterator[ConfigFault]:
-        """Yield a fault for each error in the rules' list of machines."""
+    def _iter_errors_in_machines(self) -> Iterator[ConfigMistake]:
+        """Yield a mistake for each error in the rules' list of machines."""
         seen_numbers: set[str] = set()
         for n, machine in enumerate(self.machines, 1):
             if machine.number in seen_numbers:
-                yield build_config_fault(f"machines[{n}].number", f"{machine.number} is listed twice")
+                yield build_config_mistake(f"machines[{n}].number", f"{machine.number} is listed twice")
             if machine.number != machine.number.strip():
-                yield build_config_fault(
+                yield build_config_mistake(
                     f"machines[{n}].number", f"{machine.number!r} begins or ends with a space"
                 )
             seen_numbers.add(machine.number)
@@ -315,8 +317,8 @@ def read_rules(path: Path) -> Tournament:
     """
     rules, text = read_toml_file(path, "tournament rules", Tournament)
     rules._text = text  # noqa: SLF001 (this function creates the object)
-    if faults := _add_line_numbers(rules, _iter_errors_in_games(rules)):
-        raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
+    if mistakes := _add_line_numbers(rules, _iter_errors_in_games(rules)):
+        raise OperatorError("\n".join(f"tournament rules {path}: {mistake}" for mistake in mistakes))
     return rules
 
 
@@ -326,34 +328,34 @@ def parse_rules(text: str) -> Tournament:
 
     Raises OperatorError, which states every error in the text with its line, key and reason.
     """
-    rules, faults = read_toml(text, Tournament)
+    rules, mistakes = read_toml(text, Tournament)
     if rules is not None:
         rules._text = text  # noqa: SLF001 (this function creates the object)
-        faults = _add_line_numbers(rules, _iter_errors_in_games(rules))
-    if rules is None or faults:
-        raise OperatorError("\n".join(f"tournament rules: {fault}" for fault in faults))
+        mistakes = _add_line_numbers(rules, _iter_errors_in_games(rules))
+    if rules is None or mistakes:
+        raise OperatorError("\n".join(f"tournament rules: {mistake}" for mistake in mistakes))
     return rules
 
 
-def list_violations(rules: Tournament, today: date) -> list[ConfigFault]:
+def list_violations(rules: Tournament, today: date) -> list[ConfigMistake]:
     """Return the violations of the by-law in complete rules, each with its key and line.
 
     ``today`` is taken as the day of publication if the rules state none.
     """
-    faults = (
-        *_iter_publication_faults(rules, today),
-        *_iter_fee_faults(rules),
-        *_iter_return_faults(rules),
-        *_iter_unequal_machine_faults(rules),
-        *_iter_unsuitable_game_faults(rules),
+    mistakes = (
+        *_iter_publication_mistakes(rules, today),
+        *_iter_fee_mistakes(rules),
+        *_iter_return_mistakes(rules),
+        *_iter_unequal_machine_mistakes(rules),
+        *_iter_unsuitable_game_mistakes(rules),
     )
-    return _add_line_numbers(rules, faults)
+    return _add_line_numbers(rules, mistakes)
 
 
-def _add_line_numbers(rules: Tournament, faults: Iterable[ConfigFault]) -> list[ConfigFault]:
-    """Return the faults, each with the line of its key in the rules file."""
+def _add_line_numbers(rules: Tournament, mistakes: Iterable[ConfigMistake]) -> list[ConfigMistake]:
+    """Return the mistakes, each with the line of its key in the rules file."""
     lines = TomlLineNumbers(rules._text)  # noqa: SLF001 (a class of this module)
-    return [replace(fault, line=lines.find_line(parse_key_path(fault.key))) for fault in faults]
+    return [replace(mistake, line=lines.find_line(parse_key_path(mistake.key))) for mistake in mistakes]
 
 
 def find_latest_publication(rules: Tournament) -> date:
@@ -371,8 +373,8 @@ def _load_library_game(game_id: str) -> Game:
     return load_game(game_id)
 
 
-def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigFault]:
-    """Yield a fault for each game in the rules that the library does not have."""
+def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each game in the rules that the library does not have."""
     named_games = [
         ("game", rules.game),
         *((f"machines[{n}].game", m.game) for n, m in enumerate(rules.machines, 1)),
@@ -382,47 +384,47 @@ def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigFault]:
             if name or key == "game":
                 _load_library_game(name)
         except PaytableError as error:
-            yield build_config_fault(key, str(error))
+            yield build_config_mistake(key, str(error))
 
 
-def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[ConfigFault]:
-    """Yield a fault if the rules are not published at least a week before the tournament starts (s. 125)."""
+def _iter_publication_mistakes(rules: Tournament, today: date) -> Iterator[ConfigMistake]:
+    """Yield a mistake if the rules are not published at least a week before the tournament starts (s. 125)."""
     latest = find_latest_publication(rules)
     start = rules.starts.date()
     if rules.published is None:
         if today > latest:
-            yield build_config_fault(
+            yield build_config_mistake(
                 "published",
                 f"the rules are not public on {today}, and the start is on {start}: they must be public a week before"
                 f" it, by {latest} (s. 125)",
             )
     elif rules.published > latest:
-        yield build_config_fault(
+        yield build_config_mistake(
             "published",
             f"{rules.published} is less than a week before the start on {start}: publish by {latest} (s. 125)",
         )
 
 
-def _iter_fee_faults(rules: Tournament) -> Iterator[ConfigFault]:
-    """Yield a fault if the fee of Let It Ride is not from 30 % to 100 % of its side bet, as s. 124 requires."""
+def _iter_fee_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
+    """Yield a mistake if the fee of Let It Ride is not from 30 % to 100 % of its side bet, as s. 124 requires."""
     fee_cents = rules.entries.fee_cents
     if not rules.is_fee_from_side_bet:
         return
     if fee_cents > LET_IT_RIDE_SIDE_BET_CENTS:
-        yield build_config_fault(
+        yield build_config_mistake(
             "entries.fee_cents",
             f"{fee_cents} is more than the side bet of Let It Ride, {LET_IT_RIDE_SIDE_BET_CENTS}, "
             "that it is taken from (s. 124)",
         )
     elif fee_cents < LET_IT_RIDE_SIDE_BET_SHARE_MIN * LET_IT_RIDE_SIDE_BET_CENTS:
-        yield build_config_fault(
+        yield build_config_mistake(
             "entries.fee_cents",
             f"{fee_cents} is less than 30 % of the side bet of Let It Ride, {LET_IT_RIDE_SIDE_BET_CENTS} (s. 124)",
         )
 
 
-def _iter_return_faults(rules: Tournament) -> Iterator[ConfigFault]:
-    """Yield a fault if the prizes may return less than 30 % of the fees (s. 127)."""
+def _iter_return_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
+    """Yield a mistake if the prizes may return less than 30 % of the fees (s. 127)."""
     entries = rules.entries
     shortfall = find_prize_shortfall(
         rules.prize_plan,
@@ -433,7 +435,7 @@ def _iter_return_faults(rules: Tournament) -> Iterator[ConfigFault]:
         can_entries_lose_rank=rules.can_entries_lose_rank,
     )
     if shortfall is not None:
-        yield build_config_fault(
+        yield build_config_mistake(
             "prizes",
             f"with {shortfall.entry_count} entries sold and {shortfall.ranked_count} participants ranked the prizes are"
             f" {shortfall.prizes_cents} of {shortfall.entry_count * entries.fee_cents} cents, less than 30 "
@@ -442,8 +444,8 @@ def _iter_return_faults(rules: Tournament) -> Iterator[ConfigFault]:
         )
 
 
-def _iter_unequal_machine_faults(rules: Tournament) -> Iterator[ConfigFault]:
-    """Yield a fault for each machine whose conditions differ from those of the others.
+def _iter_unequal_machine_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each machine whose conditions differ from those of the others.
 
     Denomination and wager must be those of the first machine, and the game must have the denomination. Different games
     must have the same bets, with nearly equal returns.
@@ -455,34 +457,36 @@ def _iter_unequal_machine_faults(rules: Tournament) -> Iterator[ConfigFault]:
         for field in ("denomination_cents", "bet"):
             value, first_value = getattr(machine, field), getattr(first_machine, field)
             if value != first_value:
-                yield build_config_fault(
+                yield build_config_mistake(
                     f"{machine_key}.{field}",
                     f"{value} differs from {first_value} of machine {first_machine.number}",
                 )
         game = _load_library_game(machine.game or rules.game)
         allowed_cents = game.denominations_cents
         if allowed_cents and machine.denomination_cents not in allowed_cents:
-            yield build_config_fault(
+            yield build_config_mistake(
                 f"{machine_key}.denomination_cents",
                 f"{game.id} has no credit of {machine.denomination_cents}",
                 *map(str, allowed_cents),
             )
         problems = (_describe_return_difference(game, other) for other in games.values())
         if game.id not in games and (problem := next(filter(None, problems), "")):
-            yield build_config_fault(f"{machine_key}.game", problem)
+            yield build_config_mistake(f"{machine_key}.game", problem)
         games[game.id] = game
 
 
-def _iter_unsuitable_game_faults(rules: Tournament) -> Iterator[ConfigFault]:
-    """Yield a fault for each machine whose game does not accept the wager, or cannot be played in a tournament."""
+def _iter_unsuitable_game_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each machine whose game does not accept the wager, or cannot be played in a tournament."""
     for n, machine in enumerate(rules.machines, 1):
         game = _load_library_game(machine.game or rules.game)
         if not _can_stake_exactly(game, machine.bet):
-            yield build_config_fault(f"machines[{n}].bet", f"{game.id} has no wager of {machine.bet} credits")
+            yield build_config_mistake(
+                f"machines[{n}].bet", f"{game.id} has no wager of {machine.bet} credits"
+            )
         if game.list_prizes_in_kind():
-            yield build_config_fault(f"machines[{n}].game", f"{game.id} has prizes in kind")
+            yield build_config_mistake(f"machines[{n}].game", f"{game.id} has prizes in kind")
         if game.rules.is_decided_by_wheel or game.rules.seats_min > 1:
-            yield build_config_fault(
+            yield build_config_mistake(
                 f"machines[{n}].game", f"{game.id} cannot be played by one position alone"
             )
 

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from egm.config.faults import format_key_path
+from egm.config.mistakes import format_key_path
 from egm.errors import OperatorError
 from egm.features.tournament.rules import Tournament
 from paytables.source import read_contents

@@ -2,7 +2,8 @@
 
 A packet is ``command, length, payload..., crc high, crc low``: the length counts the whole packet, the CRC is
 CRC-16/MODBUS over everything before it, sent high byte first. A reply carries the command with its top bit
-set. The layout of 84 (reply to "initiate") is only known to be short: one byte here, 00 started, 01 refused.
+set. The layout of reply 84 (to "initiate") is not public, except that it is short; here it is one byte: 00 started,
+01 refused. What GAT calls an authentication is the calculation of a signature.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,11 +22,11 @@ GAT_PROTOCOL_VERSION: Final = b"\x03\x50"
 #: The largest GAT packet, in bytes.
 PACKET_BYTES_MAX: Final = 255
 #: Bytes of a packet around its payload: command, length and CRC.
-_FRAME_OVERHEAD_SIZE_BYTES: Final = 4
+_PACKET_OVERHEAD_SIZE_BYTES: Final = 4
 #: The bit that distinguishes a reply's command byte from its request's.
 _REPLY_BIT: Final = 0x80
 #: Data bytes in one frame of results: the rest of a packet after status and frame number.
-RESULTS_DATA_BYTES_PER_FRAME_MAX: Final = PACKET_BYTES_MAX - _FRAME_OVERHEAD_SIZE_BYTES - 3
+RESULTS_DATA_BYTES_PER_FRAME_MAX: Final = PACKET_BYTES_MAX - _PACKET_OVERHEAD_SIZE_BYTES - 3
 
 
 class GatCommand(IntEnum):
@@ -47,7 +48,7 @@ class ReportFormat(IntEnum):
 class CalculationStatus(IntEnum):
     """Progress of the last signature calculation (bits 2-3 of the GAT status).
 
-    The only public GAT host program reads results only if it receives these values.
+    The values are those of the only public GAT host program, which reads results only if it receives them.
     """
 
     REQUESTED = 0
@@ -65,7 +66,7 @@ class GatPacket:
 
     def encode(self) -> bytes:
         """Return the GAT packet as the bytes to send. Raises ProtocolError if the payload does not fit."""
-        size = len(self.payload) + _FRAME_OVERHEAD_SIZE_BYTES
+        size = len(self.payload) + _PACKET_OVERHEAD_SIZE_BYTES
         if size > PACKET_BYTES_MAX:
             raise ProtocolError(
                 GAT_PROTOCOL,
@@ -123,12 +124,12 @@ def cut_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
     if len(buffer) < 2:
         return None
     size = buffer[1]
-    if size < _FRAME_OVERHEAD_SIZE_BYTES:
+    if size < _PACKET_OVERHEAD_SIZE_BYTES:
         return FrameCut(
             1,
             ProtocolError(
                 GAT_PROTOCOL,
-                f"packet length is {size}; expected at least {_FRAME_OVERHEAD_SIZE_BYTES}",
+                f"packet length is {size}; expected at least {_PACKET_OVERHEAD_SIZE_BYTES}",
                 buffer[:1],
             ),
         )

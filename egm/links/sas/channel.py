@@ -266,7 +266,7 @@ class SasChannelState:
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[ChannelAction]:
         """Reply to a long poll, or schedule its effect on the machine.
 
-        If the host repeats a poll whose reply has ``executes_once``, send that reply again. If real-time event
+        If the host repeats a poll whose reply has ``is_resent_on_repeat``, send that reply again. If real-time event
         reporting is on and an exception waits, send the exception instead of the reply. A poll that this machine does
         not implement gets no reply.
         """
@@ -276,7 +276,7 @@ class SasChannelState:
             is_repeated
             and last_reply is not None
             and last_reply.answer is not None
-            and last_reply.answer.reply.executes_once
+            and last_reply.answer.reply.is_resent_on_repeat
         ):
             yield SendBytes(last_reply.reply_frame)
             return

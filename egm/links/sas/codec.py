@@ -39,14 +39,14 @@ class ReplyForm(StrEnum):
 class Reply:
     """A reply to a SAS poll: ``data`` is sent between command and CRC.
 
-    If ``executes_once``, a host that missed the reply and repeats the poll gets the same bytes, and the request is not
-    executed again. ``executes_once`` is True if the request changes something or reads something that can be read only
-    once. Otherwise a repeated poll is answered anew.
+    If ``is_resent_on_repeat``, a host that missed the reply and repeats the poll gets the same bytes, and the request
+    is not executed again. This is set if the request changes something, or reads something that can be read only once.
+    Otherwise a repeated poll is answered anew.
     """
 
     data: bytes = b""
     form: ReplyForm = ReplyForm.DATA
-    executes_once: bool = False
+    is_resent_on_repeat: bool = False
 
     def build_frame(self, address: int, code: int) -> bytes:
         """Return the complete reply to command ``code`` as the bytes to send from the machine at ``address``."""
@@ -58,9 +58,9 @@ class Reply:
 
 
 #: The acknowledgement of a poll whose request was carried out.
-ACK: Final = Reply(form=ReplyForm.ACK, executes_once=True)
+ACK: Final = Reply(form=ReplyForm.ACK, is_resent_on_repeat=True)
 #: The refusal of a poll whose request was not carried out.
-NACK: Final = Reply(form=ReplyForm.NACK, executes_once=True)
+NACK: Final = Reply(form=ReplyForm.NACK, is_resent_on_repeat=True)
 #: The reply that the request is still being processed; the host polls again.
 BUSY: Final = Reply(form=ReplyForm.BUSY)
 

@@ -3,7 +3,7 @@
 An *answer* function runs on the line's own thread. It uses only the :class:`SasReadout`, the prepared data of the
 machine, and replies at once. An *effect* function runs on the machine's event loop, where it may submit events and
 write the journal. The line waits for it up to a limit, then asks the host to poll again; the repeated poll gets the
-result. An effect whose reply has ``executes_once`` runs only once for a poll and its repeats.
+result. An effect whose reply has ``is_resent_on_repeat`` runs only once for a poll and its repeats.
 """
 
 from collections.abc import Callable

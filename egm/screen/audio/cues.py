@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from egm.screen.audio.mixer import SoundOutput
 from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUND_COUNT, SOUND_CUES, TEST_TONES_HZ
-from egm.screen.audio.sound_store import SoundStore, build_own_family_name
+from egm.screen.audio.sound_store import SoundStore, build_game_family_name
 from egm.screen.presentation import (
     PresentationTimeline,
     find_anticipated_reel,
@@ -116,7 +116,7 @@ class SoundPlayer:
         game's look.
         """
         game = view.game
-        own_family = "" if game is None or cue not in game.art.sounds else build_own_family_name(game)
+        own_family = "" if game is None or cue not in game.art.sounds else build_game_family_name(game)
         return (
             own_family
             if own_family

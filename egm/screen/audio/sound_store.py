@@ -41,7 +41,7 @@ def write_family_sounds(family: str, output: IO[bytes]) -> None:
         output.flush()
 
 
-async def read_sounds_of_family(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
+async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
     """Yield the cue and the samples of each sound that :func:`write_family_sounds` wrote.
 
     An incomplete sound at the end of the stream is left out. Raises ValueError for invalid data.
@@ -56,15 +56,16 @@ async def read_sounds_of_family(stream: asyncio.StreamReader) -> AsyncIterator[t
             return
 
 
-def build_own_family_name(game: GameView) -> str:
-    """Return the name of the sound family under which a game's own sounds are stored."""
+def build_game_family_name(game: GameView) -> str:
+    """Return the name of the sound family under which the sounds that a game supplies are stored."""
     return f"own:{game.digest}"
 
 
 class SoundStore:
-    """A store of sounds, by cue and family: a thread has families synthesised on request; games supply sounds.
+    """A store of sounds, by cue and family.
 
-    A sound that has not been synthesised yet is silent.
+    On request, a thread lets a child process synthesise the sounds of a family. Games can add sounds of their own.
+    Until a sound is synthesised, nothing is played for it.
     """
 
     def __init__(self) -> None:
@@ -80,8 +81,8 @@ class SoundStore:
     def request_families(self, *families: str) -> None:
         """Request the synthesis of the sound families named in the arguments, in this order.
 
-        The sounds that all games share come first. The families are synthesised before those of earlier requests
-        that have not been started yet. A family that was requested before is ignored.
+        The sounds that all games share come first. A new request goes before older ones that are still waiting. A
+        family that was requested before is ignored.
         """
         new_families = [
             family
@@ -101,7 +102,7 @@ class SoundStore:
     def store_game_sounds(self, game: GameView) -> None:
         """Store the sounds that a game supplies, once. A sound louder than its channel's peak is made softer."""
         for cue, file in game.art.sounds.items():
-            key = (cue, build_own_family_name(game))
+            key = (cue, build_game_family_name(game))
             if key in self._attempted_game_sounds or cue not in SOUND_CUES:
                 continue
             self._attempted_game_sounds.add(key)
@@ -164,7 +165,7 @@ class SoundStore:
         stream = process.stdout
         try:
             if stream is not None:
-                async for cue, data in read_sounds_of_family(stream):
+                async for cue, data in read_family_sounds(stream):
                     self._samples_by_cue_and_family[cue, family] = data
         except ValueError:  # Not a sound; the exit status shows the error.
             process.kill()

@@ -28,7 +28,7 @@ _KEY_GAP: Final = 10.0
 _NARROW_KEYBOARD_WIDTH_MAX: Final = 800.0
 
 
-def _find_keys_rect(rect: Rect) -> Rect:
+def _compute_keys_rect(rect: Rect) -> Rect:
     """Return the rectangle for the keys, below the label and the text field of an input prompt."""
     x, y, w, h = rect
     return (
@@ -46,7 +46,7 @@ def lay_out_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> list[
     """
     if prompt.kind == "choice":
         return _lay_out_choices(prompt, rect, context.layout.touch_size_min)
-    keys_rect, is_for_serial_number = _find_keys_rect(rect), prompt.kind == "serial"
+    keys_rect, is_for_serial_number = _compute_keys_rect(rect), prompt.kind == "serial"
     keys = (
         _lay_out_letter_keys(context, keys_rect, is_for_serial_number=is_for_serial_number)
         if prompt.kind in KEYBOARD_PROMPT_KINDS
@@ -62,7 +62,7 @@ def lay_out_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> list[
 def _lay_out_choices(prompt: Prompt, rect: Rect, touch_size_min: float) -> list[tuple[Rect, Action]]:
     """Return a touch target for each enabled choice of an input prompt.
 
-    The choices are in as few columns as fit, at most four. A disabled choice leaves its rectangle free.
+    The choices are in as few columns as fit, at most four. The place of a disabled choice stays empty.
     """
     x, y, w, h = rect
     top, height_max = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
@@ -106,11 +106,13 @@ def _lay_out_letter_keys(
     If ``is_for_serial_number``, there are only capital letters, as used in serial numbers.
     """
     x, y, w, h = rect
-    row_variant_index = 1 if context.view.page_input.is_shift_on else 0
+    case_index = (
+        1 if context.view.page_input.is_shift_on else 0
+    )  # of each row's pair: small letters, capitals
     rows = (
         SERIAL_NUMBER_ROWS
         if is_for_serial_number
-        else [pair[row_variant_index] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
+        else [pair[case_index] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
     )
     height = min(max(78.0, context.layout.touch_size_min), (h - 5 * _KEY_GAP) / 6)
     gap = _KEY_GAP if w > _NARROW_KEYBOARD_WIDTH_MAX else _KEY_GAP / 2
@@ -175,7 +177,7 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
             style,
             width_max=text_field[2] - 30,
         )
-    elif prompt.kind == "serial":
+    elif prompt.kind == "serial":  # The text says which characters are permitted.
         painter.draw_label(
             context.texts.translate("first.refused.name"), text_field, TextStyle("text", "small", "text_dim")
         )

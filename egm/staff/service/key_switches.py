@@ -14,7 +14,7 @@ from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
 from egm.kernel.running_positions import RunningPosition, RunningPositions
-from egm.kernel.states import STATES_FOR_ANSWERING_SERVICE_CALLS
+from egm.kernel.states import STATES_FOR_ATTENDANT_KEY
 from egm.staff.desk import ServiceDesk
 
 #: States in which a position waits for the attendant's key, the most urgent first.
@@ -54,7 +54,7 @@ def is_waiting_for_key(engine: StateMachineEngine[Machine], key_event: Event) ->
         return False
     if engine.state is State.TILT:
         return any(fault["cleared_by"] == "attendant" for fault in machine.active_faults.values())
-    if engine.state in STATES_FOR_ANSWERING_SERVICE_CALLS:
+    if engine.state in STATES_FOR_ATTENDANT_KEY:
         waiting_keys = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE_CALL)
         return any(machine.memory.get(key) is not None for key in waiting_keys)
     return True

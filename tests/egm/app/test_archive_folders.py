@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import pytest
 
 from egm.app.archive_folder import link_archive_folder
-from egm.app.preflight import iter_preflight_faults
+from egm.app.preflight import iter_preflight_mistakes
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.config.computer_checks import find_shared_folders
 from egm.errors import OperatorError
@@ -132,8 +132,8 @@ def test_two_archives_in_one_folder_are_a_fault(tmp_path):
     default = DEFAULT_CABINET.read_text(encoding="utf-8")
     both = '\n[memory]\narchive = "/srv/a"\nsecond_archive = "/srv/a"\n'
     file.write_text(default + both, encoding="utf-8")
-    (fault,) = find_shared_folders(load_cabinet(file), tmp_path)
-    assert (fault.key, fault.is_fatal) == ("memory.second_archive", True)
+    (mistake,) = find_shared_folders(load_cabinet(file), tmp_path)
+    assert (mistake.key, mistake.is_fatal) == ("memory.second_archive", True)
 
 
 def test_a_memory_folder_that_cannot_be_created_is_a_fault_of_the_file(tmp_path):
@@ -149,13 +149,15 @@ def test_a_memory_folder_that_cannot_be_created_is_a_fault_of_the_file(tmp_path)
     ):
         text = f'{DEFAULT_CABINET.read_text(encoding="utf-8")}\n[memory]\nsecond_copy = "{folder}"\n'
         file.write_text(text, encoding="utf-8")
-        fault = next(
-            fault for fault in iter_preflight_faults(load_cabinet(file)) if fault.key.startswith("memory")
+        mistake = next(
+            mistake
+            for mistake in iter_preflight_mistakes(load_cabinet(file))
+            if mistake.key.startswith("memory")
         )
-        assert (fault.key, fault.is_fatal) == ("memory.second_copy", True)
-        assert reason in fault.problem
+        assert (mistake.key, mistake.is_fatal) == ("memory.second_copy", True)
+        assert reason in mistake.problem
     good = text.replace(str(folder), str(tmp_path / "not/there/yet"))
     file.write_text(good, encoding="utf-8")
-    first = next(iter_preflight_faults(load_cabinet(file)), None)
+    first = next(iter_preflight_mistakes(load_cabinet(file)), None)
     assert first is None or not first.key.startswith("memory")
     assert not (tmp_path / "not").exists()

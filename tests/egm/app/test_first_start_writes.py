@@ -14,7 +14,7 @@ from egm.app.first_start.steps import REQUIRED_SIGNER_COUNT, NextStep, build_fai
 from egm.app.first_start.wizard import build_steps
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.config.faults import ConfigFault
+from egm.config.mistakes import ConfigMistake
 from egm.people import Permission, Person, Role, Roster
 from egm.profiles import load_profile
 from egm.testing.machine import StoppedClock
@@ -56,7 +56,7 @@ def step(folder, file):
         required_permission=Permission.CONFIGURE,
         state_folder=folder,
         cabinet_file_path=file,
-        cabinet_file_faults=(),
+        cabinet_file_mistakes=(),
     )
 
 
@@ -128,7 +128,7 @@ def test_signing_needs_two_permitted_persons_and_disk_errors_are_reported(tmp_pa
     missing.handle_input(build_draft(), "back", "")
     assert sign(missing, build_draft(), "1", "1").value == "service.refused.same_person"
     missing.open_step()
-    missing.cabinet_file_faults = ()
+    missing.cabinet_file_mistakes = ()
     move = sign(missing, build_draft(), "1", "2")
     assert move.value == "notice.refused.medium_other"
     assert "nowhere" in move.values["why"]
@@ -178,7 +178,7 @@ def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
         assert not next(action for action in page.actions if action.id == "next").enabled
         assert reason in {row.cells[0].value for table in page.tables for row in table.rows}
     signing_step = steps["signing"]
-    signing_step.cabinet_file_faults = (ConfigFault("games", "none of the listed games can be offered"),)
+    signing_step.cabinet_file_mistakes = (ConfigMistake("games", "none of the listed games can be offered"),)
     assert "first.not_yet" in {row.cells[0].value for row in signing_step.build_page(draft).tables[0].rows}
 
 

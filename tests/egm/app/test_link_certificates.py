@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.app.preflight import iter_preflight_faults
+from egm.app.preflight import iter_preflight_mistakes
 from egm.config.cabinet_file import load_cabinet
 from egm.config.levels import ProgressiveLinkTable
 from tools.floor.progressive.certificates import AUTHORITY_CERTIFICATE_NAME, make_authority, make_certificate
@@ -12,7 +12,7 @@ from tools.floor.progressive.certificates import AUTHORITY_CERTIFICATE_NAME, mak
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def faults(folder, serial, *, certificate="", key="", authority=""):
+def mistakes(folder, serial, *, certificate="", key="", authority=""):
     slot = ProgressiveLinkTable(
         authority=authority or folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
         certificate=folder / f"{certificate or serial}.crt",
@@ -24,7 +24,9 @@ def faults(folder, serial, *, certificate="", key="", authority=""):
         update={"machine": machine, "progressive_link": slot, "games": demonstration.games[:1]}
     )
     return [
-        fault.problem for fault in iter_preflight_faults(file) if fault.key.startswith("progressive_link")
+        mistake.problem
+        for mistake in iter_preflight_mistakes(file)
+        if mistake.key.startswith("progressive_link")
     ]
 
 
@@ -36,12 +38,12 @@ def test_only_the_machines_own_certificate_from_the_links_authority_is_accepted(
         make_authority(folder, NOW)
         for name in ("M-1", "M-2"):
             make_certificate(folder, name, NOW)
-    assert faults(floor, "M-1") == []
-    (fault_text,) = faults(floor, "M-1", certificate="M-2")
+    assert mistakes(floor, "M-1") == []
+    (fault_text,) = mistakes(floor, "M-1", certificate="M-2")
     assert "is for M-2, but this machine is M-1" in fault_text
-    (fault_text,) = faults(floor, "M-1", key="M-2")
+    (fault_text,) = mistakes(floor, "M-1", key="M-2")
     assert "certificates" in fault_text
-    (fault_text,) = faults(floor, "M-1", authority=other / f"{AUTHORITY_CERTIFICATE_NAME}.crt")
+    (fault_text,) = mistakes(floor, "M-1", authority=other / f"{AUTHORITY_CERTIFICATE_NAME}.crt")
     assert "not signed by" in fault_text
-    (fault_text,) = faults(floor, "M-3")[:1]
+    (fault_text,) = mistakes(floor, "M-3")[:1]
     assert "there is no file " in fault_text

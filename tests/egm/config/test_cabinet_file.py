@@ -12,10 +12,10 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from egm.app.preflight import iter_preflight_faults
+from egm.app.preflight import iter_preflight_mistakes
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.config.computer_checks import find_missing_ports
-from egm.config.faults import TomlLineNumbers, parse_key_path, read_toml
+from egm.config.mistakes import TomlLineNumbers, parse_key_path, read_toml
 from egm.config.schema import build_schema, iter_cabinet_file_tables
 from egm.errors import OperatorError
 from egm.profiles import list_profile_ids
@@ -42,8 +42,8 @@ protocol = "id003"
 KEYS = '[devices.io]\nprotocol = "ioboard"\n'
 
 
-def faults(text):
-    return [str(fault) for fault in read_toml(text, CabinetFile)[1]]
+def mistakes(text):
+    return [str(mistake) for mistake in read_toml(text, CabinetFile)[1]]
 
 
 #: Change of a valid file -> line, key and meaning of the message.
@@ -82,11 +82,11 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("old", "new", "expected_pattern"), MISTAKES)
 def test_file_errors_name_line_key_suggestion_and_allowed_values(old, new, expected_pattern, tmp_path):
-    assert faults(GOOD) == []
+    assert mistakes(GOOD) == []
     assert GOOD.count(old) >= 1
     text = GOOD.replace(old, new, 1)
-    fault_lines = faults(text)
-    assert [line for line in fault_lines if re.match(expected_pattern, line)], fault_lines
+    mistake_lines = mistakes(text)
+    assert [line for line in mistake_lines if re.match(expected_pattern, line)], mistake_lines
     file = tmp_path / "cabinet.toml"
     file.write_text(text)
     with pytest.raises(OperatorError, match=re.escape(f"cabinet file {file}: ")):
@@ -100,7 +100,7 @@ def test_file_errors_name_line_key_suggestion_and_allowed_values(old, new, expec
 
 def test_all_mistakes_are_reported_at_once_in_the_order_of_the_lines():
     text = GOOD.replace("site =", "sitee =").replace("[devices.bill]", "[device.bill]").replace("ABC-1", "?")
-    lines = [int(re.match(r"line (\d+)", line)[1]) for line in faults(text)]
+    lines = [int(re.match(r"line (\d+)", line)[1]) for line in mistakes(text)]
     assert lines == [2, 5, 10]
 
 
@@ -142,8 +142,8 @@ def test_devices_on_one_bus_share_its_port():
     shared = '[devices.{}]\nprotocol = "cctalk_{}"\nport = "/dev/a"\n'
     text = GOOD.replace('protocol = "id003"', 'protocol = "cctalk_bill"\nport = "/dev/a"')
     text += shared.format("coin", "coin") + shared.format("hopper", "hopper")
-    assert faults(text) == []
-    (elsewhere,) = faults(text.replace('site = "', 'positions = 2\nsite = "') + "position = 2\n")
+    assert mistakes(text) == []
+    (elsewhere,) = mistakes(text.replace('site = "', 'positions = 2\nsite = "') + "position = 2\n")
     assert elsewhere.startswith("line 19: devices.hopper.port: /dev/a is already used by devices.bill")
 
 
@@ -201,8 +201,8 @@ def test_copies_sharing_a_folder_are_reported_and_refused(tmp_path):
 
 @pytest.mark.parametrize("port", ["/dev/null", __file__, "/dev"])
 def test_a_port_that_is_not_a_serial_port_is_reported(port):
-    (fault,) = find_missing_ports(read_toml(GOOD + f'port = "{port}"\n', CabinetFile)[0])
-    assert (fault.key, fault.problem, fault.is_retried_later) == (
+    (mistake,) = find_missing_ports(read_toml(GOOD + f'port = "{port}"\n', CabinetFile)[0])
+    assert (mistake.key, mistake.problem, mistake.is_retried_later) == (
         "devices.bill.port",
         f"{port} is not a serial port",
         False,
@@ -234,21 +234,22 @@ FOUND = [
 
 @pytest.mark.parametrize(("added_text", "key", "problem", "meant", "stops"), FOUND)
 def test_preflight_reports_what_the_machine_would_leave_out(added_text, key, problem, meant, stops):
-    faults_by_key = {
-        fault.key: fault for fault in iter_preflight_faults(read_toml(GOOD + added_text, CabinetFile)[0])
+    mistakes_by_key = {
+        mistake.key: mistake
+        for mistake in iter_preflight_mistakes(read_toml(GOOD + added_text, CabinetFile)[0])
     }
-    assert key in faults_by_key
-    assert problem in faults_by_key[key].problem
-    assert (faults_by_key[key].suggestion, faults_by_key[key].is_fatal) == (meant, stops)
+    assert key in mistakes_by_key
+    assert problem in mistakes_by_key[key].problem
+    assert (mistakes_by_key[key].suggestion, mistakes_by_key[key].is_fatal) == (meant, stops)
 
 
 def test_a_position_without_a_device_that_accepts_money_is_reported():
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + KEYS
-    assert [str(fault) for fault in iter_preflight_faults(read_toml(two, CabinetFile)[0])] == [
+    assert [str(mistake) for mistake in iter_preflight_mistakes(read_toml(two, CabinetFile)[0])] == [
         "machine.positions: no device of position 2 accepts money: give one of [devices] the key position = 2"
     ]
     assert not [
-        *iter_preflight_faults(
+        *iter_preflight_mistakes(
             read_toml(f'{two}[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n', CabinetFile)[0]
         )
     ]
@@ -262,9 +263,9 @@ def test_a_position_without_a_key_for_hand_pays_is_reported(position):
     coins = '[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n'
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + coins + board
     missed = [
-        fault.problem
-        for fault in iter_preflight_faults(read_toml(two, CabinetFile)[0])
-        if fault.key == "devices"
+        mistake.problem
+        for mistake in iter_preflight_mistakes(read_toml(two, CabinetFile)[0])
+        if mistake.key == "devices"
     ]
     assert [missing.partition(":")[0].rpartition(" ")[2] for missing in missed] == {
         None: ["1", "2"],
@@ -282,20 +283,20 @@ def test_a_position_without_a_key_for_hand_pays_is_reported(position):
         ('"maple-classic"', '"no-such-game"', "games", "none of the listed games can be offered"),
     ],
 )
-def test_preflight_reports_faults_that_prevent_a_start(old, new, key, problem):
-    faults_by_key = {
-        fault.key: fault
-        for fault in iter_preflight_faults(read_toml(GOOD.replace(old, new, 1), CabinetFile)[0])
+def test_preflight_reports_mistakes_that_prevent_a_start(old, new, key, problem):
+    mistakes_by_key = {
+        mistake.key: mistake
+        for mistake in iter_preflight_mistakes(read_toml(GOOD.replace(old, new, 1), CabinetFile)[0])
     }
-    assert problem in faults_by_key[key].problem
-    assert faults_by_key[key].is_fatal
+    assert problem in mistakes_by_key[key].problem
+    assert mistakes_by_key[key].is_fatal
 
 
 def test_a_missing_port_is_reported_and_does_not_fail_the_file(tmp_path):
     file = tmp_path / "cabinet.toml"
     file.write_text(GOOD.replace('"id003"', '"id003"\nport = "/nowhere/port"') + KEYS)
-    (fault,) = find_missing_ports(load_cabinet(file))
-    assert "/nowhere/port" in str(fault)
+    (mistake,) = find_missing_ports(load_cabinet(file))
+    assert "/nowhere/port" in str(mistake)
     result = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
     assert result.exit_code == 0
     (report,) = json.loads(result.output)
@@ -390,7 +391,7 @@ def test_without_given_games_a_new_file_lists_those_the_profile_admits(tmp_path)
     result = CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "quebec-casino"])
     assert result.exit_code == 0, result.output
     assert len(load_cabinet(file).games) > 5
-    assert not [*iter_preflight_faults(load_cabinet(file))]
+    assert not [*iter_preflight_mistakes(load_cabinet(file))]
 
 
 def test_the_published_schema_accepts_the_demonstration_file():
@@ -432,7 +433,7 @@ def test_all_errors_of_a_cabinet_file_are_reported_at_once(tmp_path):
 
 def test_two_broken_rules_between_tables_are_both_reported():
     second = '[devices.second]\nprotocol = "ebds"\nposition = 3\n[host]\ntransfers = true\n'
-    assert [fault.key for fault in read_toml(f"{GOOD}{second}", CabinetFile)[1]] == [
+    assert [mistake.key for mistake in read_toml(f"{GOOD}{second}", CabinetFile)[1]] == [
         "devices.second.position", "host.line",
     ]  # fmt: skip
 
@@ -446,7 +447,7 @@ def test_example_values_are_marked_and_remarked_on_until_they_are_replaced(tmp_p
     marked = {key for key in marked if not key.startswith("#")}
     assert marked == {"serial", "operator_number", "site", "licence_holder"}
     result = CliRunner().invoke(main, ["cabinet", "check", "--quick", "--json", str(file)])
-    remarks = {fault["key"] for fault in json.loads(result.output) if fault["stops"] is None}
+    remarks = {mistake["key"] for mistake in json.loads(result.output) if mistake["stops"] is None}
     assert (result.exit_code, remarks) == (0, {f"machine.{key}" for key in marked})
     owner = ("--serial", "XYZ-9", "--number", "12", "--site", "Chez Lise", "--licence-holder", "Lise")
     file.unlink()

@@ -186,14 +186,14 @@ def test_a_delayed_reply_answers_no_later_poll() -> None:
     receive(MessageToOtherMachine(0))
     assert receive(LongPoll(frame)) == b""
     list(
-        channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x40", executes_once=True))
+        channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x40", is_resent_on_repeat=True))
     )  # "pending" came too late
     receive(MessageToOtherMachine(0))
     actions = list(channel.process_message(GeneralPoll(1), 15_000_000_000))
     assert actions == [SendBytes(b"\x69")]  # completion is reported to the host again
     receive(MessageToOtherMachine(0))
     receive(LongPoll(frame))
-    list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", executes_once=True)))
+    list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", is_resent_on_repeat=True)))
     receive(MessageToOtherMachine(0))
     assert list(channel.process_message(GeneralPoll(1), 40_000_000_000)) == [SendBytes(b"\x00")]
 

@@ -24,8 +24,8 @@ from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
 from egm.people import Role
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolling import perform_enrolment_step, record_certificate_at_start
-from egm.progressive.enrolment import EnrolmentError, EnrolmentStick, create_request
+from egm.progressive.enrolment_data import EnrolmentError, EnrolmentStick, create_request
+from egm.progressive.enrolment_page import perform_enrolment_step, record_certificate_at_start
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
@@ -342,7 +342,7 @@ def test_a_failing_memory_stick_is_reported_with_a_remedy(tmp_path):
 
 def test_a_stalled_memory_stick_is_reported_as_lost_and_blocks_nothing(tmp_path, monkeypatch):
     """The device never replies; each step is refused within the limit, and none is started while another hangs."""
-    monkeypatch.setattr("egm.progressive.enrolment._STICK_SECONDS_MAX", 0.2)
+    monkeypatch.setattr("egm.progressive.enrolment_data._STICK_SECONDS_MAX", 0.2)
     silent = tmp_path / "silent"
     os.mkfifo(silent)
     stick = EnrolmentStick(silent)
@@ -356,7 +356,9 @@ def test_a_stalled_memory_stick_is_reported_as_lost_and_blocks_nothing(tmp_path,
     for thread in threading.enumerate():
         if thread.name == f"stick {silent}":
             thread.join()
-    monkeypatch.setattr("egm.progressive.enrolment._STICK_SECONDS_MAX", 60)  # a busy disk is no stalled stick
+    monkeypatch.setattr(
+        "egm.progressive.enrolment_data._STICK_SECONDS_MAX", 60
+    )  # a busy disk is no stalled stick
     silent.unlink()
     silent.write_bytes(b"")
     EnrolmentStick(silent).write("")

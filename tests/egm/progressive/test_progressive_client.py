@@ -420,7 +420,7 @@ class RealController:
 
     def rule(self):
         with self.controller.open_read_session() as session:
-            held_claims = [claim.claim_id for claim in session.list_held_claims() if not claim.ruling]
+            held_claims = [claim.claim_id for claim in session.list_held_messages() if not claim.ruling]
         for claim in held_claims:
             self.controller.rule_on_claim(claim, "award", ("alice", "bob"), "the storm")
 

@@ -14,7 +14,7 @@ from egm.app.first_start.steps import list_profiles
 from egm.app.first_start.wizard import FirstStartWizard, build_steps
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
-from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, read_request
+from egm.progressive.enrolment_data import EnrolmentStick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message

@@ -15,7 +15,7 @@ from egm.config.cabinet_file import CabinetFile
 from egm.screen.art.files import read_unchanged_file
 from egm.screen.audio.cues import SoundPlayer, find_sound_family
 from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, list_family_cues
-from egm.screen.audio.sound_store import SoundStore, build_own_family_name
+from egm.screen.audio.sound_store import SoundStore, build_game_family_name
 from egm.screen.painter import Painter
 from egm.screen.view import View
 from egm.verify.own_files import list_own_definition_files
@@ -23,7 +23,7 @@ from paytables import DefinitionError, game_from_text, load_game
 from paytables.assets import PICTURE_BYTES_MAX, REPLACEABLE_SOUNDS, SOUND_SAMPLES_PER_SECOND
 from tools.cli import main
 from tools.dev.gallery import play_game, show_outcome
-from tools.lab.symbol_sheet import draw_idle_game
+from tools.lab.picture_sheets import draw_idle_game
 from tools.lab.views import build_game_view, build_idle_view
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><rect width="10" height="10" fill="{}"/></svg>'
@@ -280,7 +280,7 @@ def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(defini
     game = build_game_view(loaded)
     sound_store = SoundStore()
     sound_store.store_game_sounds(game)
-    own_family = build_own_family_name(game)
+    own_family = build_game_family_name(game)
     most = max(map(abs, memoryview(sound_store.find_sound("turn", own_family)).cast("h")))
     assert 0.9 * PEAK_SHARE_BY_CHANNEL["turn"] < most / 32767 <= PEAK_SHARE_BY_CHANNEL["turn"]
     soft = max(map(abs, memoryview(sound_store.find_sound("win_1", own_family)).cast("h")))

@@ -37,7 +37,7 @@ from egm.screen.audio.scores import (
     read_sound_table,
     synthesise_cue,
 )
-from egm.screen.audio.sound_store import COMMON_FAMILY, SoundStore, read_sounds_of_family
+from egm.screen.audio.sound_store import COMMON_FAMILY, SoundStore, read_family_sounds
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import ATTRACT_DELAY_SECONDS, Scene, build_view_timeline
@@ -186,7 +186,7 @@ def read_sounds(data):
         stream = asyncio.StreamReader()
         stream.feed_data(data)
         stream.feed_eof()
-        return [sound async for sound in read_sounds_of_family(stream)]
+        return [sound async for sound in read_family_sounds(stream)]
 
     return asyncio.run(reading())
 

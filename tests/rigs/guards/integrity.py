@@ -15,7 +15,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.integrity.signed_file import CabinetFileInUse
 from egm.integrity.technician import SoftwareCheckRequester
 from egm.kernel.events import EventType, State
-from egm.progressive.enrolling import EnrolmentState
+from egm.progressive.enrolment_page import EnrolmentState
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.machine import MachineRig, write_undeclared_entry

@@ -195,7 +195,7 @@ ROWS = (
         tournament_is_over_or_unsold=case(arrange_hall(install, sell_later)),
     ),
     *rows(
-        "enter_tournament in service_menu: enter_tournament",
+        "enter_tournament in service_menu: assign_machine",
         arrange_hall(install),
         {**MANAGER, "form": "tournament_enter"},
         marks="L-10",
@@ -207,7 +207,7 @@ ROWS = (
         no_transfer_waits=case(extend_arrangement(arrange_hall(install), request_transfer_lock)),
     ),
     *rows(
-        "leave_tournament in service_menu: leave_tournament",
+        "leave_tournament in service_menu: release_machine",
         arrange_hall(enter),
         {**MANAGER, "form": "tournament_leave"},
         marks="L-10",

@@ -80,7 +80,7 @@ def rewrite_both_copies(folder, change):
 
 def rewrite_second_copy(folder, sealed_entries):
     """Replace the second copy (the log) by one that contains exactly ``sealed_entries``."""
-    log = JournalLocation(DiskStorage(), folder, folder / SECOND_FOLDER).create_log_copy()
+    log = JournalLocation(DiskStorage(), folder, folder / SECOND_FOLDER).open_log_copy()
     log.scan()
     log.rename_as_evidence(1)
     log.scan()
@@ -160,7 +160,7 @@ def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_pass
 @pytest.mark.requirement("E-13:b")
 @pytest.mark.parametrize("missing", [1, 4])
 def test_an_end_cut_off_the_second_copy_alone_is_a_finding(memory_copy, missing):
-    log = JournalLocation(DiskStorage(), memory_copy, memory_copy / SECOND_FOLDER).create_log_copy()
+    log = JournalLocation(DiskStorage(), memory_copy, memory_copy / SECOND_FOLDER).open_log_copy()
     sealed_entries = list(log.iter_entries(0))
     log.close()
     rewrite_second_copy(memory_copy, sealed_entries[:-missing])

@@ -113,7 +113,7 @@ LIES = [
     (clear_fault_and_call, "tilt.cleared", write("record", "codes", [CODE, CODE]), "a fault is named twice"),
     (clear_fault_and_call, "tilt.cleared", write("record", "codes", ["meter_jump"]), "was not active before"),
     (clear_fault_and_call, "tilt.cleared", clear_no_fault, "tilt.cleared"),
-    (clear_fault_and_call, "service.call", write("record", "on", False), "no attendant call was active"),
+    (clear_fault_and_call, "service.call", write("record", "on", False), "no service call was active"),
     (
         clear_fault_and_call,
         "service.call",

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from egm.errors import OperatorError
-from egm.progressive.enrolment import compute_key_digest, create_request
+from egm.progressive.enrolment_data import compute_key_digest, create_request
 from tools.cli import main
 from tools.floor.progressive.certificates import answer_request, make_authority, make_link, revoke_certificate
 from tools.floor.progressive.mystery_secrets import MYSTERY_KEY_FILE_NAME

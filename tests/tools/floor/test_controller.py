@@ -589,9 +589,9 @@ def test_altered_software_is_recorded_and_refused(floor):
     assert details == {"trouble": ["egm/progressive/level.py: differs"]}
 
 
-def _list_held_claims(controller):
+def _list_held_messages(controller):
     with controller.open_read_session() as session:
-        return [held_claim for held_claim in session.list_held_claims() if not held_claim.ruling]
+        return [held_claim for held_claim in session.list_held_messages() if not held_claim.ruling]
 
 
 @pytest.mark.requirement("I-14", "I-15")
@@ -608,7 +608,7 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     for _ in range(2):
         assert isinstance(floor.commit("EGM-2", "c", 10**8, way="hand"), ClaimClosure)
     assert floor.record() == before
-    ((held_claim),) = _list_held_claims(floor.controller)
+    ((held_claim),) = _list_held_messages(floor.controller)
     (hit,) = floor.controller.read_win_register()
     assert (held_claim.claim_id, hit.paid_cents, hit.amount_cents) == (
         "c/payment",
@@ -621,7 +621,7 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     floor.controller.verify_levels()
     floor.controller.rule_on_claim("c/payment", "decline", ("1", "2"), "the slip says the award")
     assert floor.record() == before
-    assert _list_held_claims(floor.controller) == []
+    assert _list_held_messages(floor.controller) == []
     floor.controller.update_values()
     assert floor.controller.unruled_count == 0
 
@@ -644,7 +644,7 @@ def test_a_payment_below_award_and_display_returns_nothing_to_the_level(floor):
     before = floor.record()
     floor.commit("EGM-1", "c", 0, way="hand")
     assert floor.record() == before
-    assert [held_claim.claim_id for held_claim in _list_held_claims(floor.controller)] == ["c/payment"]
+    assert [held_claim.claim_id for held_claim in _list_held_messages(floor.controller)] == ["c/payment"]
     assert floor.record().level.paid_cents == award.amount_cents
 
 
@@ -659,7 +659,7 @@ def test_what_a_machine_showed_before_another_hit_is_paid_without_a_ruling(floor
     second = floor.tell("EGM-2", _claim(machine="EGM-2", claim="c2", after=1, shown_cents=shown_cents))
     assert first.amount_cents == shown_cents > second.amount_cents
     floor.commit("EGM-2", "c2", shown_cents, way="hand")
-    assert _list_held_claims(floor.controller) == []
+    assert _list_held_messages(floor.controller) == []
     assert floor.record().level.paid_cents == 2 * shown_cents
     floor.controller.verify_levels()
 

@@ -32,7 +32,7 @@ from tools.cli.commands import progressive
 from tools.floor.progressive import controller as module
 from tools.floor.progressive.certificates import make_link
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.holding import RulingError
+from tools.floor.progressive.held_messages import RulingError
 from tools.floor.progressive.readings import Readings
 
 UNIT = Path(module.__file__).with_name("open-egm-progressive.service")

@@ -26,7 +26,7 @@ from tests.rigs.examples import scale_examples
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.frequency import IMPROBABLE_PROBABILITY, bound_win_probability, is_improbable
-from tools.floor.progressive.holding import RulingError
+from tools.floor.progressive.held_messages import RulingError
 from tools.floor.progressive.store import SqliteReader, SqliteStore
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -169,7 +169,7 @@ def test_at_a_terminal_two_enrolled_persons_decide_each_with_their_own_pin(tmp_p
     assert "PIN" not in no_claim
     assert rule("1", "2", "8051", "8052").output.endswith("c3: award\n")
     with closing(SqliteReader(path)) as store, Controller(store, lambda: AT).open_read_session() as session:
-        assert list(session.find_held_claim("c3").persons) == ["1", "2"]
+        assert list(session.find_held_message("c3").persons) == ["1", "2"]
 
 
 def test_improbable_hits_are_detected_also_after_long_play():

@@ -99,7 +99,9 @@ class House:
     def list_unruled_payments(self):
         """Return the payments that wait for a ruling."""
         with self.controller.open_read_session() as session:
-            return [held_claim.claim_id for held_claim in session.list_held_claims() if not held_claim.ruling]
+            return [
+                held_claim.claim_id for held_claim in session.list_held_messages() if not held_claim.ruling
+            ]
 
     def check_consistency(self):
         """Check that every machine shows the controller's amount and that payments equal the level's.

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from egm.config.cabinet_file import MachineTable
 from egm.errors import OperatorError
-from egm.progressive.enrolment import create_request, read_request
+from egm.progressive.enrolment_data import create_request, read_request
 from tools.cli import main
 from tools.floor.progressive.store import SqliteStore
 

@@ -1,23 +1,21 @@
-"""The audit rules for the machine's operation: start, self-tests, doors, faults, keys, attendant calls."""
+"""The audit rules for the machine's operation: start, self-tests, doors, faults, keys, service calls."""
 
 from typing import Any, Final
 
 from egm.app import entries as app_entries
 from egm.gaming_day import GamingDay
 from egm.integrity import entries as integrity_entries
-from egm.integrity.keys import IntegrityKey
 from egm.kernel import own_entries as kernel_entries
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.states import (
     ALL_STATES,
-    STATES_FOR_ANSWERING_SERVICE_CALLS,
+    STATES_FOR_ATTENDANT_KEY,
     STATES_WITH_STAFF_AT_WORK,
     single_state,
 )
 from egm.people import Permission
 from egm.play import entries as play_entries
-from egm.play.keys import PlayKey
 from egm.staff import entries as staff_entries
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
@@ -36,6 +34,7 @@ from tools.audit.rules.pattern import (
     format_value,
 )
 from tools.audit.rules.rule import AuditRule, Check
+from tools.audit.rules.states import is_from_earlier_version
 
 
 def _has_generator_or_test_failed(context: CheckContext) -> bool:
@@ -43,10 +42,7 @@ def _has_generator_or_test_failed(context: CheckContext) -> bool:
 
     Return True for journals of earlier versions, in which a working generator could be restarted too.
     """
-    return (
-        PlayKey.RESIDUAL_CREDIT_TERMS not in context.ledger.state
-        or context.value_before(IntegrityKey.OUT_OF_SERVICE) is not None
-    )
+    return is_from_earlier_version(context.ledger) or context.value_before("out_of_service") is not None
 
 
 def _is_gaming_day_valid(context: CheckContext) -> bool:
@@ -61,8 +57,8 @@ def _is_gaming_day_valid(context: CheckContext) -> bool:
     return GamingDay.from_power_up(record) == GamingDay(str(zone), hour if type(hour) is int else -1)
 
 
-def _derive_state_after_test(context: CheckContext) -> Any:
-    """Return what a passed self-test must store about the machine being out of service.
+def _derive_out_of_service_after_test(context: CheckContext) -> Any:
+    """Return what a passed self-test must store under ``out_of_service``.
 
     Return None (removed) if a failed self-test had put it out of service, else ABSENT_VALUE (not changed).
     """
@@ -76,7 +72,7 @@ RESIDUAL_TERMS_PATTERN: Final = {
     "useful_cents": "$:count",
 }
 
-#: The rules of start, self-tests and the machine's service.
+#: The rules of start, self-tests, and taking the machine out of service or into service.
 _START_AND_SERVICE_RULES: Final = (
     AuditRule(
         entry_declaration=integrity_entries.POWER_UP,
@@ -93,7 +89,7 @@ _START_AND_SERVICE_RULES: Final = (
                 _is_gaming_day_valid,
             ),
             require(
-                "state.currency: the currency of a journal must not change",
+                "state.currency: the journal has a currency already",
                 lambda context: (
                     context.value_after("currency") is None or context.value_before("currency") is None
                 ),
@@ -110,7 +106,7 @@ _START_AND_SERVICE_RULES: Final = (
         state={"residual_terms": RESIDUAL_TERMS_PATTERN},
         extra_checks=(
             require(
-                "dims.position: position 1 records its residual credit terms in its power-up entry, not here",
+                "dims.position: the entry is of position 1, whose residual credit terms belong in its power-up entry",
                 lambda context: context.position > 1,
             ),
         ),
@@ -119,7 +115,7 @@ _START_AND_SERVICE_RULES: Final = (
         entry_declaration=integrity_entries.SELF_TEST_PASSED,
         extra_checks=(
             check_position_is_one,
-            require_stored_value("out_of_service", _derive_state_after_test),
+            require_stored_value("out_of_service", _derive_out_of_service_after_test),
         ),
     ),
     AuditRule(
@@ -136,7 +132,7 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=integrity_entries.GENERATOR_RESTARTED,
-        allowed_states=STATES_FOR_ANSWERING_SERVICE_CALLS | single_state(State.PLAYING),
+        allowed_states=STATES_FOR_ATTENDANT_KEY | single_state(State.PLAYING),
         state={"out_of_service": None},
         permission=Permission.RESTART,
         extra_checks=(
@@ -240,13 +236,11 @@ def _check_declared_fault(context: CheckContext) -> None:
         )
 
 
-def _check_attendant_call(context: CheckContext) -> None:
-    """Check that the checked entry starts an attendant call while none is active, or ends the active call."""
-    is_on = context["is_on"]
-    if is_on is not (context.value_before("service_call") is None):
-        call_text = (
-            "no attendant call was" if context.value_before("service_call") is None else "a call was already"
-        )
+def _check_service_call(context: CheckContext) -> None:
+    """Check that the checked entry starts a service call while none is active, or ends the active call."""
+    is_on, was_active = context["is_on"], context.value_before("service_call") is not None
+    if is_on is was_active:
+        call_text = "a service call was already" if was_active else "no service call was"
         raise PatternMismatch(f"record.on is {format_value(is_on)}, but {call_text} active before this entry")
     if context["service_call"] is not (True if is_on else None):
         raise PatternMismatch(
@@ -306,11 +300,11 @@ _FAULT_RULES: Final = (
         entry_declaration=staff_entries.SERVICE_CALL_TOGGLED,
         record={"on": "$is_on"},
         state={"service_call": "$service_call"},
-        extra_checks=(_check_attendant_call,),
+        extra_checks=(_check_service_call,),
     ),
     AuditRule(
         entry_declaration=staff_entries.SERVICE_CALL_ANSWERED,
-        allowed_states=STATES_FOR_ANSWERING_SERVICE_CALLS | {State.HANDPAY, State.TILT},
+        allowed_states=STATES_FOR_ATTENDANT_KEY | {State.HANDPAY, State.TILT},
         state_before={"service_call": True},
         state={"service_call": None},
     ),

@@ -28,7 +28,7 @@ _ENTRY_KIND_BY_TREATMENT: Final[Mapping[str, str]] = {
 def check_residual_credit(context: CheckContext) -> None:
     """Check that the recorded credit is less than the smallest stake, and that the machine's terms allow the entry.
 
-    The terms say whether residual credit (less than the smallest stake) stays, is given up, or is played off.
+    The terms say whether residual credit (less than the smallest stake) stays, is given up, or is played.
     """
     amount_cents = context.record["amount_cents"]
     terms = context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
@@ -54,7 +54,7 @@ def check_residual_credit(context: CheckContext) -> None:
 
 
 def check_residual_prize(context: CheckContext) -> None:
-    """Check the prize for which residual credit is played off: the smallest stake here, and more than the credit.
+    """Check the prize for which residual credit is played: the smallest stake here, and more than the credit.
 
     If the machine has stored no terms (earlier versions), the prize must only be at most the smallest stake that
     a game was started for.

@@ -11,7 +11,6 @@ from typing import Any, Final, TypeAlias
 from egm.kernel.entries import AnyEntryDeclaration, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
-from egm.play.keys import PlayKey
 from egm.record_codec import FieldCondition, get_stored_key, list_conditions
 from egm.record_fields import (
     ACTOR_ID_CONDITION,
@@ -35,12 +34,12 @@ from tools.audit.rules.pattern import (
     format_storage_key,
     format_value,
 )
-from tools.audit.rules.states import can_be_in_states, derive_machine_state, was_idle
+from tools.audit.rules.states import can_be_in_states, derive_machine_state, is_from_earlier_version, was_idle
 
 #: Checks what patterns cannot express. Raises :class:`PatternMismatch`.
 Check: TypeAlias = Callable[[CheckContext], None]
 
-#: Conditions of record fields that only the journal's own facts decide.
+#: Conditions of record fields that can be checked only against facts from earlier entries.
 _CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]] = {
     STAFF_NUMBER_CONDITION: Facts.is_staff,
     ACTOR_ID_CONDITION: Facts.is_known_actor,
@@ -72,10 +71,10 @@ class ExpectedTransfer:
     may_repeat: bool = False
     """Whether any number of such transfers, also none, is allowed.
 
-    Names bound by one of them are not bound for the next, and do not stay bound.
+    Names bound in one such transfer are forgotten after it.
     """
     is_optional: bool = False
-    """Whether the transfer may be absent. Names bound by it do not stay bound."""
+    """Whether the transfer may be absent. Names bound in it are forgotten after it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,20 +108,20 @@ class AuditRule:
     dims: Mapping[str, Pattern] = field(default_factory=dict)
     """The patterns of the dimensions for all transfers of the entry, such as game and denomination, by name."""
     allowed_states: frozenset[State] | None = None
-    """The machine states in which the entry is allowed; None: all.
+    """The machine states in which the entry is allowed; None: not checked.
 
-    The state is derived from the machine's memory before the entry. A rule of an entry that starts something must
-    state it (``ALL_STATES`` for any).
+    The state is derived from the machine's memory before the entry. The rule of an entry that moves or reserves money,
+    or creates a storage key, must have allowed states, if need be ``ALL_STATES``.
     """
     allowed_after_kinds: frozenset[str] = frozenset()
     """If the position's money was last moved by an entry of one of these kinds, any machine state is allowed."""
     late_order_seconds: int = 0
-    """For how many seconds after the machine was last idle an order to a device may still be recorded.
+    """For how many seconds after the machine was last idle a late order (to a device) may still be recorded.
 
     The order is decided while the machine is idle; its entry may follow a change of state by some seconds.
     """
     late_order_states: frozenset[State] = frozenset()
-    """The machine states in which an order to a device may still be recorded within ``late_order_seconds``."""
+    """The machine states in which a late order may still be recorded within ``late_order_seconds``."""
     extra_checks: tuple[Check, ...] = ()
     """Functions that check what patterns cannot express; they raise :class:`PatternMismatch`."""
     permission: Permission | None = None
@@ -146,7 +145,7 @@ class AuditRule:
         self._check_machine_state(context)
         if self.entry_declaration.settled_reservations:
             self._check_reservation(context)
-        matchers_of_template_keys = self._match_memory(context)
+        deferred_matchers = self._match_memory(context)
         for name, matcher, value in (
             ("record", self._record_matcher, transaction.record),
             ("state", self._state_matcher, self._strip_position(transaction.state, context.position)),
@@ -155,7 +154,7 @@ class AuditRule:
             ("counts", self._counts_matcher, transaction.counts),
         ):
             _match_at_name(name, matcher, value, context)
-        for key, matcher in matchers_of_template_keys:
+        for key, matcher in deferred_matchers:
             _match_at_name(
                 f"memory.{key}", matcher, context.value_before(key.format(**context.bound_values)), context
             )
@@ -197,9 +196,8 @@ class AuditRule:
             or context.facts.last_money_entry_kinds.get(context.position) in self.allowed_after_kinds
         ):
             return
-        # Earlier versions wrote the order in any state after idle; their journals have no terms of residual credit.
-        is_from_earlier_version = PlayKey.RESIDUAL_CREDIT_TERMS not in context.ledger.state
-        may_be_late = is_from_earlier_version or state in self.late_order_states
+        # Earlier versions wrote a late order in any state.
+        may_be_late = is_from_earlier_version(context.ledger) or state in self.late_order_states
         late_seconds = self.late_order_seconds if may_be_late else 0
         if not (late_seconds and was_idle(context.entry, context.facts, late_seconds)):
             raise PatternMismatch(
@@ -237,13 +235,13 @@ class AuditRule:
         A storage key may contain a pattern name that is bound only by a later field. Return (key, matcher) for
         each such key.
         """
-        matchers_of_template_keys = []
+        deferred_matchers = []
         for key, matcher in self._state_before_patterns:
             if "{" in key:
-                matchers_of_template_keys.append((key, matcher))
+                deferred_matchers.append((key, matcher))
             else:
                 _match_at_name(f"memory.{key}", matcher, context.value_before(key), context)
-        return matchers_of_template_keys
+        return deferred_matchers
 
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Return the values that an entry stores, by storage key without the prefix of its player position.
@@ -303,8 +301,9 @@ class AuditRule:
     def _check_persons(self, context: CheckContext) -> None:
         """Check that enough persons are named, and that the role of each has the rule's permission.
 
-        If the record names one person beside several, it must be the first of them, except in records with a form or
-        slip, where it is another person. If the rule has no permission, nothing is checked.
+        If the record has both ``person`` and ``persons``, ``person`` must be the first of ``persons``. This is not
+        checked in records with a ``form`` or ``slip``: there, ``persons`` begins with the people who filled in the
+        form. If the rule has no permission, nothing is checked.
         """
         if self.permission is None:
             return

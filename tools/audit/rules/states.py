@@ -94,6 +94,11 @@ def derive_state_in_game(ledger: Ledger, facts: Facts) -> State:
         del ledger.state[PlayKey.GAME]
 
 
+def is_from_earlier_version(ledger: Ledger) -> bool:
+    """Return whether an earlier version wrote the journal: those versions stored no terms of residual credit."""
+    return PlayKey.RESIDUAL_CREDIT_TERMS not in ledger.state
+
+
 def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
     """Return whether the entry's position was last idle at most the given number of seconds from the entry's time."""
     idle_at = facts.last_idle_times.get(read_position(entry))

@@ -140,7 +140,7 @@ RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.TOURNAMENT_ENTERED,
+        entry_declaration=entries.MACHINE_ASSIGNED,
         allowed_states=_SERVICE_MENU_STATE,
         state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest"},
@@ -157,7 +157,7 @@ RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.TOURNAMENT_LEFT,
+        entry_declaration=entries.MACHINE_RELEASED,
         allowed_states=_SERVICE_MENU_STATE,
         state_before=_IN_TOURNAMENT_PATTERN,
         record={"digest": "$digest"},

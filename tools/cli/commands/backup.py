@@ -7,7 +7,7 @@ import click
 
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, find_default_state_folder, load_cabinet
-from egm.config.faults import read_toml
+from egm.config.mistakes import read_toml
 from egm.errors import OperatorError
 from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_cabinet_file_digest
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
@@ -124,9 +124,9 @@ def _restore(
     Every check is made, and OperatorError raised, before anything is written.
     """
     cabinet_text = backup.files[CABINET_FILE_NAME].decode()
-    cabinet, faults = read_toml(cabinet_text, CabinetFile)
+    cabinet, mistakes = read_toml(cabinet_text, CabinetFile)
     if cabinet is None:
-        raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
+        raise OperatorError("\n".join(f"the backup's cabinet file: {mistake}" for mistake in mistakes))
     cabinet = cabinet.with_resolved_paths(cabinet_file.absolute().parent)
     second_folder = cabinet.memory.second_copy or folder.root / SECOND_FOLDER
     has_journal = JournalLocation(DiskStorage(), folder.root, second_folder).has_journal

@@ -11,11 +11,11 @@ from typing import Any, Final, Self
 import click
 from serial.tools.list_ports import comports
 
-from egm.app.preflight import iter_preflight_faults, iter_unknown_profile_and_game_faults
+from egm.app.preflight import iter_preflight_mistakes, iter_unknown_profile_and_game_mistakes
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, GameTable, find_default_state_folder, load_cabinet
 from egm.config.computer_checks import find_shared_folders, find_stable_port_name
-from egm.config.faults import ConfigFault, TomlLineNumbers, parse_key_path, read_toml
+from egm.config.mistakes import ConfigMistake, TomlLineNumbers, parse_key_path, read_toml
 from egm.config.schema import build_schema as build_cabinet_schema
 from egm.config.schema import find_unchanged_example_values
 from egm.devices.catalogue import PROTOCOLS
@@ -81,7 +81,7 @@ def check(file: Path, state_folder: Path | None, *, quick: bool, output_format: 
     except UnicodeDecodeError as error:
         raise click.ClickException(f"{file}: {describe_toml_error(error)}") from error
     data = _parse_toml(text)
-    cabinet, faults = read_toml(text, CabinetFile)
+    cabinet, mistakes = read_toml(text, CabinetFile)
     if cabinet is not None and not quick:
         with show_progress("analysing its games", len(cabinet.games)) as report_progress:
             checked_games: list[str] = []
@@ -95,15 +95,15 @@ def check(file: Path, state_folder: Path | None, *, quick: bool, output_format: 
             folder = state_folder or find_default_state_folder()
             remark_finder = _RemarkFinder.collect(cabinet, folder)
             with pause_garbage_collector():
-                faults = [
-                    *iter_preflight_faults(cabinet, record_checked_game, remark_finder.iter_game_remarks),
+                mistakes = [
+                    *iter_preflight_mistakes(cabinet, record_checked_game, remark_finder.iter_game_remarks),
                     *find_shared_folders(cabinet, folder),
                 ]
     elif not quick:
-        faults += iter_unknown_profile_and_game_faults(data)
-    faults += find_unchanged_example_values(data)
+        mistakes += iter_unknown_profile_and_game_mistakes(data)
+    mistakes += find_unchanged_example_values(data)
     lines = TomlLineNumbers(text)
-    rows = sorted((_build_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)
+    rows = sorted((_build_row(mistake, lines) for mistake in mistakes), key=lambda row: row[0] or 0)
     columns: Columns = (
         Column("line", is_right_aligned=True),
         "key",
@@ -121,7 +121,7 @@ def check(file: Path, state_folder: Path | None, *, quick: bool, output_format: 
     )
     show(output_format, Table(columns, rows, empty_text=f"{file}: {empty_text}"))
     raise SystemExit(
-        1 if any(not (fault.is_retried_later or fault.is_warning_only) for fault in faults) else 0
+        1 if any(not (mistake.is_retried_later or mistake.is_warning_only) for mistake in mistakes) else 0
     )
 
 
@@ -145,7 +145,7 @@ class _RemarkFinder:
             limit_cents = load_profile(cabinet.machine.profile).play.bet_max_cents
         return cls(definitions, limit_cents)
 
-    def iter_game_remarks(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigFault]:
+    def iter_game_remarks(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigMistake]:
         """Yield the remarks on one game of the cabinet file.
 
         One remark says that the machine has played another definition with the same version; others name
@@ -156,7 +156,7 @@ class _RemarkFinder:
         with suppress(PaytableError, OperatorError):
             yield from self._iter_reduced_limits(key, game_table, game)
 
-    def _iter_conflicts(self, key: str, game: Game) -> Iterator[ConfigFault]:
+    def _iter_conflicts(self, key: str, game: Game) -> Iterator[ConfigMistake]:
         """Yield a remark if the machine has played another definition under the game's version."""
         from egm.play.definitions import find_conflicting_digest  # noqa: PLC0415 (it loads the entries of play)
 
@@ -166,9 +166,9 @@ class _RemarkFinder:
                     f"this machine played another definition, {earlier_digest[:12]}, as version {game.version}: "
                     "give this one a new game.version"
                 )
-                yield ConfigFault(key, remark, is_fatal=False, is_warning_only=True)
+                yield ConfigMistake(key, remark, is_fatal=False, is_warning_only=True)
 
-    def _iter_reduced_limits(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigFault]:
+    def _iter_reduced_limits(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigMistake]:
         """Yield a remark for each denomination at which the jurisdiction's bet limit reduces a table's own limits."""
         if self.limit_cents is None:
             return
@@ -185,7 +185,7 @@ class _RemarkFinder:
                     f"at a denomination of {cents:,} minor units, the highest bet is {', '.join(reductions)}, "
                     f"because one round may cost at most {self.limit_cents:,} minor units"
                 )
-                yield ConfigFault(key, remark, is_fatal=False, is_warning_only=True)
+                yield ConfigMistake(key, remark, is_fatal=False, is_warning_only=True)
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
         return {}
 
 
-#: The effect of a fault, by whether it stops the machine; None: it is only a remark.
+#: The effect of a mistake, by whether it stops the machine; None: it is only a remark.
 _EFFECT_TEXTS: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
@@ -205,14 +205,14 @@ def _choose_style(stops_machine: object) -> Style:
     return BAD_STYLE if stops_machine else DOUBT_STYLE
 
 
-def _build_row(fault: ConfigFault, lines: TomlLineNumbers) -> tuple[Any, ...]:
+def _build_row(mistake: ConfigMistake, lines: TomlLineNumbers) -> tuple[Any, ...]:
     """Return an error in a cabinet file as a table row.
 
     The row has line, key, whether the error prevents the start, problem, suggestion and allowed values.
     """
-    line = fault.line or lines.find_line(parse_key_path(fault.key))
-    stops_machine = None if fault.is_warning_only else fault.is_fatal
-    return line, fault.key, stops_machine, fault.problem, fault.suggestion, fault.allowed_values
+    line = mistake.line or lines.find_line(parse_key_path(mistake.key))
+    stops_machine = None if mistake.is_warning_only else mistake.is_fatal
+    return line, mistake.key, stops_machine, mistake.problem, mistake.suggestion, mistake.allowed_values
 
 
 # ---------------------------------------------------------------------- new
@@ -308,9 +308,9 @@ def new(
             text = format_cabinet_file(request, file.parent)
     except DefinitionError as error:
         raise click.ClickException(format_definition_error(error)) from None
-    cabinet, faults = read_toml(text, CabinetFile)
+    cabinet, mistakes = read_toml(text, CabinetFile)
     if cabinet is None:
-        raise click.ClickException("\n".join(map(str, faults)))
+        raise click.ClickException("\n".join(map(str, mistakes)))
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -256,7 +256,7 @@ def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
 
     from egm.screen.art.symbols import DRAWING_FILE_BY_NAME  # noqa: PLC0415 (the environment must be set first)
     from egm.screen.audio.scores import list_family_cues, read_sound_table  # noqa: PLC0415
-    from tools.lab.symbol_sheet import draw_symbol_sheet  # noqa: PLC0415
+    from tools.lab.picture_sheets import draw_symbol_sheet  # noqa: PLC0415
 
     families = read_sound_table().family_by_name
     rows = [("symbol", name, "") for name in sorted(DRAWING_FILE_BY_NAME)]

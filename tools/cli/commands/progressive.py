@@ -23,7 +23,7 @@ from egm.progressive.definition import (
     list_level_and_game_files,
     read_levels,
 )
-from egm.progressive.enrolment import EnrolmentError, EnrolmentStick
+from egm.progressive.enrolment_data import EnrolmentError, EnrolmentStick
 from egm.record_codec import to_json
 from egm.screen.text import Texts
 from egm.verify.examine import VerificationFindings, verify_software_files
@@ -51,16 +51,16 @@ from tools.floor.progressive.certificates import (
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.heartbeat import check_sign_name
 from tools.floor.progressive.mystery_secrets import MYSTERY_KEY_FILE_NAME, MysterySecrets, make_key, read_key
-from tools.floor.progressive.opening import (
+from tools.floor.progressive.readings import Readings
+from tools.floor.progressive.serve import ControllerService
+from tools.floor.progressive.signs import SignBook
+from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
+from tools.floor.progressive.store_option import (
     ERRORS_REPORTED_IN_ONE_LINE,
     STORE_OPTION,
     open_controller,
     open_store,
 )
-from tools.floor.progressive.readings import Readings
-from tools.floor.progressive.serve import ControllerService
-from tools.floor.progressive.signs import SignBook
-from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
 
 #: Seconds between two attempts to take over the store.
 _STAND_BY_RETRY_SECONDS = 1.0

@@ -26,9 +26,9 @@ from tools.cli.tables import (
 )
 from tools.cli.terminal import echo
 from tools.floor.progressive.controller import Controller
-from tools.floor.progressive.holding import RULING_AWARD, RULING_DECLINE, find_claim_to_rule_on
-from tools.floor.progressive.opening import STORE_OPTION, open_controller
+from tools.floor.progressive.held_messages import RULING_AWARD, RULING_DECLINE, find_held_message_to_rule_on
 from tools.floor.progressive.signs import read_signs
+from tools.floor.progressive.store_option import STORE_OPTION, open_controller
 
 #: Kinds of event that staff should investigate.
 _SUSPICIOUS_EVENT_KINDS = (
@@ -144,7 +144,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
     the award, and the operator bears the difference.
     """
     with open_controller(store, read_only=True) as controller, controller.open_read_session() as session:
-        held_claims = [to_json(claim) for claim in session.list_held_claims()]
+        held_claims = [to_json(claim) for claim in session.list_held_messages()]
     columns: Columns = (
         "claim",
         Column("held", "held_at"),
@@ -188,7 +188,7 @@ def rule(
     claim gets nothing, or the operator bears the difference of the payment.
     """
     with open_controller(store, read_only=True) as controller, controller.open_read_session() as session:
-        find_claim_to_rule_on(session, claim)
+        find_held_message_to_rule_on(session, claim)
     roster = load_roster(state_folder or find_default_state_folder())
     persons = tuple(
         authenticate_for(roster, number, Permission.RULE_ON_MONEY).id for number in (person, second_person)

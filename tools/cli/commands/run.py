@@ -139,7 +139,7 @@ class _ScreenOptions:
     asks_for_cabinet_file: bool = False
     """Whether the screen, rather than the terminal, asks for a missing cabinet file."""
     stick: Path | None = None
-    """The file used in place of the enrolment memory stick on a computer that has no port for it."""
+    """The file used in place of the enrolment USB stick on a computer that has no port for it."""
 
     @property
     def is_kiosk(self) -> bool:

@@ -63,8 +63,8 @@ def preview(file: Path, game_name: str, scale: float, quality: int) -> None:
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment must be set first)
     from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
+    from tools.lab.picture_sheets import draw_idle_game  # noqa: PLC0415
     from tools.lab.preview import PreviewError, PreviewSettings, write_preview  # noqa: PLC0415
-    from tools.lab.symbol_sheet import draw_idle_game  # noqa: PLC0415
 
     if file.suffix == ".toml":
         shown_game, picture_file = load_game_or_fail(str(file)), file.with_suffix(".png")

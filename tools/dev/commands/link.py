@@ -13,7 +13,7 @@ from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.dev.progressive.campaign import CampaignResult, run_campaign
-from tools.floor.progressive.opening import ERRORS_REPORTED_IN_ONE_LINE, STORE_OPTION, open_store
+from tools.floor.progressive.store_option import ERRORS_REPORTED_IN_ONE_LINE, STORE_OPTION, open_store
 
 
 @click.command()

@@ -34,7 +34,7 @@ from egm.progressive.messages import (
     RefusalReason,
 )
 from egm.verify.examine import VerificationFindings
-from tools.floor.progressive import holding
+from tools.floor.progressive import held_messages
 from tools.floor.progressive.level_bookkeeping import LevelBookkeeping
 from tools.floor.progressive.mystery import MYSTERY_CLAIM_PREFIX, MysteryPrizes, verify_prizes
 from tools.floor.progressive.mystery_secrets import MysterySecrets
@@ -380,13 +380,13 @@ class Controller:
         Return None if the claim may be awarded. A held claim is recorded once; until staff have ruled on it,
         a repeat gets the same reply.
         """
-        held_claim = session.find_held_claim(claim.claim)
+        held_claim = session.find_held_message(claim.claim)
         if held_claim is None:
-            hold_reason = holding.find_reason_to_hold_claim(session, record, claim)
+            hold_reason = held_messages.find_reason_to_hold_claim(session, record, claim)
             if not hold_reason:
                 return None
             refusal = self._refuse(session, claim, RefusalReason.CLAIM_HELD, hold_reason)
-            holding.hold_claim(session, claim.claim, claim, hold_reason, self._format_time())
+            held_messages.hold_message(session, claim.claim, claim, hold_reason, self._format_time())
             return refusal
         if Claim.model_validate(held_claim.message) != claim:
             return self._refuse(
@@ -395,7 +395,7 @@ class Controller:
                 RefusalReason.CLAIM_DIFFERS,
                 "an earlier claim with this name was for another hit",
             )
-        if held_claim.ruling == holding.RULING_AWARD:
+        if held_claim.ruling == held_messages.RULING_AWARD:
             return None
         reason = RefusalReason.CLAIM_DECLINED if held_claim.ruling else RefusalReason.CLAIM_HELD
         return self._refuse(session, claim, reason, held_claim.reason or held_claim.hold_reason)
@@ -404,14 +404,18 @@ class Controller:
         """Store two persons' ruling on a held claim or payment.
 
         If a payment is awarded, the level is corrected by its difference from the award. See
-        :func:`tools.floor.progressive.holding.rule_on_held_claim`.
+        :func:`tools.floor.progressive.held_messages.rule_on_held_message`.
         """
         with self._store.transaction() as session:
-            ruled_claim = holding.rule_on_held_claim(
+            ruled_claim = held_messages.rule_on_held_message(
                 session, claim_id, ruling, persons, reason, self._format_time()
             )
             hit = session.find_claim(str(ruled_claim.message["claim"]))
-            if ruled_claim.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:
+            if (
+                ruled_claim.message["type"] == "commit"
+                and ruling == held_messages.RULING_AWARD
+                and hit is not None
+            ):
                 self._bookkeeping.adjust_to_payment(session, hit)
 
     def _record_payment(self, session: Session, report: PaymentReport) -> ControllerMessage:
@@ -450,12 +454,12 @@ class Controller:
     def _adjust_to_other_payment(self, session: Session, hit: ClaimRecord, report: PaymentReport) -> None:
         """Let the level bear a payment that differs from the award; if it is implausible, hold it for a ruling."""
         record = session.read_level(hit.level)
-        reason = "" if record is None else holding.find_payment_error(record, hit, report.amount_cents)
+        reason = "" if record is None else held_messages.find_payment_error(record, hit, report.amount_cents)
         if not reason:
             self._bookkeeping.adjust_to_payment(session, hit)
             return
-        holding.hold_claim(
-            session, holding.format_payment_id(hit.claim_id), report, reason, self._format_time()
+        held_messages.hold_message(
+            session, held_messages.format_payment_id(hit.claim_id), report, reason, self._format_time()
         )
         amounts = {"award_cents": hit.amount_cents, "paid_cents": report.amount_cents}
         session.record_event(
@@ -483,7 +487,7 @@ class Controller:
             RefusalReason.CLAIM_DECLINED,
         } or (
             reason is RefusalReason.CLAIM_HELD
-            and session.find_held_claim(getattr(message, "claim", "")) is not None
+            and session.find_held_message(getattr(message, "claim", "")) is not None
         )
         if reason is RefusalReason.CONTRIBUTIONS_MISSING:
             is_recording_skipped = (

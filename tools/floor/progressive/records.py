@@ -147,11 +147,11 @@ class PrizeRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldClaim:
+class HeldMessage:
     """A claim or a payment that is held until two persons rule on it."""
 
     claim_id: str = field(metadata=stored_as("claim"))
-    """The id of the held claim. A held payment report has the id that ``holding.format_payment_id`` returns."""
+    """The id of the held claim. A held payment report has the id that ``held_messages.format_payment_id`` returns."""
     message: Mapping[str, JSON]
     """The machine's message, as JSON."""
     hold_reason: str = field(metadata=stored_as("why"))

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from egm.errors import LocalError, OperatorError
 from egm.progressive.messages import Contribution
 from egm.record_codec import from_json, to_json
-from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord, PrizeRecord
+from tools.floor.progressive.records import ClaimRecord, HeldMessage, LevelRecord, PrizeRecord
 
 #: One row of a query's result.
 DatabaseRow = Sequence[Any]
@@ -305,17 +305,17 @@ class Session:
         rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
-    def find_held_claim(self, claim_id: str) -> HeldClaim | None:
+    def find_held_message(self, claim_id: str) -> HeldMessage | None:
         """Return the held claim or payment with this id, ruled on or not; None if none was held."""
         rows = self._run("SELECT record FROM held WHERE claim = ?", claim_id)
-        return from_json(HeldClaim, json.loads(rows[0][0]), "held claim") if rows else None
+        return from_json(HeldMessage, json.loads(rows[0][0]), "held claim") if rows else None
 
-    def list_held_claims(self) -> tuple[HeldClaim, ...]:
+    def list_held_messages(self) -> tuple[HeldMessage, ...]:
         """Return all claims and payments that were ever held for a ruling, oldest first."""
         rows = self._run("SELECT record FROM held")
         return tuple(
             sorted(
-                (from_json(HeldClaim, json.loads(row[0]), "held claim") for row in rows),
+                (from_json(HeldMessage, json.loads(row[0]), "held claim") for row in rows),
                 key=lambda h: h.held_at,
             )
         )
@@ -326,7 +326,7 @@ class Session:
             self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED_MESSAGE_LIKE_PATTERN)[0][0]
         )
 
-    def put_held_claim(self, record: HeldClaim) -> None:
+    def put_held_message(self, record: HeldMessage) -> None:
         """Store a held claim or payment."""
         self._run(
             "INSERT INTO held VALUES (?, ?) ON CONFLICT (claim) DO UPDATE SET record = excluded.record",

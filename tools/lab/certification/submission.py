@@ -35,7 +35,7 @@ from tools.lab.manual import AUDIENCES, format_manual
 from tools.lab.markdown import format_table
 from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.formats import to_csv
-from tools.lab.symbol_sheet import draw_symbol_sheet
+from tools.lab.picture_sheets import draw_symbol_sheet
 
 #: Games with the findings of each rule.
 CheckedGames: TypeAlias = Sequence[tuple[CertificationCase, Sequence[Finding]]]

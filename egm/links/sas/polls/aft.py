@@ -198,7 +198,7 @@ def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool =
             + tail
             + bytes(3)
         ),
-        executes_once=True,
+        is_resent_on_repeat=True,
     )
 
 
@@ -337,7 +337,7 @@ def _build_registration_reply(registration: AftRegistration, status_code: int | 
             + registration_key
             + encode_binary(registration.pos_id, 4)
         ),
-        executes_once=True,
+        is_resent_on_repeat=True,
     )
 
 

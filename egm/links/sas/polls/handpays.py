@@ -16,10 +16,11 @@ from egm.staff.events import Authorisation
 
 #: Level code of a hand-pay that is a cancelled credit and not a win.
 _LEVEL_CODE_CANCELLED_CREDIT: Final = 0x80
-#: The level code in poll 1B for a win other than a progressive.
+#: Level code of a hand-pay that is a win.
 #:
-#: Code 40, for a game's top award, is not used.
-_LEVEL_CODE_ORDINARY_WIN: Final = 0x00
+#: It is also sent for a win of a progressive level or an external bonus: polls 84 to 87 report the wins of SAS
+#: progressive levels with group and level. Code 40, for a game's top award, is not used.
+_LEVEL_CODE_WIN: Final = 0x00
 #: Progressive group: none.
 _NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Reset method: by an attendant only.
@@ -31,16 +32,14 @@ _RESET_DONE_CODE, _UNABLE_TO_RESET_CODE, _NO_HANDPAY_CODE = 0x00, 0x01, 0x02
 
 
 def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
-    """Answer poll 1B: the money owed by hand, in credits; all zeros if nothing is owed or this host has read it.
+    """Answer poll 1B: the money owed by hand, in credits; all zeros if nothing is owed or if this host has read it.
 
     SAS cannot express a merchandise prize: if nothing else is owed, the amount is zero.
     """
     handpay = readout.handpay
     if handpay is None:
-        return Reply(bytes(_HANDPAY_REPLY_DATA_SIZE_BYTES), executes_once=True)
-    level_code = (
-        _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
-    )
+        return Reply(bytes(_HANDPAY_REPLY_DATA_SIZE_BYTES), is_resent_on_repeat=True)
+    level_code = _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_WIN
     data = (
         _NO_PROGRESSIVE_GROUP
         + bytes((level_code,))
@@ -48,13 +47,15 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
         + encode_bcd(0, 2)
     )
     return Reply(
-        (data + _RESET_BY_ATTENDANT_ONLY).ljust(_HANDPAY_REPLY_DATA_SIZE_BYTES, b"\0"), executes_once=True
+        (data + _RESET_BY_ATTENDANT_ONLY).ljust(_HANDPAY_REPLY_DATA_SIZE_BYTES, b"\0"),
+        is_resent_on_repeat=True,
     )
 
 
 def mark_handpay_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
-    """Store that the host has received the data of a hand-pay, which it then no longer gets from poll 1B."""
+    """Store that the host has received the data of a hand-pay, so that poll 1B no longer reports it to this host."""
     handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    # The reply to a hand-pay of merchandise only is all zeros, like the reply without a hand-pay.
     if handpay is not None and (any(reply.data) or not handpay.amount_cents):
         host.values_between_polls[READ_HANDPAY_KEY] = handpay.id
         host.republish_readout()
@@ -64,11 +65,11 @@ def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 94: the host reports that the hand-pay has been paid."""
     handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if handpay is None:
-        return Reply(bytes((_NO_HANDPAY_CODE,)), executes_once=True)
+        return Reply(bytes((_NO_HANDPAY_CODE,)), is_resent_on_repeat=True)
     host.submit_event(EventType.HANDPAY_RESET_BY_HOST, Authorisation(key=host.source))
     next_handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     is_reset = next_handpay is None or next_handpay.id != handpay.id
-    return Reply(bytes((_RESET_DONE_CODE if is_reset else _UNABLE_TO_RESET_CODE,)), executes_once=True)
+    return Reply(bytes((_RESET_DONE_CODE if is_reset else _UNABLE_TO_RESET_CODE,)), is_resent_on_repeat=True)
 
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (

@@ -119,7 +119,7 @@ def answer_current_win(host: SasHost, _: LongPoll) -> Reply:
 
 def answer_queued_win(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 85: the oldest unread progressive win, as in 84; it counts as read once the host has received it."""
-    return replace(answer_current_win(host, request), executes_once=True)
+    return replace(answer_current_win(host, request), is_resent_on_repeat=True)
 
 
 def mark_win_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
@@ -131,9 +131,9 @@ def answer_queued_wins(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 87: up to 32 progressive wins of the oldest win's group: group, count, then level and amount each."""
     wins = _list_wins_for_one_reply(host)
     if not wins:
-        return Reply(prepend_length(bytes(2)), executes_once=True)
+        return Reply(prepend_length(bytes(2)), is_resent_on_repeat=True)
     data = bytes((_find_group_number(wins[0]), len(wins))) + b"".join(_encode_win(win) for win in wins)
-    return Reply(prepend_length(data), executes_once=True)
+    return Reply(prepend_length(data), is_resent_on_repeat=True)
 
 
 def mark_wins_read(host: SasHost, _: LongPoll, reply: Reply) -> None:

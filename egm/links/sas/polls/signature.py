@@ -63,7 +63,9 @@ async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
     except LocalError as error:
         host.machine.post(ROM_SIGNATURE_FAILED, RomSignatureFailed(host_name=host.name, reason=str(error)))
         return
-    host.deliver_delayed_result(_ROM_SIGNATURE_POLL, Reply(encode_binary(signature, 2), executes_once=True))
+    host.deliver_delayed_result(
+        _ROM_SIGNATURE_POLL, Reply(encode_binary(signature, 2), is_resent_on_repeat=True)
+    )
 
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (

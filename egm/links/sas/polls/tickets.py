@@ -95,9 +95,10 @@ def set_validation_id(host: SasHost, request: LongPoll) -> Reply | None:
         ticket_interface.store_enrolment(validation_id, sequence)
     enrolment = None if ticket_desk is None else ticket_desk.current_enrolment
     if enrolment is None:
-        return Reply(bytes(6), executes_once=True)
+        return Reply(bytes(6), is_resent_on_repeat=True)
     return Reply(
-        encode_binary(enrolment.validation_id, 3) + encode_binary(enrolment.sequence, 3), executes_once=True
+        encode_binary(enrolment.validation_id, 3) + encode_binary(enrolment.sequence, 3),
+        is_resent_on_repeat=True,
     )
 
 
@@ -132,7 +133,9 @@ def answer_validation_record(host: SasHost, request: LongPoll) -> Reply | None:
             request,
             f"the ring of tickets has no index {function_code:02X}; expected at most {HOST_TICKET_RING_SIZE:02X}",
         )
-    return Reply(bytes(_RECORD_SIZE_BYTES) if record is None else _encode_record(record), executes_once=True)
+    return Reply(
+        bytes(_RECORD_SIZE_BYTES) if record is None else _encode_record(record), is_resent_on_repeat=True
+    )
 
 
 def _encode_record(record: PrintedTicketInRing) -> bytes:
@@ -227,7 +230,7 @@ def receive_validation_number(host: SasHost, request: LongPoll) -> Reply | None:
         result = ticket_interface.refuse_ticket_number()
     else:
         result = ticket_interface.assign_ticket_number(digits)
-    return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[result],)), executes_once=True)
+    return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[result],)), is_resent_on_repeat=True)
 
 
 #: Status code of poll 70: no ticket is in escrow.
@@ -353,7 +356,7 @@ def _build_redemption_reply(host: SasHost, redemption: RedemptionState) -> Reply
     reply = _build_status_reply(redemption)
     if reply.data[1] in _CODES_THAT_END_REDEMPTION:
         host.withdraw_exception(TICKET_TRANSFER_COMPLETE_EXCEPTION_CODE)
-    return Reply(reply.data, executes_once=True)
+    return Reply(reply.data, is_resent_on_repeat=True)
 
 
 def _build_status_reply(redemption: RedemptionState) -> Reply:
@@ -436,7 +439,7 @@ def answer_validation_status(host: SasHost, request: LongPoll) -> Reply | None:
             + _encode_status_bits(host)
             + _encode_valid_days(host)
         ),
-        executes_once=True,
+        is_resent_on_repeat=True,
     )
 
 
@@ -476,7 +479,10 @@ _TICKET_TEXT_BY_ELEMENT: Final = {0x00: "location", 0x01: "address1", 0x02: "add
 #: Longest text that a host may set.
 _TICKET_TEXT_BYTES_MAX: Final = 40
 #: Replies to polls 7C and 7D: the data were valid, or not.
-_VALID_REPLY, _INVALID_REPLY = Reply(b"\x01", executes_once=True), Reply(b"\x00", executes_once=True)
+_VALID_REPLY, _INVALID_REPLY = (
+    Reply(b"\x01", is_resent_on_repeat=True),
+    Reply(b"\x00", is_resent_on_repeat=True),
+)
 
 
 def set_extended_ticket_data(host: SasHost, request: LongPoll) -> Reply | None:

@@ -407,7 +407,7 @@ def test_a_round_by_time_runs_from_its_first_game_and_ends_after_the_open_one(ha
     room.clock.pass_seconds(9 * 60)
     room.play()
     room.clock.pass_seconds(2 * 60)
-    room.engine.handle(TournamentEvent.ROUND_TIME)
+    room.engine.handle(TournamentEvent.ROUND_CLOCK_ADVANCED)
     assert (room.state, read_purse(room)["ending"]) == (State.PLAYING, "")
     room.report_shown()
     assert read_purse(room)["ending"] == "complete"
@@ -422,7 +422,7 @@ def test_the_time_of_a_round_ends_it_without_a_game(hall):
     hall.sell(1, "P-1")
     hall.open_play().play_round(games=1)
     hall.room.clock.pass_seconds(10 * 60)
-    hall.room.engine.handle(TournamentEvent.ROUND_TIME)
+    hall.room.engine.handle(TournamentEvent.ROUND_CLOCK_ADVANCED)
     assert read_purse(hall.room)["ending"] == "complete"
     assert hall.audit() == []
 

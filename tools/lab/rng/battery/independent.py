@@ -17,11 +17,11 @@ from tools.lab.rng.battery.result import (
     Ints,
     StatisticalResult,
     TooFewOutcomesError,
+    build_result_from_statistic,
     compute_chi_square_result,
     compute_duplicates_result,
     compute_group_count,
     compute_runs_result,
-    compute_scaled_chi_square_result,
     count_completions,
     estimate_certain_completions,
     group_values,
@@ -69,7 +69,7 @@ def run_overlaps_test(numbers_by_play: Ints, bound: int) -> Iterator[Statistical
     ).sum()
     expected_pairs = np.outer(group_chances, group_chances).ravel() * number_count
     statistic = float(((observed_pairs - expected_pairs) ** 2 / expected_pairs).sum() - single_statistic)
-    yield compute_scaled_chi_square_result(
+    yield build_result_from_statistic(
         "overlaps",
         f"overlapping pairs of {group_count} groups",
         statistic,
@@ -173,7 +173,7 @@ def compute_contingency_result(
     dof = (pair_counts.shape[0] - 1) * (pair_counts.shape[1] - 1)
     if not dof:
         raise TooFewOutcomesError(f"{detail}: one of the two numbers never changes")
-    return compute_scaled_chi_square_result(
+    return build_result_from_statistic(
         test, detail, float(((pair_counts - expected) ** 2 / expected).sum()), dof, pair_total
     )
 

@@ -27,8 +27,9 @@ class TooFewOutcomesError(RngError):
 class StatisticalResult:
     """The result of one statistical test of the RNG: its statistic and p-value.
 
-    A small p-value means that values fit badly, cluster, or repeat too often. A p-value close to 1 means that
-    they fit too well, alternate, or do not repeat. Both ends are judged, unless there are very few degrees of freedom.
+    A small p-value means that the values fit badly, cluster or repeat too often, depending on the test. A p-value close
+    to 1 means that they fit too well, alternate or do not repeat. Both ends are judged, unless there are very few
+    degrees of freedom.
     """
 
     test: str
@@ -40,7 +41,7 @@ class StatisticalResult:
     """The degrees of freedom; None if the statistic is not a chi-square."""
     p_value: float
     outcomes: int
-    """The number of observations."""
+    """The number of outcomes that the test used."""
     observed: tuple[int, ...] = ()
     """The observed count of each cell; empty if counts are not stored."""
     expected: tuple[float, ...] = ()
@@ -66,7 +67,7 @@ def merge_small_cells(
         cells[-1] = (cells[-1][0] + observed_sum, cells[-1][1] + expected_sum)
     if len(cells) < 2:
         raise TooFewOutcomesError(
-            f"{sum(expected):.0f} observations fill {len(cells)} cells; a test needs 2 or more"
+            f"{sum(expected):.0f} outcomes fill {len(cells)} cells; a test needs 2 or more"
         )
     pairs = np.array(cells)
     return pairs[:, 0], pairs[:, 1]
@@ -100,10 +101,10 @@ def compute_chi_square_result(
     )
 
 
-def compute_scaled_chi_square_result(
+def build_result_from_statistic(
     test: str, detail: str, statistic: float, dof: int, outcome_count: int
 ) -> StatisticalResult:
-    """Return the result for a statistic that already follows chi-square with ``dof``."""
+    """Return the result for a statistic that has a chi-square distribution with ``dof`` degrees of freedom."""
     p_value = float(stats.chi2.sf(statistic, dof))
     return StatisticalResult(
         test=test, detail=detail, statistic=statistic, dof=dof, p_value=p_value, outcomes=outcome_count
@@ -139,9 +140,9 @@ def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Sta
 def compute_duplicates_result(test: str, detail: str, codes: Ints, code_count: int) -> StatisticalResult:
     """Return the result of the test of repeated outcomes.
 
-    ``codes`` has a number below ``code_count`` for each play. The number of pairs of equal codes follows a Poisson
-    distribution only while it is small; therefore at most a tenth of ``code_count`` plays is used. The p-value is
-    small if there are many pairs; half of the probability of the observed count itself is added to each tail.
+    ``codes`` has each play's outcome as a number below ``code_count``. The number of pairs of equal codes follows a
+    Poisson distribution only while it is small; therefore at most a tenth of ``code_count`` plays is used. The p-value
+    is small if there are many pairs. It is a mid-p value: of the observed count itself, half of the probability counts.
     """
     used_codes = codes[: max(2, code_count // 10)]
     counts = np.unique(used_codes, return_counts=True)[1].astype(np.int64)
@@ -171,18 +172,17 @@ def group_values(values: Ints, bound: int, group_count: int) -> tuple[Ints, Floa
 
 
 def compute_group_count(bound: int, outcome_count: int) -> int:
-    """Return into how many groups, at most ``bound``, to divide the values.
-
-    It is the largest number with which each pair of groups has ten observations.
-    """
+    """Return the largest number of groups, at most ``bound``, with each pair of groups expected at least ten times."""
     group_count = min(bound, int((outcome_count / 10) ** 0.5))
     if group_count < 2:
-        raise TooFewOutcomesError(f"{outcome_count} observations are too few for a table of pairs")
+        raise TooFewOutcomesError(f"{outcome_count} outcomes are too few for a table of pairs")
     return group_count
 
 
 def count_completions(lengths_pmf: Floats, observed_lengths: Sequence[int]) -> tuple[Ints, Floats]:
-    """Return the observed and the expected number of gaps (or collections) of each length.
+    """Return the observed and the expected number of gaps (or of collections of all values) of each length.
+
+    The gap test and the coupon collector's test use it.
 
     ``lengths_pmf`` has the probability of each length and ``observed_lengths`` the observed lengths; the last element
     of both results counts all longer ones.
@@ -194,7 +194,7 @@ def count_completions(lengths_pmf: Floats, observed_lengths: Sequence[int]) -> t
 def estimate_certain_completions(mean: float, variance: float, observation_count: int) -> int:
     """Return how many gaps or collections almost certainly end within ``observation_count`` observations.
 
-    ``mean`` and ``variance`` are those of one length. The number is fixed in advance, because to use all that
-    happen to end would favour short ones.
+    ``mean`` and ``variance`` are those of one length. The number is fixed in advance, because counting all that happen
+    to end would over-represent short ones.
     """
     return int(observation_count / mean - 6 * (variance * observation_count / mean**3) ** 0.5) - 1

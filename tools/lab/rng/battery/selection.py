@@ -17,11 +17,11 @@ from tools.lab.rng.battery.result import (
     Ints,
     StatisticalResult,
     TooFewOutcomesError,
+    build_result_from_statistic,
     compute_chi_square_result,
     compute_duplicates_result,
     compute_group_count,
     compute_runs_result,
-    compute_scaled_chi_square_result,
     count_completions,
     estimate_certain_completions,
     group_values,
@@ -61,7 +61,7 @@ def run_distribution_test(numbers_by_play: Ints, population: int) -> Iterator[St
         observed_counts = _count_values(numbers_by_play, population)
         expected = play_count * pick_count / population
         plain_statistic = float(((observed_counts - expected) ** 2 / expected).sum())
-        result = compute_scaled_chi_square_result(
+        result = build_result_from_statistic(
             "total distribution",
             f"{pick_count} of {population}",
             plain_statistic * (population - 1) / (population - pick_count),
@@ -74,7 +74,7 @@ def run_distribution_test(numbers_by_play: Ints, population: int) -> Iterator[St
         )
         expected = play_count / population
         plain_statistic = float(((observed_counts - expected) ** 2 / expected).sum())
-        result = compute_scaled_chi_square_result(
+        result = build_result_from_statistic(
             "total distribution",
             "card by place",
             plain_statistic * (population - 1) / population,

@@ -19,7 +19,7 @@ from paytables.source import describe_toml_error, parse_toml, read_contents
 from paytables.wording import describe_wrong_value, find_nearest_words
 
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
-#: The most allowed values that a fault lists.
+#: The largest number of allowed values that a mistake lists.
 _LISTED_ALLOWED_VALUES_MAX: Final = 24
 
 #: The location of a key in a TOML file: the keys that lead to it, with an index for each list of tables.
@@ -27,8 +27,8 @@ KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigFault:
-    """One fault of a cabinet file, or of another TOML file."""
+class ConfigMistake:
+    """One mistake of a cabinet file, or of another TOML file."""
 
     key: str
     """The key as people write it (:func:`format_key_path`), or empty for the file as a whole."""
@@ -41,17 +41,17 @@ class ConfigFault:
     allowed_values: tuple[str, ...] = ()
     """The allowed values of the key; empty if they cannot be listed."""
     is_fatal: bool = True
-    """Whether the file cannot be used because of the fault.
+    """Whether the machine cannot start with the file.
 
-    Otherwise the machine starts without the part concerned.
+    Otherwise it starts without the part concerned, unless ``is_warning_only``.
     """
     is_retried_later: bool = False
-    """Whether the machine starts without the part concerned, and uses the part as soon as it is available."""
+    """Whether the part concerned is used later, as soon as it is available; never if ``is_fatal``."""
     is_warning_only: bool = False
-    """Whether the machine uses the part concerned in spite of the fault."""
+    """Whether the part concerned is used in spite of the mistake; never if ``is_fatal``."""
 
     def __str__(self) -> str:
-        """Return the fault as one line for the person who wrote the file."""
+        """Return the mistake as one line for the person who wrote the file."""
         line_text = f"line {self.line}: " if self.line else ""
         key_text = f"{self.key}: " if self.key else ""
         suggestion_text = f"; did you mean {self.suggestion}?" if self.suggestion else ""
@@ -67,14 +67,16 @@ def find_similar_word(word: str, known_words: Iterable[str]) -> str:
     return next(iter(find_nearest_words(word, known_words, 1)), "")
 
 
-def build_config_fault(key: str, problem: str, *allowed_values: str, written_word: str = "") -> ConfigFault:
-    """Return a fault that a validator of a model has found.
+def build_config_mistake(
+    key: str, problem: str, *allowed_values: str, written_word: str = ""
+) -> ConfigMistake:
+    """Return a mistake that a validator of a model has found.
 
     ``key`` may be empty if the validator checks one key only. Further positional arguments are the values that
-    the key allows; the fault lists them. If ``written_word`` resembles an allowed value, the fault suggests
+    the key allows; the mistake lists them. If ``written_word`` resembles an allowed value, the mistake suggests
     that value.
     """
-    return ConfigFault(
+    return ConfigMistake(
         key,
         problem,
         suggestion=find_similar_word(written_word, allowed_values),
@@ -82,41 +84,43 @@ def build_config_fault(key: str, problem: str, *allowed_values: str, written_wor
     )
 
 
-def build_rule_error(*faults: ConfigFault) -> PydanticCustomError:
-    """Return the exception with which a validator of a model reports the faults in the positional arguments."""
-    return PydanticCustomError("rule", "{text}", {"text": "; ".join(map(str, faults)), "faults": faults})
+def build_model_error(*mistakes: ConfigMistake) -> PydanticCustomError:
+    """Return the exception with which a validator of a model reports the mistakes in the positional arguments."""
+    return PydanticCustomError(
+        "rule", "{text}", {"text": "; ".join(map(str, mistakes)), "mistakes": mistakes}
+    )
 
 
-def read_toml(text: str, model: type[_ModelT]) -> tuple[_ModelT | None, list[ConfigFault]]:
-    """Read a TOML text as an instance of ``model``; return (instance, no faults).
+def read_toml(text: str, model: type[_ModelT]) -> tuple[_ModelT | None, list[ConfigMistake]]:
+    """Read a TOML text as an instance of ``model``; return (instance, no mistakes).
 
-    If there are faults, return (None, all faults in the order of the lines).
+    If there are mistakes, return (None, all mistakes in the order of the lines).
     """
     try:
         data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
-        return None, [_build_toml_fault(error)]
-    faults = [*_find_control_characters(data)]
+        return None, [_build_toml_mistake(error)]
+    mistakes = [*_find_control_characters(data)]
     try:
         content = model.model_validate(data)
     except ValidationError as error:
         line_numbers = TomlLineNumbers(text)
-        faults += _iter_faults(error.errors(include_url=False), model, line_numbers)
+        mistakes += _iter_mistakes(error.errors(include_url=False), model, line_numbers)
     else:
-        if not faults:
+        if not mistakes:
             return content, []
         line_numbers = TomlLineNumbers(text)
-    placed_faults = (
-        replace(fault, line=fault.line or line_numbers.find_line(parse_key_path(fault.key)))
-        for fault in faults
+    placed_mistakes = (
+        replace(mistake, line=mistake.line or line_numbers.find_line(parse_key_path(mistake.key)))
+        for mistake in mistakes
     )
-    return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
+    return None, sorted(placed_mistakes, key=lambda mistake: mistake.line or 0)
 
 
 def read_toml_file(path: Path, title: str, model: type[_ModelT]) -> tuple[_ModelT, str]:
     """Read a TOML file as an instance of ``model``; return the instance and the file's text.
 
-    ``title`` says in errors what kind of file it is. Raises OperatorError with every fault: line, key and
+    ``title`` says in errors what kind of file it is. Raises OperatorError with every mistake: line, key and
     reason.
     """
     try:
@@ -125,14 +129,14 @@ def read_toml_file(path: Path, title: str, model: type[_ModelT]) -> tuple[_Model
         raise OperatorError(f"{title} {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise OperatorError(f"{title} {path}: {describe_toml_error(error)}") from None
-    content, faults = read_toml(text, model)
+    content, mistakes = read_toml(text, model)
     if content is None:
-        raise OperatorError("\n".join(f"{title} {path}: {fault}" for fault in faults))
+        raise OperatorError("\n".join(f"{title} {path}: {mistake}" for mistake in mistakes))
     return content, text
 
 
-def _find_control_characters(value: object, key_path: KeyPath = ()) -> Iterator[ConfigFault]:
-    """Yield a fault for each text in ``value`` that contains control characters; a screen or printer might obey them.
+def _find_control_characters(value: object, key_path: KeyPath = ()) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each text in ``value`` that contains control characters; a screen or printer might obey them.
 
     ``key_path`` is the location of ``value`` in the file.
     """
@@ -144,30 +148,32 @@ def _find_control_characters(value: object, key_path: KeyPath = ()) -> Iterator[
             yield from _find_control_characters(inner_value, (*key_path, i))
     elif isinstance(value, str):
         try:
-            check_readable(value.replace("\n", "\r"))  # each text here is one line
+            check_readable(
+                value.replace("\n", "\r")
+            )  # it permits line feeds but no carriage returns; both are refused here
         except ValueError as error:
-            yield ConfigFault(format_key_path(key_path), str(error))
+            yield ConfigMistake(format_key_path(key_path), str(error))
 
 
-def _build_toml_fault(error: tomllib.TOMLDecodeError) -> ConfigFault:
-    """Return the fault of a text that is not TOML, with the line of the error if it is known."""
+def _build_toml_mistake(error: tomllib.TOMLDecodeError) -> ConfigMistake:
+    """Return the mistake of a text that is not TOML, with the line of the error if it is known."""
     text = str(error)
     position_match = re.search(r" \(at line (\d+), column (\d+)\)", text)
     if position_match is None:
-        return ConfigFault("", f"not TOML: {text}")
-    return ConfigFault(
+        return ConfigMistake("", f"not TOML: {text}")
+    return ConfigMistake(
         "",
         f"not TOML: {text[: position_match.start()]} at column {position_match[2]}",
         int(position_match[1]),
     )
 
 
-def _iter_faults(
+def _iter_mistakes(
     errors: Sequence[ErrorDetails], model: type[BaseModel], line_numbers: "TomlLineNumbers"
-) -> Iterator[ConfigFault]:
-    """Yield a fault for each of pydantic's validation errors.
+) -> Iterator[ConfigMistake]:
+    """Yield a mistake for each of pydantic's validation errors.
 
-    If a key is missing and an unknown key resembles it, both give a single fault, because the key was probably
+    If a key is missing and an unknown key resembles it, both give a single mistake, because the key was probably
     misspelt.
     """
     unknown_key_paths = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
@@ -182,7 +188,7 @@ def _iter_faults(
             str(unknown_key), meaning_by_key
         )
         explained_locations.add((*table_path, similar_word))
-        yield ConfigFault(
+        yield ConfigMistake(
             format_key_path(key_path),
             "there is no such key",
             line_numbers.find_line(key_path),
@@ -198,31 +204,31 @@ def _iter_faults(
         if error["type"] == "too_short" and any(
             key_path == other["loc"][:-1][: len(key_path)] for other in errors
         ):
-            continue  # pydantic counts no element that is wrong itself
+            continue  # pydantic leaves wrong elements out of its count, so this error is only a consequence
         if error["type"] == "rule":
-            for fault in context["faults"]:
-                key = fault.key or format_key_path(key_path)
-                yield replace(fault, key=key, line=line_numbers.find_line(parse_key_path(key)))
+            for mistake in context["mistakes"]:
+                key = mistake.key or format_key_path(key_path)
+                yield replace(mistake, key=key, line=line_numbers.find_line(parse_key_path(key)))
         elif error["type"] == "missing":
             meaning_by_key = _find_table_keys(model, key_path[:-1])
-            yield ConfigFault(
+            yield ConfigMistake(
                 format_key_path(key_path),
                 f"must be given: {meaning_by_key.get(str(key_path[-1]), '')}",
                 line_numbers.find_line(key_path),
             )
         else:
-            yield _build_value_fault(error, model, line_numbers)
+            yield _build_value_mistake(error, model, line_numbers)
 
 
-def _build_value_fault(
+def _build_value_mistake(
     error: ErrorDetails, model: type[BaseModel], line_numbers: "TomlLineNumbers"
-) -> ConfigFault:
-    """Return the fault for pydantic's error about a value that its key does not allow."""
+) -> ConfigMistake:
+    """Return the mistake for pydantic's error about a value that its key does not allow."""
     value, context = error["input"], error.get("ctx", {})
     key_path = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
         allowed_values = tuple(re.findall(r"'([^']*)'", str(context["expected"])))
-        return ConfigFault(
+        return ConfigMistake(
             format_key_path(key_path),
             f"{value!r} is not allowed",
             line_numbers.find_line(key_path),
@@ -234,7 +240,7 @@ def _build_value_fault(
         problem = f"{value!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
         problem = describe_wrong_value(error["msg"], value)
-    return ConfigFault(format_key_path(key_path), problem, line_numbers.find_line(key_path))
+    return ConfigMistake(format_key_path(key_path), problem, line_numbers.find_line(key_path))
 
 
 def parse_key_path(key: str) -> KeyPath:
@@ -305,7 +311,7 @@ class TomlLineNumbers:
     def __init__(self, text: str) -> None:
         """Find the line of each key in ``text``; if it is not TOML, no key has a line."""
         self._line_by_location: dict[KeyPath, int] = {}
-        self._array_table_counts: dict[KeyPath, int] = {}
+        self._last_index_by_array_table: dict[KeyPath, int] = {}
         with suppress(tomllib.TOMLDecodeError):
             parse_toml(text)
             self._index_lines(text.replace("\r\n", "\n"))
@@ -348,11 +354,11 @@ class TomlLineNumbers:
                 continue
             (key,) = table
             path, table = (*path, key), table[key]
-            if path in self._array_table_counts and not (is_double and not _find_inner_header(table)):
-                path = (*path, self._array_table_counts[path])
+            if path in self._last_index_by_array_table and not (is_double and not _find_inner_table(table)):
+                path = (*path, self._last_index_by_array_table[path])
         if is_double:
-            self._array_table_counts[path] = self._array_table_counts.get(path, -1) + 1
-            path = (*path, self._array_table_counts[path])
+            self._last_index_by_array_table[path] = self._last_index_by_array_table.get(path, -1) + 1
+            path = (*path, self._last_index_by_array_table[path])
         return path
 
 
@@ -377,7 +383,7 @@ def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
             first_line_number, start = line_number, token.end()
 
 
-def _find_inner_header(header: object) -> object:
+def _find_inner_table(header: object) -> object:
     """Return the table that a parsed TOML header contains; for a list of tables, the first one."""
     return header[0] if isinstance(header, list) else header
 

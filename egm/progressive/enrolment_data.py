@@ -1,9 +1,9 @@
-"""Data of a machine's enrolment in a progressive link: the certificate request, the answer, and the memory stick.
+"""Data of a machine's enrolment in a progressive link: the certificate request, the answer, and the USB stick.
 
 The request (PKCS #10) names the machine's serial number. The answer of the controller's staff contains the
 machine's certificate, the authority's certificate and the broker's address, signed by the authority. Both are
-carried on a memory stick without a file system. The controller's staff have marked it; the machine mounts no
-stick, and writes to no unmarked one. See also :mod:`egm.progressive.link_folder`.
+carried on a USB stick without a file system. The controller's staff prepare the stick by writing a mark to it. The
+machine never mounts a stick, and never writes to one without the mark. See also :mod:`egm.progressive.link_folder`.
 """
 
 import errno
@@ -39,7 +39,7 @@ _STICK_FILE_MARK: Final = b"open-egm link stick 1\n"
 _STICK_DATA_SIZE_BYTES: Final = 16384
 #: A stick that has not responded within this time is considered lost.
 _STICK_SECONDS_MAX: Final = 2.0
-#: Device errors of a stick -> text keys; any other error means that it was removed or is failing.
+#: The code of a refusal by the device error of a stick; any other error means that it was removed or is failing.
 _REFUSAL_CODE_BY_ERRNO: Final[Mapping[int, str]] = {
     errno.ENOENT: "link_no_stick",
     errno.ENOTDIR: "link_no_stick",
@@ -108,9 +108,10 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
 
 @dataclass(frozen=True, slots=True)
 class EnrolmentAnswer:
-    """The answer of the controller's staff to a certificate request: certificates (PEM) and the broker's address.
+    """The answer of the controller's staff to a certificate request: certificates and the broker's address.
 
-    Its signature is that of the controller's authority, in hexadecimal.
+    ``certificate`` and ``authority`` are certificates in PEM. ``signature``, in hexadecimal, is made with the key of
+    the controller's authority.
     """
 
     host: str
@@ -144,7 +145,7 @@ class EnrolmentAnswer:
         raise EnrolmentError("link_not_whole")
 
     def read_certificate_details(self) -> "CertificateDetails":
-        """Return the facts of the machine's certificate in the answer.
+        """Return the details of the machine's certificate in the answer.
 
         Raises EnrolmentError if the answer is incomplete or not signed by its authority.
         """
@@ -157,7 +158,7 @@ class EnrolmentAnswer:
                 issuer_names = _list_common_names(authority.subject)
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
-        # Persons compare the first certificate of each text, so nothing may precede or follow it.
+        # People compare the digest of the first certificate in each text; a second one would be used unseen.
         for certificate_object, text in ((certificate, self.certificate), (authority, self.authority)):
             if certificate_object.public_bytes(Encoding.PEM) != text.encode():
                 raise EnrolmentError("link_not_whole")
@@ -204,7 +205,7 @@ class CertificateDetails:
     broker: str
 
     def to_entry_fields(self) -> dict[str, str]:
-        """Return the certificate's facts as texts, by the names of the journal entry's fields."""
+        """Return the certificate's details as texts, by the names of the journal entry's fields."""
         fields = {name: str(value) for name, value in asdict(self).items()}
         return fields | {
             "valid_from": self.valid_from.isoformat(),
@@ -226,7 +227,7 @@ class CertificateDetails:
 
 @dataclass(frozen=True, slots=True)
 class EnrolmentStick:
-    """A memory stick prepared by the controller's staff: a block device, or an ordinary file that replaces it."""
+    """A USB stick prepared by the controller's staff: a block device, or an ordinary file that replaces it."""
 
     path: Path
 
@@ -254,7 +255,7 @@ class EnrolmentStick:
         return EnrolmentAnswer.from_json(content)
 
     def write_request(self, request: str) -> None:
-        """Write a machine's certificate request to the memory stick, removing any older answer.
+        """Write a machine's certificate request to the USB stick, removing any older answer.
 
         Raises EnrolmentError.
         """
@@ -266,7 +267,7 @@ class EnrolmentStick:
         self.write(request)
 
     def write(self, request: str = "", answer: EnrolmentAnswer | None = None) -> None:
-        """Write a certificate request and an answer to the memory stick, replacing its content.
+        """Write a certificate request and an answer to the USB stick, replacing its content.
 
         Raises EnrolmentError.
         """
@@ -275,19 +276,19 @@ class EnrolmentStick:
         self._run_device_operation(lambda: self._write(data))
 
     def _read(self) -> bytes:
-        """Read the content of the memory stick's device."""
+        """Read the content of the USB stick's device."""
         with self.path.open("rb") as device:
             return device.read(_STICK_DATA_SIZE_BYTES)
 
     def _write(self, data: bytes) -> None:
-        """Write ``data`` to the memory stick's device durably. Raises EnrolmentError if it does not fit."""
+        """Write ``data`` to the USB stick's device durably. Raises EnrolmentError if it does not fit."""
         with self.path.open("r+b", buffering=0) as device:
             if device.write(data) != len(data):
                 raise EnrolmentError("link_stick_full")
             os.fsync(device.fileno())
 
     def _run_device_operation(self, operation: Callable[[], _ResultT]) -> _ResultT:
-        """Run ``operation`` on the memory stick in a thread and return its result; raise an error after a time limit.
+        """Run ``operation`` on the USB stick in a thread and return its result; raise an error after a time limit.
 
         A stick may stall forever, and the machine must continue. While an operation stalls, no other one is
         started. Errors have a text for the person at the machine.
@@ -296,14 +297,14 @@ class EnrolmentStick:
         if any(thread.name == name for thread in threading.enumerate()):
             raise EnrolmentError("link_stick_lost")
 
-        def set_result() -> None:
+        def run_and_store_result() -> None:
             """Run the operation, and store its result or error for the thread that waits for it."""
             try:
                 result.set_result(operation())
             except Exception as error:  # noqa: BLE001 (raised again where the result is awaited)
                 result.set_exception(error)
 
-        thread = threading.Thread(target=set_result, name=name, daemon=True)
+        thread = threading.Thread(target=run_and_store_result, name=name, daemon=True)
         thread.start()
         thread.join(_STICK_SECONDS_MAX)
         if thread.is_alive():

@@ -1,10 +1,10 @@
 """Enrolment of the machine in the progressive link by staff: a page of the service menu with three forms.
 
-First form: the machine's certificate request is written to a memory stick that the controller's staff have
+First form: the machine's certificate request is written to a USB stick that the controller's staff have
 prepared. Second form: their answer is read from the stick and checked against this machine. Third form: two
 people who have compared the certificate digests put the certificate into use. The journal states which
-certificate is in use. If the power fails before its entry, nothing has changed; after it, the next start
-completes the change.
+certificate is in use. If the power fails before the entry about the new certificate is written, nothing has changed;
+if it fails afterwards, the next start completes the change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from egm.kernel.rules import refusal_code
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolment import (
+from egm.progressive.enrolment_data import (
     STICK_PATH,
     CertificateDetails,
     EnrolmentAnswer,
@@ -64,7 +64,7 @@ REQUIRED_PERSON_COUNT: Final = 2
 
 @dataclass(slots=True)
 class EnrolmentState:
-    """State of the enrolment in the progressive link: its folder, the memory stick, and an answer not yet in use."""
+    """State of the enrolment in the progressive link: its folder, the USB stick, and an answer not yet in use."""
 
     certificate_folder: LinkCertificateFolder = field(
         default_factory=lambda: LinkCertificateFolder(Path("link"))
@@ -98,6 +98,7 @@ def record_certificate_at_start(
             folder.activate_certificate(recorded_digest)
         details = folder.read_certificate_details()
         if details is not None and recorded_digest != folder.current_certificate_digest:
+            # At a first start, the people who signed the cabinet file have compared the certificate.
             signed_cabinet_file = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
             _record_certificate(
                 machine,
@@ -161,9 +162,9 @@ def perform_enrolment_step(machine: Machine, event: Event) -> None:
         if step == "request":
             _write_request(machine, persons)
         elif step == "answer":
-            _record_controller_answer(machine, persons)
+            _read_controller_answer(machine, persons)
         else:
-            _store_enrolment_answer(machine, persons)
+            _put_certificate_into_use(machine, persons)
     except EnrolmentError as error:
         _record_refusal(machine, event, error.code, error.values)
     except OperatorError as error:
@@ -188,7 +189,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
 
 
 def _write_request(machine: Machine, persons: list[str]) -> None:
-    """Write the machine's certificate request to the memory stick and record it; discard an answer read earlier."""
+    """Write the machine's certificate request to the USB stick and record it; discard an answer read earlier."""
     enrolment = machine.component(EnrolmentState)
     key = enrolment.certificate_folder.get_or_create_request_key()
     enrolment.pending_answer = None
@@ -199,8 +200,8 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
     )
 
 
-def _record_controller_answer(machine: Machine, persons: list[str]) -> None:
-    """Read the controller's answer to the certificate request from the memory stick, check it and record it.
+def _read_controller_answer(machine: Machine, persons: list[str]) -> None:
+    """Read the controller's answer to the certificate request from the USB stick, check it and record it.
 
     It is not put into use yet.
     """
@@ -234,7 +235,7 @@ def _check_answer(machine: Machine, details: CertificateDetails) -> None:
         )
 
 
-def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
+def _put_certificate_into_use(machine: Machine, persons: list[str]) -> None:
     """Put the certificate of the controller's answer into use for the link; record it and ``persons``."""
     enrolment = machine.component(EnrolmentState)
     if enrolment.pending_answer is None:
@@ -250,11 +251,11 @@ def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
 
 # ---------------------------------------------------------------------------------------------- the page
 def build_certificate_table(
-    details: CertificateDetails, title: str, *, other_authority: bool = False
+    details: CertificateDetails, title: str, *, is_authority_changed: bool = False
 ) -> PageTable:
-    """Return the facts of a link certificate as a table, which staff compare with the controller's display.
+    """Return the details of a link certificate as a table, which staff compare with the controller's display.
 
-    ``other_authority``: whether the table warns that the certificate's authority differs from the previous one.
+    With ``is_authority_changed``, the table warns that the certificate's authority differs from that in use.
     """
     table = build_two_column_table(
         (
@@ -267,7 +268,7 @@ def build_certificate_table(
         ),
         build_text(f"service.link.{title}"),
     )
-    if not other_authority:
+    if not is_authority_changed:
         return table
     warning_row = PageRow(
         cells=(build_text("service.link.other_authority"), build_plain_text("")), icon="alarm"
@@ -326,16 +327,16 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
             current_details = None
             with suppress(EnrolmentError):  # reported with the certificate in use
                 current_details = enrolment.certificate_folder.read_certificate_details()
-            is_other_authority = (
+            is_authority_changed = (
                 current_details is not None and current_details.authority_digest != details.authority_digest
             )
-            yield build_certificate_table(details, "answer", other_authority=is_other_authority)
+            yield build_certificate_table(details, "answer", is_authority_changed=is_authority_changed)
     except OperatorError as error:
         yield build_error_table(error)
 
 
 def _iter_current_certificate_tables(machine: Machine) -> Iterator[PageTable]:
-    """Yield a table of the link's certificate in use and one of any error in it, or of why none is in use."""
+    """Yield a table with the certificate in use and one with its error, or a table that says why none is in use."""
     enrolment = machine.component(EnrolmentState)
     link_table = enrolment.progressive_link_table
     if link_table is None:

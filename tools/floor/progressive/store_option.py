@@ -1,4 +1,4 @@
-"""Opening of the controller's store that a command line names, for work or for reading only."""
+"""The option ``--store`` of commands: it opens the controller's store, for reading and writing or for reading only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

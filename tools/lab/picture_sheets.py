@@ -23,7 +23,7 @@ _NAME_HEIGHT_PIXELS: Final = 26
 _BACKGROUND_COLOUR: Final = (24, 20, 44)
 
 
-def _start_pygame() -> Theme:
+def _start_pygame_and_load_theme() -> Theme:
     """Start pygame for drawing without a window, and return the screen's theme."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     pygame.display.init()
@@ -34,7 +34,7 @@ def _start_pygame() -> Theme:
 
 def draw_symbol_sheet(path: Path) -> int:
     """Draw every symbol with its name into a PNG file; return the number of symbols."""
-    theme = _start_pygame()
+    theme = _start_pygame_and_load_theme()
     rows = -(-len(DRAWING_FILE_BY_NAME) // _SYMBOLS_PER_ROW)
     sheet = pygame.Surface((_SYMBOLS_PER_ROW * _CELL_PIXELS, rows * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS)))
     sheet.fill(_BACKGROUND_COLOUR)
@@ -52,7 +52,7 @@ def draw_symbol_sheet(path: Path) -> int:
 
 def draw_idle_game(game: Game, path: Path, scale: float) -> tuple[int, int]:
     """Draw the idle screen of a game into a PNG file; return its size in pixels."""
-    theme = _start_pygame()
+    theme = _start_pygame_and_load_theme()
     game_view = build_game_view(game)
     picture = Picture(theme, scale=scale, timezone=UTC)
     surface = pygame.Surface(picture.size_pixels).convert()

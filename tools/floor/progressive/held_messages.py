@@ -2,8 +2,8 @@
 
 A claim is held if one wager has hit a level more often than the level file allows, or if a machine has hit it
 more often than its odds explain. A payment is plausible if it is between the award and the amount that the
-machine showed when the level was hit. For another amount, the level pays only its award; the operator bears
-the difference, unless two people rule, with a reason, that the level bears it.
+machine showed when the level was hit. If a payment is not plausible, only the award is charged to the level; the
+operator bears the difference, unless two people rule, with a reason, that the level bears it.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.progressive.messages import Claim, PaymentReport
 from tools.floor.progressive.frequency import is_improbable
-from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord
+from tools.floor.progressive.records import ClaimRecord, HeldMessage, LevelRecord
 from tools.floor.progressive.store import Session
 
 #: The ruling that a claim is awarded, or a payment accepted.
@@ -27,7 +27,7 @@ _RULING_PERSON_COUNT: Final = 2
 
 
 class RulingError(OperatorError):
-    """A ruling is not possible; the text names the claim and the reason."""
+    """Raised if a ruling is not possible; the text names the claim and the reason."""
 
 
 def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Claim) -> str:
@@ -51,8 +51,9 @@ def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Clai
 def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -> str:
     """Return why a payment that a machine reports for a hit is implausible, or "" if it is plausible.
 
-    A plausible payment is between the award and the amount that the machine showed. No machine can have shown
-    more than the highest amount that the level ever had, or, for a hit of a share of the level, that share of it.
+    A plausible payment is between the award and the amount that the machine showed. The machine's own statement of
+    the amount shown is limited to the highest amount that the level ever had; if the hit was for a share of the level,
+    to that share of the highest amount.
     """
     shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.won_share or 1)))
     plausible_min_cents, plausible_max_cents = sorted((hit.amount_cents, shown_cents))
@@ -66,33 +67,33 @@ def format_payment_id(claim_id: str) -> str:
     return f"{claim_id}/payment"
 
 
-def hold_claim(
+def hold_message(
     session: Session, held_id: str, message: Claim | PaymentReport, hold_reason: str, time_text: str
 ) -> None:
-    """Store a progressive claim or payment as held; it waits until staff rule on it."""
+    """Store a progressive claim or payment as held; it waits until staff have ruled on it."""
     content = message.model_dump(mode="json")
-    session.put_held_claim(
-        HeldClaim(claim_id=held_id, message=content, hold_reason=hold_reason, held_at=time_text)
+    session.put_held_message(
+        HeldMessage(claim_id=held_id, message=content, hold_reason=hold_reason, held_at=time_text)
     )
 
 
-def find_claim_to_rule_on(session: Session, claim_id: str) -> HeldClaim:
+def find_held_message_to_rule_on(session: Session, claim_id: str) -> HeldMessage:
     """Return the held claim or payment with this id. Raises :class:`RulingError` if none waits for a ruling."""
-    held_claim = session.find_held_claim(claim_id)
+    held_claim = session.find_held_message(claim_id)
     if held_claim is None or held_claim.ruling:
         raise RulingError(f"claim {claim_id} is not waiting for a ruling")
     return held_claim
 
 
-def rule_on_held_claim(
+def rule_on_held_message(
     session: Session, claim_id: str, ruling: str, persons: tuple[str, ...], reason: str, time_text: str
-) -> HeldClaim:
+) -> HeldMessage:
     """Store the ruling ``award`` or ``decline`` on a held claim or payment, and return the record.
 
-    If the ruling is ``award``: a claim gets the amount that the level shows when the machine next repeats the
-    claim; a payment is accepted, and the level bears it. Raises :class:`RulingError`.
+    If the ruling is ``award``: when the machine next repeats the claim, it is awarded the amount that the level then
+    shows; a payment is accepted, and the level bears it. Raises :class:`RulingError`.
     """
-    held_claim = find_claim_to_rule_on(session, claim_id)
+    held_claim = find_held_message_to_rule_on(session, claim_id)
     if ruling not in {RULING_AWARD, RULING_DECLINE}:
         raise RulingError(f"claim {claim_id}: a ruling is {RULING_AWARD} or {RULING_DECLINE}, not {ruling!r}")
     if len({name.strip() for name in persons} - {""}) < _RULING_PERSON_COUNT or not reason.strip():
@@ -102,7 +103,7 @@ def rule_on_held_claim(
             f"claim {claim_id}: the reason has {len(reason)} characters; at most {RULING_REASON_LENGTH_MAX}"
         )
     ruled_claim = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
-    session.put_held_claim(ruled_claim)
+    session.put_held_message(ruled_claim)
     session.record_event(
         time_text, "ruled", claim=claim_id, ruling=ruling, persons=list(persons), reason=reason
     )
