@@ -22,7 +22,7 @@ from meters.archive import (
 from meters.database import DatabaseReader
 from meters.entry import GENESIS_HASH
 from meters.errors import JournalDamaged
-from meters.identifiers import IdentifierCollector, IdentifierIndex, iter_joined_chunks
+from meters.identifiers import IdentifierCollector, IdentifierIndex, iter_chunks_of_records
 from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
 from meters.segment import Segment, SegmentWriter
@@ -145,13 +145,13 @@ class Archivist:
             self._storage.sync_folder(folder)
 
     def _write_index(self, last_archived: int, records: list[bytes]) -> Generator[None, None, str]:
-        """Write the index of archived transaction ids with ``records`` added, step by step; return its SHA-256.
+        """Write the index of archived entry ids with ``records`` added, step by step; return its SHA-256.
 
         ``last_archived`` is the last entry that it covers.
         """
         known_index = self._archive.load_identifier_index()
         chunks: Iterator[bytes] = (
-            iter_joined_chunks(iter(records))
+            iter_chunks_of_records(iter(records))
             if known_index is None
             else known_index.iter_merged_chunks(records)
         )
@@ -259,7 +259,7 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def repair_index(self, index: IdentifierIndex | None) -> list[Path]:
-        """Copy the verified index of transaction ids to each medium where it is missing or different.
+        """Copy the verified index of entry ids to each medium where it is missing or different.
 
         Return the paths of the files written.
         """

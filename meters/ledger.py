@@ -199,7 +199,7 @@ class Ledger:
                 )
 
     def _check_funds(
-        self, tx_id: str, transfers: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
+        self, entry_id: str, transfers: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
     ) -> None:
         """Raise :class:`AccountOverdrawn` if a transaction would overdraw an account that must not be, such as credit.
 
@@ -227,7 +227,7 @@ class Ledger:
             )
             if available_cents + amount_cents < 0:
                 raise AccountOverdrawn(
-                    f"{tx_id}: {name} has {available_cents} cents available, but {-amount_cents} are needed"
+                    f"{entry_id}: {name} has {available_cents} cents available, but {-amount_cents} are needed"
                 )
 
     def apply_effect(self, effect: LedgerEffect, entry: StoredEntry) -> None:
