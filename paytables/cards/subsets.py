@@ -121,9 +121,9 @@ class CardSets:
         """Return the poker strength of each set of cards; if a set has more cards than a hand, of its best hand."""
         ranking = HandRanking(ranking_rules)
         states, keys = self._rank_combinations
-        best_strengths = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[
-            states
-        ]
+        best_strengths = np.array(
+            [ranking.compute_strength_without_flushes(key) for key in keys], dtype=np.int32
+        )[states]
         if not any("flush" in name for name in ranking_rules.categories):
             return best_strengths
         wilds, wild_rank_mask = self.count_wilds(ranking_rules)

@@ -15,12 +15,12 @@ from egm.kernel.messages import HandpayView, HostLock, Snapshot, Tilt
 from egm.links.screen.start_up_activity import StartUpActivity
 from egm.links.systemd import MACHINE_START_SECONDS_MAX
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
+from egm.screen.art.paths import build_ellipse, build_regular_polygon, build_rounded_box
 from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.motion import ease_out
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message, format_prize_names
-from egm.screen.scenes.moving_value import draw_value_at_slot
+from egm.screen.scenes.moving_money import draw_item_at_slot
 from egm.screen.text import LOCALE_BY_LANGUAGE, CatalogueError, Texts, format_fault
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Scene, View, compute_seconds_since
@@ -462,7 +462,7 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
             painter.draw_text(line_text, (x + w / 2, middle), style, width_max=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(context):
         elapsed_seconds = context.view.now - context.view.scene_began_at
-        draw_value_at_slot(
+        draw_item_at_slot(
             context,
             _choose_payout_picture(context),
             (x + w / 2 - 110, y + h - 196, 220, 170),
@@ -530,8 +530,8 @@ def _render_lockup_pictogram(size: tuple[int, int], pictogram: str, colour: Colo
     """
     canvas = VectorCanvas(size)
     build_body_path: Callable[[float], list[tuple[float, float]]] = {
-        "warning": lambda r: build_polygon_path(50, 56, r * 1.12, 3),
-        "stop": lambda r: build_polygon_path(50, 50, r, 8, -67.5),
+        "warning": lambda r: build_regular_polygon(50, 56, r * 1.12, 3),
+        "stop": lambda r: build_regular_polygon(50, 50, r, 8, -67.5),
         "door": lambda r: build_rounded_box(50 - r, 50 - r, 2 * r, 2 * r, 16),
     }.get(pictogram, lambda r: build_ellipse(50, 50, r))
     canvas.fill_path(build_body_path(49), BLACK)

@@ -74,10 +74,10 @@ def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> s
 
 
 def _format_hand(names: str, ranking: HandRanking) -> str:
-    """Return a poker hand as text: its ranks, those that occur most often first, and its combination if it has one."""
+    """Return a poker hand as text: its ranks, those that occur most often first, and its category if it has one."""
     cards = parse_cards(names)
     count_by_rank = Counter(map(get_rank, cards))
     ranks = sorted(map(get_rank, cards), key=lambda rank: (count_by_rank[rank], rank), reverse=True)
-    combination = ranking.find_category(cards)
-    name = "" if combination == "high-card" else f" ({CATEGORY_NAMES[combination][0].lower()})"
+    category = ranking.find_category(cards)
+    name = "" if category == "high-card" else f" ({CATEGORY_NAMES[category][0].lower()})"
     return "-".join(_RANK_NAMES[rank] for rank in ranks) + name

@@ -13,7 +13,7 @@ from unicodedata import combining, normalize
 from egm.config.levels import ProgressiveLevelTable
 from egm.errors import OperatorError
 from egm.play.prize_limits import compute_largest_win_cents
-from egm.progressive.pools import create_pools, has_prescribed_amounts, list_available_bets
+from egm.progressive.pools import create_pools, list_available_bets, meets_prescribed_amounts
 from paytables import (
     BetAnalysis,
     Choice,
@@ -255,7 +255,7 @@ def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
     return (
         bet_credits
         for bet_credits in game.bet_options
-        if has_prescribed_amounts(game, game.build_wager(bet_credits), cents)
+        if meets_prescribed_amounts(game, game.build_wager(bet_credits), cents)
     )
 
 
