@@ -144,7 +144,7 @@ class Archive:
             for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.list_names(folder))
             if match is not None
         }
-        return sorted(pair for pair in ranges if pair[1] <= last_archived)
+        return sorted((first, last) for first, last in ranges if last <= last_archived)
 
     def find_newer_archived_sequence(self, sequence: int, genesis: StoredEntry) -> int:
         """Return the number of the last entry in this journal's newest segment file.
@@ -296,7 +296,11 @@ class Archive:
             if since == 0:
                 yield boundary.genesis
             return
-        ranges = [pair for pair in self._list_segment_ranges() if pair[1] > since and pair[0] <= last]
+        ranges = [
+            (segment_first, segment_last)
+            for segment_first, segment_last in self._list_segment_ranges()
+            if segment_last > since and segment_first <= last
+        ]
         step = -1 if newest_first else 1
         for segment_range in ranges[::step]:
             copies = self._open_copies_with_valid_trailer(*segment_range)
@@ -320,7 +324,7 @@ class Archive:
 
     def _iter_rest_of_segment(self, sequence: int) -> Iterator[StoredEntry]:
         """Yield the archived entries from ``sequence`` to the end of the archive segment that contains it."""
-        ranges = [pair for pair in self._list_segment_ranges() if pair[0] <= sequence <= pair[1]]
+        ranges = [(first, last) for first, last in self._list_segment_ranges() if first <= sequence <= last]
         if not ranges:
             raise self._build_missing_error(sequence, sequence)
         copies = self._open_copies_with_valid_trailer(*ranges[0])
@@ -395,10 +399,16 @@ class Archive:
         if own_sequence is not None and 0 < own_sequence <= last_archived:
             archived_entry = self.read_entry(own_sequence)
             return archived_entry if archived_entry.id == entry_id else None
-        play = parse_play_start(entry_id)
-        if play is None or not 0 < play[0] <= last_archived or index.find_entry_numbers(play[1]):
+        play_start = parse_play_start(entry_id)
+        if (
+            play_start is None
+            or not 0 < play_start.sequence <= last_archived
+            or index.find_entry_numbers(play_start.entry_id)
+        ):
             return None
-        return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == entry_id), None)
+        return next(
+            (entry for entry in self._iter_rest_of_segment(play_start.sequence) if entry.id == entry_id), None
+        )
 
     def has_transaction(self, entry_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
         """Return whether an archived entry has this id, also if its segment file was taken away.

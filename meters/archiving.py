@@ -205,8 +205,8 @@ class Archivist:
             size = files[0].size()
             if any(file.size() != size for file in files):
                 return False
-            for at in range(0, size, _BYTES_PER_ARCHIVING_STEP):
-                first_part, *other_parts = (file.read_at(at, _BYTES_PER_ARCHIVING_STEP) for file in files)
+            for offset in range(0, size, _BYTES_PER_ARCHIVING_STEP):
+                first_part, *other_parts = (file.read_at(offset, _BYTES_PER_ARCHIVING_STEP) for file in files)
                 if any(other != first_part for other in other_parts):
                     return False
                 yield
@@ -247,8 +247,8 @@ class Archivist:
             target = self._storage.open_file(new_path, write=True)
             try:
                 target.truncate(0)
-                for at in range(0, source.size(), _BYTES_PER_ARCHIVING_STEP):
-                    target.write_at(at, source.read_at(at, _BYTES_PER_ARCHIVING_STEP))
+                for offset in range(0, source.size(), _BYTES_PER_ARCHIVING_STEP):
+                    target.write_at(offset, source.read_at(offset, _BYTES_PER_ARCHIVING_STEP))
                     yield
                 target.sync()
             finally:

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterator
 from heapq import merge
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged
@@ -49,13 +49,20 @@ def parse_own_entry_sequence(entry_id: str) -> int | None:
     return None if match is None else int(match[1] or match[2])
 
 
-def parse_play_start(entry_id: str) -> tuple[int, str] | None:
+class PlayStart(NamedTuple):
+    """The number and the id of a game's first entry."""
+
+    sequence: int
+    entry_id: str
+
+
+def parse_play_start(entry_id: str) -> PlayStart | None:
     """Return the number and the id of a game's first entry, from the id of a later entry of that game.
 
     Return None for any other id.
     """
     match = _PLAY_ID_PATTERN.fullmatch(entry_id)
-    return None if match is None else (int(match[2]), f"{match[1]}.start")
+    return None if match is None else PlayStart(int(match[2]), f"{match[1]}.start")
 
 
 def parse_root_sequence(entry_id: str, journal_tag: str) -> int | None:
@@ -82,14 +89,16 @@ class IdentifierCollector:
 
         Its id is not indexed if it contains the entry's number, or if it belongs to a game that this segment starts.
         """
-        play = parse_play_start(entry.id)
+        play_start = parse_play_start(entry.id)
         if parse_own_entry_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
                 self._sequence_by_open_play[entry.id] = entry.sequence
-        elif play is None or self._sequence_by_open_play.get(play[1]) != play[0]:
+        elif (
+            play_start is None or self._sequence_by_open_play.get(play_start.entry_id) != play_start.sequence
+        ):
             self._records.append(_pack_record(entry.id, entry.sequence))
         elif entry.id.endswith(".end"):
-            del self._sequence_by_open_play[play[1]]
+            del self._sequence_by_open_play[play_start.entry_id]
 
     def build_records(self) -> list[bytes]:
         """Return the segment's records for the index of ids, sorted.
@@ -157,18 +166,18 @@ class IdentifierIndex:
         """Yield the bytes of the index file, a chunk of records at a time."""
         file = self._storage.open_file(self.path, write=False)
         try:
-            size = _RECORDS_PER_CHUNK * _RECORD_STRUCT.size
-            for at in range(0, file.size(), size):
-                yield file.read_at(at, size)
+            chunk_size = _RECORDS_PER_CHUNK * _RECORD_STRUCT.size
+            for offset in range(0, file.size(), chunk_size):
+                yield file.read_at(offset, chunk_size)
         finally:
             file.close()
 
     def iter_merged_chunks(self, records: list[bytes]) -> Iterator[bytes]:
         """Yield the bytes of the index with ``records`` added in order, a chunk at a time."""
         known_records = (
-            chunk[at : at + _RECORD_STRUCT.size]
+            chunk[offset : offset + _RECORD_STRUCT.size]
             for chunk in self._iter_chunks()
-            for at in range(0, len(chunk), _RECORD_STRUCT.size)
+            for offset in range(0, len(chunk), _RECORD_STRUCT.size)
         )
         return iter_chunks_of_records(merge(known_records, records))
 

@@ -452,8 +452,8 @@ class LogCopy:
                 end = self._write_offset if is_written else file.size() - 32
                 expected = self._digest.digest() if is_written else file.read_at(end, 32)
                 hasher = hashlib.sha256()
-                for at in range(0, end, size_bytes):
-                    hasher.update(file.read_at(at, min(size_bytes, end - at)))
+                for offset in range(0, end, size_bytes):
+                    hasher.update(file.read_at(offset, min(size_bytes, end - offset)))
                     yield first
             finally:
                 file.close()
