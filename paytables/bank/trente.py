@@ -198,7 +198,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             else []
         )
         return TableLayout(
-            (*super().table_layout.spots, *spots), self.definition.table, self.definition.forms
+            (*super().table_layout.spots, *spots), self.definition.table, self.definition.preset_bets
         )
 
     # ------------------------------------------------------------------ table state between rounds

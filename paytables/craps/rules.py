@@ -52,7 +52,7 @@ class CrapsRules(TableRules):
         return TableLayout(
             spots=tuple(self.craps_spots.spots[self.state.point].values()),
             table=self.definition.table,
-            forms=self.definition.forms,
+            preset_bets=self.definition.preset_bets,
             standing_bets=self.state.bets,
             removable_spots=self.craps_spots.removable_spots,
         )
@@ -164,10 +164,10 @@ class CrapsRules(TableRules):
     def _find_available_wager(self, credits_: int) -> Wager:
         """Return, as a wager, the first offered bet of ``credits_`` that the table accepts in its present state."""
         first_error: WagerError | None = None
-        for form in self.definition.forms:
-            if sum(form.bets.values()) == credits_:
+        for preset_bet in self.definition.preset_bets:
+            if sum(preset_bet.bets.values()) == credits_:
                 try:
-                    wager = self.table_layout.build_wager(credits_, form=form.id)
+                    wager = self.table_layout.build_wager(credits_, form=preset_bet.id)
                     self.place_bets(wager)
                 except WagerError as error:
                     first_error = first_error or error

@@ -19,7 +19,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.definition import GameHeader
-from paytables.layout import NamedWager, Odds, TableLayout, TableLimits, TableRules, settle_bet
+from paytables.layout import Odds, PresetBet, TableLayout, TableLimits, TableRules, settle_bet
 from paytables.prison import (
     BetResult,
     ImprisonedBet,
@@ -58,7 +58,7 @@ class OneDrawBets(TableRules):
     """The rules of each betting spot."""
     table: TableLimits
     """The number of seats, and what one seat may stake and win."""
-    forms: tuple[NamedWager, ...]
+    preset_bets: tuple[PresetBet, ...]
     """The wagers that are offered by name."""
     felt: Literal["roulette", "wheel", "dice"]
     """The kind of table layout that the screen draws."""
@@ -85,7 +85,7 @@ class OneDrawBets(TableRules):
         Bets that stay for another spin cannot be changed any more, and the limit of the total stake does not count
         them.
         """
-        return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
+        return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.preset_bets)
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Check the bets of a wager that costs ``credits_``, and return the wager. Raises :class:`WagerError`.

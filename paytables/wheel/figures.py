@@ -9,23 +9,25 @@ from fractions import Fraction
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis, FeatureFigures, PrizeFigures
 from paytables.layout import build_distribution
-from paytables.wheel.schema import NamedWheelBet, WheelDefinition
+from paytables.wheel.schema import PresetWheelBet, WheelDefinition
 
 
 def analyse(
     definition: WheelDefinition,
-    forms: Sequence[tuple[NamedWheelBet, Mapping[str, int]]],
+    preset_bets: Sequence[tuple[PresetWheelBet, Mapping[str, int]]],
     depth: AnalysisDepth,
 ) -> Analysis:
     """Return the exact figures of a wheel game: those of every area at the minimum stake.
 
-    From depth HIGHEST, also those of every form (preset bet) on several areas.
+    From depth HIGHEST, also those of every preset bet on several areas.
     """
     stake_min = min(definition.layout.stake_options)
     bets = [analyse_bets(definition, {area.id: stake_min}, area.id, depth) for area in definition.areas]
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
         bets += [
-            analyse_bets(definition, stakes, form.id, depth) for form, stakes in forms if len(stakes) > 1
+            analyse_bets(definition, stakes, preset_bet.id, depth)
+            for preset_bet, stakes in preset_bets
+            if len(stakes) > 1
         ]
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))

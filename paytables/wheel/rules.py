@@ -19,7 +19,7 @@ from paytables.contract import (
 from paytables.errors import DefinitionError, WagerError
 from paytables.tableless import TablelessRules
 from paytables.wheel import figures
-from paytables.wheel.schema import NamedWheelBet, WheelDefinition
+from paytables.wheel.schema import PresetWheelBet, WheelDefinition
 from paytables.wording import format_count
 
 
@@ -31,21 +31,21 @@ class WheelRules(TablelessRules):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the cost of every form (preset bet) at every stake, in credits, ascending.
+        """Return the cost of every preset bet at every stake, in credits, ascending.
 
         Other bets may cost other amounts.
         """
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offered_bets()}))
 
-    def _list_offered_bets(self) -> list[tuple[NamedWheelBet, dict[str, int]]]:
-        """Return every preset bet (form) with every stake that it may be placed for."""
+    def _list_offered_bets(self) -> list[tuple[PresetWheelBet, dict[str, int]]]:
+        """Return every preset bet with every stake that it may be placed for."""
         bet_layout = self.definition.layout
         return [
-            (form, dict.fromkeys(form.area_ids, stake))
-            for form in self.definition.forms
+            (preset_bet, dict.fromkeys(preset_bet.area_ids, stake))
+            for preset_bet in self.definition.preset_bets
             for stake in bet_layout.stake_options
             if bet_layout.cost_max_credits is None
-            or stake * len(form.area_ids) <= bet_layout.cost_max_credits
+            or stake * len(preset_bet.area_ids) <= bet_layout.cost_max_credits
         ]
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
@@ -83,10 +83,10 @@ class WheelRules(TablelessRules):
             )
             for area in self.definition.areas
         )
-        forms = tuple(
-            layout.NamedWager(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offered_bets()
+        preset_bets = tuple(
+            layout.PresetBet(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offered_bets()
         )
-        return layout.TableLayout(spots, layout.TableLimits(most=bet_layout.cost_max_credits), forms)
+        return layout.TableLayout(spots, layout.TableLimits(most=bet_layout.cost_max_credits), preset_bets)
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""
@@ -164,7 +164,9 @@ class WheelRules(TablelessRules):
             },
             "areas": [area.model_dump(mode="json", by_alias=True) for area in definition.areas],
             "layout": definition.layout.model_dump(mode="json", by_alias=True),
-            "forms": [form.model_dump(mode="json", by_alias=True) for form in definition.forms],
+            "forms": [
+                preset_bet.model_dump(mode="json", by_alias=True) for preset_bet in definition.preset_bets
+            ],
         }
 
     def explain_pays(self) -> tuple[str, ...]:
@@ -193,8 +195,11 @@ class WheelRules(TablelessRules):
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the wheel game; see :func:`paytables.wheel.figures.analyse`."""
         stake_min = min(self.definition.layout.stake_options)
-        forms = [(form, dict.fromkeys(form.area_ids, stake_min)) for form in self.definition.forms]
-        return figures.analyse(self.definition, forms, depth)
+        preset_bets = [
+            (preset_bet, dict.fromkeys(preset_bet.area_ids, stake_min))
+            for preset_bet in self.definition.preset_bets
+        ]
+        return figures.analyse(self.definition, preset_bets, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any combination of stakes on areas."""
@@ -211,7 +216,7 @@ def check_definition(definition: WheelDefinition, file: str) -> None:
         _check_ids(definition)
         _check_segments(definition)
         _check_areas(definition)
-        _check_forms(definition)
+        _check_preset_bets(definition)
     except _WheelDefinitionError as fault:
         raise DefinitionError(file, fault.key, fault.reason) from None
 
@@ -228,7 +233,7 @@ def _check_ids(definition: WheelDefinition) -> None:
     for key, items in (
         ("symbol", definition.symbols),
         ("area", definition.areas),
-        ("form", definition.forms),
+        ("form", definition.preset_bets),
     ):
         if len({item.id for item in items}) != len(items):
             raise _WheelDefinitionError(key, "two have the same id")
@@ -282,23 +287,24 @@ def _check_areas(definition: WheelDefinition) -> None:
                 )
 
 
-def _check_forms(definition: WheelDefinition) -> None:
-    """Refuse a preset bet (form) on an unknown area, on one area twice, or beyond the limits of the layout."""
+def _check_preset_bets(definition: WheelDefinition) -> None:
+    """Refuse a preset bet on an unknown area, on one area twice, or beyond the limits of the layout."""
     bet_layout, areas = definition.layout, {area.id for area in definition.areas}
-    for n, form in enumerate(definition.forms):
-        unknown_areas = set(form.area_ids) - areas
+    for n, preset_bet in enumerate(definition.preset_bets):
+        unknown_areas = set(preset_bet.area_ids) - areas
         if unknown_areas:
             raise _WheelDefinitionError(f"form.{n}.areas", f"there is no area {min(unknown_areas)!r}")
-        if len(set(form.area_ids)) != len(form.area_ids):
+        if len(set(preset_bet.area_ids)) != len(preset_bet.area_ids):
             raise _WheelDefinitionError(f"form.{n}.areas", "an area is listed twice")
-        if bet_layout.areas_max is not None and len(form.area_ids) > bet_layout.areas_max:
+        if bet_layout.areas_max is not None and len(preset_bet.area_ids) > bet_layout.areas_max:
             raise _WheelDefinitionError(
                 f"form.{n}.areas",
-                f"has {format_count(len(form.area_ids), 'area')}; at most {bet_layout.areas_max} may be staked on",
+                f"has {format_count(len(preset_bet.area_ids), 'area')}; at most {bet_layout.areas_max} "
+                "may be staked on",
             )
         if (
             bet_layout.cost_max_credits is not None
-            and min(bet_layout.stake_options) * len(form.area_ids) > bet_layout.cost_max_credits
+            and min(bet_layout.stake_options) * len(preset_bet.area_ids) > bet_layout.cost_max_credits
         ):
             raise _WheelDefinitionError(
                 f"form.{n}",

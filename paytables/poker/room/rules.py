@@ -228,7 +228,7 @@ class RoomRules(SeatedRules):
             terms=self.definition.format_terms(),
             **stack.limits.build_spot_fields(),
         )
-        return TableLayout((spot,), self.definition.table, self.definition.forms)
+        return TableLayout((spot,), self.definition.table, self.definition.preset_bets)
 
     @property
     def shared_state_keys(self) -> frozenset[str]:

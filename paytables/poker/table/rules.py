@@ -125,7 +125,7 @@ class PokerRules(SeatedRules):
             else self._build_spot(spot)
             for spot in self.definition.bet_spots
         )
-        return TableLayout(spots, self.definition.table, self.definition.forms)
+        return TableLayout(spots, self.definition.table, self.definition.preset_bets)
 
     def _build_spot(self, spot: BetSpot) -> Spot:
         """Return the betting spot of a definition's stake, with its odds as text and its limits."""
