@@ -52,8 +52,8 @@ class KenoRules(TablelessRules):
         return tuple(
             sorted(
                 {
-                    self.build_preset_ticket(ticket, stake).cost_credits
-                    for ticket, stake in self._offered_tickets
+                    self.build_preset_ticket(preset_ticket, stake).cost_credits
+                    for preset_ticket, stake in self._offered_tickets
                 }
             )
         )
@@ -61,18 +61,19 @@ class KenoRules(TablelessRules):
     @cached_property
     def _offered_tickets(self) -> list[tuple[PresetTicket, int]]:
         """Return every preset ticket with every stake that it may be bought for."""
-        marks = self.definition.ticket_limits
+        ticket_limits = self.definition.ticket_limits
         offers = [
             (preset_ticket, stake)
             for preset_ticket in self.definition.preset_tickets
-            for stake in marks.stake_options
+            for stake in ticket_limits.stake_options
         ]
-        if marks.cost_max_credits is None:
+        if ticket_limits.cost_max_credits is None:
             return offers
         return [
-            (ticket, stake)
-            for ticket, stake in offers
-            if self.build_preset_ticket(ticket, stake).cost_per_draw_credits <= marks.cost_max_credits
+            (preset_ticket, stake)
+            for preset_ticket, stake in offers
+            if self.build_preset_ticket(preset_ticket, stake).cost_per_draw_credits
+            <= ticket_limits.cost_max_credits
         ]
 
     def build_preset_ticket(self, preset_ticket: PresetTicket, stake_credits: int) -> KenoTicket:

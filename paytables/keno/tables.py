@@ -192,7 +192,7 @@ class _PayChecks:
 
     def check_preset_bets(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the preset tickets of the Keno definition. Raises :class:`DefinitionError`."""
-        marks = self.definition.ticket_limits
+        ticket_limits = self.definition.ticket_limits
         sold_ids = {b.id for b in self.definition.bonuses if b.fee_per_credit}
         if len({preset_ticket.id for preset_ticket in self.definition.preset_tickets}) != len(
             self.definition.preset_tickets
@@ -203,27 +203,27 @@ class _PayChecks:
                 raise self.build_error(
                     f"form.{n}.spots", f"no table for {format_count(preset_ticket.spot_count, 'spot')}"
                 )
-            if preset_ticket.selection_count > marks.selections_max:
+            if preset_ticket.selection_count > ticket_limits.selections_max:
                 raise self.build_error(
                     f"form.{n}.selections",
-                    f"is {preset_ticket.selection_count}; a ticket has at most {marks.selections_max}",
+                    f"is {preset_ticket.selection_count}; a ticket has at most {ticket_limits.selections_max}",
                 )
-            if preset_ticket.draw_count > marks.draws_max:
+            if preset_ticket.draw_count > ticket_limits.draws_max:
                 raise self.build_error(
                     f"form.{n}.draws",
-                    f"is {preset_ticket.draw_count}; a ticket takes part in at most {marks.draws_max}",
+                    f"is {preset_ticket.draw_count}; a ticket takes part in at most {ticket_limits.draws_max}",
                 )
             for bonus in set(preset_ticket.bonus_ids) - sold_ids:
                 raise self.build_error(f"form.{n}.bonuses", f"the game sells no bonus {bonus!r}")
             cost = (
                 preset_ticket.selection_count
-                * min(marks.stake_options)
+                * min(ticket_limits.stake_options)
                 * build_bonus_options(self.definition, preset_ticket.bonus_ids).cost_per_staked_credit
             )
-            if marks.cost_max_credits is not None and cost > marks.cost_max_credits:
+            if ticket_limits.cost_max_credits is not None and cost > ticket_limits.cost_max_credits:
                 raise self.build_error(
                     f"form.{n}",
-                    f"costs {cost} a draw, but a ticket may cost at most {marks.cost_max_credits}",
+                    f"costs {cost} a draw, but a ticket may cost at most {ticket_limits.cost_max_credits}",
                 )
 
     def check_prize_limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:

@@ -188,7 +188,7 @@ class OneDrawBets(TableRules):
             may_stay = self._can_stay_between_spins(rules, bet_after_zero)
             return settle_partial_return(bet_after_zero), bet_after_zero if may_stay else None
         if bet.times_held_over:
-            return settle_imprisoned_stake(bet, won=result in rules.odds_by_result), None
+            return settle_imprisoned_stake(bet, is_won=result in rules.odds_by_result), None
         return settle_bet(bet, rules.odds_by_result.get(result)), None
 
     def rules_by_group(self) -> dict[str, list[SpotRules]]:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import pygame
 
@@ -25,16 +25,23 @@ from egm.screen.text import LOCALE_BY_LANGUAGE, CatalogueError, Texts, format_fa
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Scene, View, compute_seconds_since
 
-#: Colour and sign of each scene. The sign's shape distinguishes them without colour.
-_COLOUR_AND_PICTOGRAM_BY_SCENE: Final = {
-    Scene.STARTING: ("info", "clock"),
-    Scene.CONNECTION_LOST: ("info", "clock"),
-    Scene.PAYING: ("emerald", "note"),
-    Scene.LOCKED_BY_HOST: ("info", "clock"),
-    Scene.HANDPAY: ("gold", "note"),
-    Scene.DOOR: ("alarm", "door"),
-    Scene.TILT: ("amber", "warning"),
-    Scene.OUT_OF_SERVICE: ("steel", "stop"),
+
+class _PlateStyle(NamedTuple):
+    """The colour and the sign of a lock-up's plate. The sign's shape distinguishes the scenes without colour."""
+
+    colour: str
+    pictogram: str
+
+
+_PLATE_STYLE_BY_SCENE: Final = {
+    Scene.STARTING: _PlateStyle("info", "clock"),
+    Scene.CONNECTION_LOST: _PlateStyle("info", "clock"),
+    Scene.PAYING: _PlateStyle("emerald", "note"),
+    Scene.LOCKED_BY_HOST: _PlateStyle("info", "clock"),
+    Scene.HANDPAY: _PlateStyle("gold", "note"),
+    Scene.DOOR: _PlateStyle("alarm", "door"),
+    Scene.TILT: _PlateStyle("amber", "warning"),
+    Scene.OUT_OF_SERVICE: _PlateStyle("steel", "stop"),
 }
 
 #: Height of a plate's sign, in units.
@@ -402,7 +409,7 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
 def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupText) -> None:
     """Draw the plate of a lock-up with its sign, texts and picture."""
     painter, (x, y, w, h) = context.painter, rect
-    colour = context.theme.get_colour(_COLOUR_AND_PICTOGRAM_BY_SCENE[scene][0])
+    colour = context.theme.get_colour(_PLATE_STYLE_BY_SCENE[scene].colour)
     painter.draw_cached_picture(
         ("plate", scene), (x, y, w, h), lambda size: _render_plate_background(size, (w, h), colour)
     )
@@ -415,7 +422,7 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
             _PICTOGRAM_HEIGHT,
         ),
         lambda size: _render_lockup_pictogram(
-            size, text.pictogram or _COLOUR_AND_PICTOGRAM_BY_SCENE[scene][1], colour
+            size, text.pictogram or _PLATE_STYLE_BY_SCENE[scene].pictogram, colour
         ),
     )
     title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help

@@ -29,7 +29,7 @@ def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
 
     It is the strategy for the independent bet on ``spot``, or for the ante and the bets placed together with it.
     """
-    if spot is not None and not _may_be_withdrawn(definition, spot):
+    if spot is not None and not _can_be_withdrawn(definition, spot):
         return _NO_DECISION_TEXT
     return (
         _format_lines(definition, definition.best_strategy)
@@ -52,8 +52,8 @@ def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str
     )
 
 
-def _may_be_withdrawn(definition: PokerDefinition, spot: str) -> bool:
-    """Return whether some player decision can take back the bet on ``spot``."""
+def _can_be_withdrawn(definition: PokerDefinition, spot: str) -> bool:
+    """Return whether some player decision can withdraw the bet on ``spot``."""
     options = (option for step in definition.steps for option in step.options)
     return any(option.spot == spot and option.returned_share is not None for option in options)
 

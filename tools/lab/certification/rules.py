@@ -99,7 +99,7 @@ def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
         )
 
 
-def check_levy(case: CertificationCase) -> Iterator[Finding]:
+def check_commission(case: CertificationCase) -> Iterator[Finding]:
     """State the levy (the venue's share) of a game in which players play against each other (Monaco art. 19.3)."""
     commission_rate = case.game.rules.commission_rate
     if commission_rate is not None:
@@ -614,7 +614,7 @@ def check_same_file(case: CertificationCase) -> Iterator[Finding]:
 #: Every rule, in the order of the findings.
 CERTIFICATION_RULES: tuple[CertificationRule, ...] = (
     check_return_floor,
-    check_levy,
+    check_commission,
     check_return_ceiling,
     check_largest_win,
     check_progressive_levels,
