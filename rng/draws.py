@@ -26,10 +26,10 @@ class Draw:
 class WordDraws:
     """Source of unbiased random numbers, made from the words of a byte stream.
 
-    No other code scales words to outcomes. ``read(count)`` returns the next ``count`` bytes of the stream, which comes
-    from a generator or a file. ``choose_words(bound)`` returns two numbers for a draw below ``bound``: the bytes per word, and
-    how many words stand for each outcome. A proof that tries every word substitutes a function that gives smaller
-    words.
+    No other code scales words to outcomes. ``read(count)`` returns the next ``count`` bytes of the stream, which
+    comes from a generator or a file. ``choose_words(bound)`` returns two numbers for a draw below ``bound``: the
+    bytes per word, and how many words stand for each outcome. A proof that tries every word substitutes a function
+    that gives smaller words.
     """
 
     __slots__ = ("_read", "_recorded", "_words", "rejections")

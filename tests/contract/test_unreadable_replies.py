@@ -121,7 +121,7 @@ def test_a_bar_code_that_is_not_a_number_is_returned_at_once(protocol, text):
         rig.start(driver)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         paper = SimulatedItem(0, text or "\0")
-        rig.twin._insert_paper(paper, "coupon")
+        rig.twin._insert_item(paper, "coupon")
         await rig.advance_until(lambda: rig.list_events(PaperReturned), 5)
         assert not rig.list_events(PaperInEscrow, PaperStacked)
         assert driver.exchange_counts.invalid_messages == 0
