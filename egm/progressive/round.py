@@ -1,9 +1,9 @@
 """Changes that one game makes to its progressive levels, collected until its journal entry is written.
 
 A step's numbers are drawn first. In the first step, the increment of the wager is then added to every level, and
-mystery prizes are drawn. Then each hit of the outcome is paid the amount that the level shows at that moment, including this
-wager's contribution, or is claimed from the level's controller. All changes are in the transaction of the step:
-no wager is recorded without its contribution, and no hit without its amount or claim.
+mystery prizes are drawn. Then each hit of the outcome is paid the amount that the level shows at that moment,
+including this wager's contribution, or is claimed from the level's controller. All changes are in the transaction of
+the step: no wager is recorded without its contribution, and no hit without its amount or claim.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -50,7 +50,7 @@ class CrapsRules(TableRules):
     def table_layout(self) -> TableLayout:
         """Return the layout of betting spots and limits in the table's current state."""
         return TableLayout(
-            spots=tuple(self.craps_spots.spots[self.state.point].values()),
+            spots=tuple(self.craps_spots.spots_by_point[self.state.point].values()),
             table=self.definition.table,
             preset_bets=self.definition.preset_bets,
             standing_bets=self.state.bets,
