@@ -206,9 +206,8 @@ class Ledger:
         ``transfers`` are its transfers that move value, ``held_transfers`` those that it only reserves.
         """
         change: dict[str, int] = {}
-        if (
-            len(transfers) == 1 and not held_transfers
-        ):  # the receiving account only gains, so no check is needed
+        # The receiving account only gains, so no check is needed.
+        if len(transfers) == 1 and not held_transfers:
             (transfer,) = transfers
             change[transfer.source] = -transfer.amount_cents
             transfers = ()

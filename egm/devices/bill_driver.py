@@ -217,9 +217,8 @@ class BillDriver(LineDriver[MessageT]):
 
         An item that was in escrow before counts only once the acceptor has reported it again.
         """
-        if (
-            self._may_report_disputed_item is None
-        ):  # the machine has started: the disputed amount may be older
+        # The machine has started: the disputed amount may be older.
+        if self._may_report_disputed_item is None:
             self._may_report_disputed_item = self._escrow.has_disputed_paper()
         self._last_escrowed_item, self._escrowed_item = self._escrowed_item or self._last_escrowed_item, None
         self._is_ready = None

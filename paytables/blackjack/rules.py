@@ -338,9 +338,8 @@ class BlackjackRules(SeatedRules):
         hands: list[dict[str, object]] = [
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
         ]
-        for other_hand in hands[
-            self.definition.box_count :
-        ]:  # hands of other players, shown only once they are dealt
+        for other_hand in hands[self.definition.box_count :]:
+            # Hands of other players, shown only once they are dealt.
             other_hand["with"] = []
         return {
             "kind": "table",

@@ -281,9 +281,8 @@ class GameAudit:
         Return the entry's record, or None if the record is not valid. A carried-over game that has ended is not stored.
         """
         game = self._read_record(entry, GameRecord)
-        if (
-            game is not None and game.end_entry_kind
-        ):  # carried over because a controller may still report on it
+        # Carried over because a controller may still report on it.
+        if game is not None and game.end_entry_kind:
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open_plays:
