@@ -48,7 +48,7 @@ def test_types_and_confidence_agree_with_the_table_of_names():
     doubts = {0x75, 0x76}  # their answers are a guess of ours, though the requests are published
     for code, poll in POLL_BY_CODE.items():
         shared = SHARED_POLLS[code]
-        assert shared.type == poll.type + ("/G" if poll.can_be_broadcast else ""), f"{code:02X}"
+        assert shared.poll_type == poll.type + ("/G" if poll.can_be_broadcast else ""), f"{code:02X}"
         assert code in doubts or shared.confidence == poll.confidence, f"{code:02X}"
 
 
