@@ -55,7 +55,7 @@ class Wheel(StrictTable):
 
     @field_validator("segments")
     @classmethod
-    def _check_part_count(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_segment_count(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse a wheel with too few or too many segments."""
         if not SEGMENTS_MIN <= len(value) <= SEGMENTS_MAX:
             raise ValueError(f"a wheel has {SEGMENTS_MIN} to {SEGMENTS_MAX} parts, not {len(value)}")

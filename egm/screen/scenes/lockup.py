@@ -33,6 +33,7 @@ class _PlateStyle(NamedTuple):
     pictogram: str
 
 
+#: The style of the plate in each scene.
 _PLATE_STYLE_BY_SCENE: Final = {
     Scene.STARTING: _PlateStyle("info", "clock"),
     Scene.CONNECTION_LOST: _PlateStyle("info", "clock"),
