@@ -53,7 +53,7 @@ class ArchiveEnd:
     segment_digest: str
     """The digest of the last archive segment."""
     index_digest: str
-    """The SHA-256 of the file with the index of archived transaction ids."""
+    """The SHA-256 of the file with the index of archived entry ids."""
     genesis_body: str
     """The bytes of the journal's first entry, as text."""
 
@@ -144,7 +144,7 @@ class Archive:
             for match in map(_SEGMENT_NAME_PATTERN.fullmatch, self._storage.list_names(folder))
             if match is not None
         }
-        return sorted(pair for pair in ranges if pair[1] <= last_archived)
+        return sorted((first, last) for first, last in ranges if last <= last_archived)
 
     def find_newer_archived_sequence(self, sequence: int, genesis: StoredEntry) -> int:
         """Return the number of the last entry in this journal's newest segment file.
@@ -296,7 +296,11 @@ class Archive:
             if since == 0:
                 yield boundary.genesis
             return
-        ranges = [pair for pair in self._list_segment_ranges() if pair[1] > since and pair[0] <= last]
+        ranges = [
+            (segment_first, segment_last)
+            for segment_first, segment_last in self._list_segment_ranges()
+            if segment_last > since and segment_first <= last
+        ]
         step = -1 if newest_first else 1
         for segment_range in ranges[::step]:
             copies = self._open_copies_with_valid_trailer(*segment_range)
@@ -320,7 +324,7 @@ class Archive:
 
     def _iter_rest_of_segment(self, sequence: int) -> Iterator[StoredEntry]:
         """Yield the archived entries from ``sequence`` to the end of the archive segment that contains it."""
-        ranges = [pair for pair in self._list_segment_ranges() if pair[0] <= sequence <= pair[1]]
+        ranges = [(first, last) for first, last in self._list_segment_ranges() if first <= sequence <= last]
         if not ranges:
             raise self._build_missing_error(sequence, sequence)
         copies = self._open_copies_with_valid_trailer(*ranges[0])
@@ -339,7 +343,7 @@ class Archive:
 
     # ------------------------------------------------------------------ identifiers
     def load_identifier_index(self) -> IdentifierIndex | None:
-        """Return the index of archived transaction ids, verified by its digest; None if nothing was archived.
+        """Return the index of archived entry ids, verified by its digest; None if nothing was archived.
 
         Raises :class:`JournalDamaged` if no medium has it intact.
         """
@@ -366,7 +370,7 @@ class Archive:
         return ""
 
     def list_paths_lacking_index(self, index: IdentifierIndex) -> list[Path]:
-        """Return the path for the index of transaction ids on each medium where the index is missing or different."""
+        """Return the path for the index of entry ids on each medium where the index is missing or different."""
         boundary = self._boundary()
         digest = "" if boundary is None else boundary.index_digest
         candidates = (IdentifierIndex(self._storage, folder / index.path.name) for folder in self.folders)
@@ -376,38 +380,46 @@ class Archive:
             if candidate.path != index.path and self._find_index_error(candidate, digest)
         ]
 
-    def find_by_id(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> StoredEntry | None:
-        """Return the archived entry with this transaction id, or None if the archive has none.
+    def find_by_id(
+        self, entry_id: str, journal_tag: str, index: IdentifierIndex | None
+    ) -> StoredEntry | None:
+        """Return the archived entry with this id, or None if the archive has none.
 
         ``journal_tag`` is the last part of the ids of this journal, ``index`` the index of archived ids. Raises
         :class:`JournalDamaged` if the segment that must be read is missing.
         """
         last_archived = self.last_sequence
-        if index is None or (parse_root_sequence(tx_id, journal_tag) or 0) > last_archived:
+        if index is None or (parse_root_sequence(entry_id, journal_tag) or 0) > last_archived:
             return None
-        for number in index.find_entry_numbers(tx_id):
+        for number in index.find_entry_numbers(entry_id):
             archived_entry = self.read_entry(number)
-            if archived_entry.id == tx_id:
+            if archived_entry.id == entry_id:
                 return archived_entry
-        own_sequence = parse_own_entry_sequence(tx_id)
+        own_sequence = parse_own_entry_sequence(entry_id)
         if own_sequence is not None and 0 < own_sequence <= last_archived:
             archived_entry = self.read_entry(own_sequence)
-            return archived_entry if archived_entry.id == tx_id else None
-        play = parse_play_start(tx_id)
-        if play is None or not 0 < play[0] <= last_archived or index.find_entry_numbers(play[1]):
+            return archived_entry if archived_entry.id == entry_id else None
+        play_start = parse_play_start(entry_id)
+        if (
+            play_start is None
+            or not 0 < play_start.sequence <= last_archived
+            or index.find_entry_numbers(play_start.entry_id)
+        ):
             return None
-        return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
+        return next(
+            (entry for entry in self._iter_rest_of_segment(play_start.sequence) if entry.id == entry_id), None
+        )
 
-    def has_transaction(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
-        """Return whether an archived entry has this transaction id, also if its segment file was taken away.
+    def has_transaction(self, entry_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
+        """Return whether an archived entry has this id, also if its segment file was taken away.
 
         If the segment cannot be read, an id that is in the index counts as found. :class:`JournalDamaged` is raised
         for an id that is not in the index, because it states its own entry's number.
         """
         try:
-            return self.find_by_id(tx_id, journal_tag, index) is not None
+            return self.find_by_id(entry_id, journal_tag, index) is not None
         except JournalDamaged:
-            if index is None or not index.find_entry_numbers(tx_id):
+            if index is None or not index.find_entry_numbers(entry_id):
                 raise
             return True
 

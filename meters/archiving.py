@@ -22,7 +22,7 @@ from meters.archive import (
 from meters.database import DatabaseReader
 from meters.entry import GENESIS_HASH
 from meters.errors import JournalDamaged
-from meters.identifiers import IdentifierCollector, IdentifierIndex, iter_joined_chunks
+from meters.identifiers import IdentifierCollector, IdentifierIndex, iter_chunks_of_records
 from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
 from meters.segment import Segment, SegmentWriter
@@ -145,13 +145,13 @@ class Archivist:
             self._storage.sync_folder(folder)
 
     def _write_index(self, last_archived: int, records: list[bytes]) -> Generator[None, None, str]:
-        """Write the index of archived transaction ids with ``records`` added, step by step; return its SHA-256.
+        """Write the index of archived entry ids with ``records`` added, step by step; return its SHA-256.
 
         ``last_archived`` is the last entry that it covers.
         """
         known_index = self._archive.load_identifier_index()
         chunks: Iterator[bytes] = (
-            iter_joined_chunks(iter(records))
+            iter_chunks_of_records(iter(records))
             if known_index is None
             else known_index.iter_merged_chunks(records)
         )
@@ -205,8 +205,8 @@ class Archivist:
             size = files[0].size()
             if any(file.size() != size for file in files):
                 return False
-            for at in range(0, size, _BYTES_PER_ARCHIVING_STEP):
-                first_part, *other_parts = (file.read_at(at, _BYTES_PER_ARCHIVING_STEP) for file in files)
+            for offset in range(0, size, _BYTES_PER_ARCHIVING_STEP):
+                first_part, *other_parts = (file.read_at(offset, _BYTES_PER_ARCHIVING_STEP) for file in files)
                 if any(other != first_part for other in other_parts):
                     return False
                 yield
@@ -247,8 +247,8 @@ class Archivist:
             target = self._storage.open_file(new_path, write=True)
             try:
                 target.truncate(0)
-                for at in range(0, source.size(), _BYTES_PER_ARCHIVING_STEP):
-                    target.write_at(at, source.read_at(at, _BYTES_PER_ARCHIVING_STEP))
+                for offset in range(0, source.size(), _BYTES_PER_ARCHIVING_STEP):
+                    target.write_at(offset, source.read_at(offset, _BYTES_PER_ARCHIVING_STEP))
                     yield
                 target.sync()
             finally:
@@ -259,7 +259,7 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def repair_index(self, index: IdentifierIndex | None) -> list[Path]:
-        """Copy the verified index of transaction ids to each medium where it is missing or different.
+        """Copy the verified index of entry ids to each medium where it is missing or different.
 
         Return the paths of the files written.
         """

@@ -72,9 +72,9 @@ def decode_ledger(saved_ledger: Mapping[str, Any], sequence: int, head_hex: str)
     ledger = Ledger(sequence=sequence, head_hex=head_hex)
     ledger.outflows_cents = Counter(saved_ledger["given"])
     ledger.inflows_cents = Counter(saved_ledger["taken"])
-    for tx_id, kind, sequence_of_reservation, transfers in saved_ledger["pending"]:
+    for entry_id, kind, sequence_of_reservation, transfers in saved_ledger["pending"]:
         decoded_transfers = tuple(Transfer(*t) for t in transfers)
-        ledger.pending[tx_id] = Reservation(tx_id, kind, sequence_of_reservation, decoded_transfers)
+        ledger.pending[entry_id] = Reservation(entry_id, kind, sequence_of_reservation, decoded_transfers)
         for transfer in decoded_transfers:
             ledger.reserved_cents[transfer.source] += transfer.amount_cents
     for source, target, dims, amount_cents, times in saved_ledger["flows"]:

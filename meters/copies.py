@@ -277,10 +277,12 @@ class JournalCopies:
         Then verify the log and return the new scan.
         """
         last_sequence, _ = self.database.read_head()
-        base = self.database.read_head_before_first()
+        base_sequence, base_hash = self.database.read_head_before_first()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
-        damaged_segment_start = scan.damaged_segment_start if scan.damaged_segment_start > base[0] else 1
-        last_intact = max(scan.damaged_segment_start - 1, base[0])
+        damaged_segment_start = (
+            scan.damaged_segment_start if scan.damaged_segment_start > base_sequence else 1
+        )
+        last_intact = max(scan.damaged_segment_start - 1, base_sequence)
         if scan.sequence > last_sequence or last_intact > last_sequence:
             raise JournalDamaged(
                 "both copies",
@@ -288,9 +290,9 @@ class JournalCopies:
             )
         log.rename_as_evidence(damaged_segment_start)
         scan_before = log.scan()
-        if not log.list_segment_starts() and base[0]:
-            log.begin_after(*base)
-            scan_before = LogScan(*base)
+        if not log.list_segment_starts() and base_sequence:
+            log.begin_after(base_sequence, base_hash)
+            scan_before = LogScan(base_sequence, base_hash)
         if (
             scan_before.damage
             or scan_before.sequence != last_intact

@@ -192,18 +192,18 @@ class DatabaseReader:
                 " WHERE sequence > ? ORDER BY sequence LIMIT ?",
                 (sequence, _ROWS_PER_READ_BATCH),
             ).fetchall()
-            for digest, mac, stored_body, tx_id, kind, ref in rows:
+            for digest, mac, stored_body, entry_id, kind, ref in rows:
                 body = self._unpack_body(sequence + 1, stored_body)
                 entry = decode_next_entry(body, _to_hex(digest), sequence + 1, head_hex, str(self._path))
-                self._check_columns(entry, tx_id, kind, ref)
+                self._check_columns(entry, entry_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
                 yield AuthenticatedEntry(entry, mac)
             if len(rows) < _ROWS_PER_READ_BATCH:
                 return
 
-    def find_by_id(self, tx_id: str) -> StoredEntry | None:
-        """Return the entry with this transaction id in the database file, or None."""
-        row = self.run_sql(f"{_SELECT_ENTRIES_SQL} WHERE id = ?", (tx_id,)).fetchone()
+    def find_by_id(self, entry_id: str) -> StoredEntry | None:
+        """Return the entry with this id in the database file, or None."""
+        row = self.run_sql(f"{_SELECT_ENTRIES_SQL} WHERE id = ?", (entry_id,)).fetchone()
         return None if row is None else self._decode_row(row)
 
     def list_kinds(self) -> list[str]:
@@ -276,11 +276,11 @@ class DatabaseReader:
         except ValueError as error:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(error)) from error
 
-    def _check_columns(self, entry: StoredEntry, tx_id: str, kind: str, ref: str | None) -> None:
+    def _check_columns(self, entry: StoredEntry, entry_id: str, kind: str, ref: str | None) -> None:
         """Raise :class:`JournalDamaged` unless id, kind and ref in an entry's table row equal those in the entry."""
-        if (tx_id, kind, ref) == (entry.id, entry.kind, entry.ref):
+        if (entry_id, kind, ref) == (entry.id, entry.kind, entry.ref):
             return
-        value_pairs = {"id": (tx_id, entry.id), "kind": (kind, entry.kind), "ref": (ref, entry.ref)}
+        value_pairs = {"id": (entry_id, entry.id), "kind": (kind, entry.kind), "ref": (ref, entry.ref)}
         for column, (column_value, entry_value) in value_pairs.items():
             if column_value != entry_value:
                 raise JournalDamaged(
@@ -293,7 +293,7 @@ class DatabaseReader:
 
         Raises :class:`JournalDamaged`.
         """
-        sequence, digest, stored_body, tx_id, kind, ref = row
+        sequence, digest, stored_body, entry_id, kind, ref = row
         body = self._unpack_body(sequence, stored_body)
         try:
             entry = decode(body)
@@ -301,7 +301,7 @@ class DatabaseReader:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(error)) from error
         if entry.hash_hex != _to_hex(digest) or entry.sequence != sequence:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is not what was written")
-        self._check_columns(entry, tx_id, kind, ref)
+        self._check_columns(entry, entry_id, kind, ref)
         return entry
 
 

@@ -327,14 +327,14 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     Return None if the full checks of :class:`Transaction` are necessary; otherwise the result equals what they give.
     ``raw`` is the parsed JSON; the caller has ruled out that its record is nested too deeply or has lone surrogates.
     """
-    tx_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
+    entry_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
     dims = raw.get("dims", _EMPTY_MEMBER_VALUE)
     counts = raw.get("counts", _EMPTY_MEMBER_VALUE)
     state = raw.get("state", _EMPTY_MEMBER_VALUE)
     if not (
-        type(tx_id) is str
-        and 0 < len(tx_id) <= TRANSACTION_ID_LENGTH_MAX
-        and tx_id.isprintable()
+        type(entry_id) is str
+        and 0 < len(entry_id) <= TRANSACTION_ID_LENGTH_MAX
+        and entry_id.isprintable()
         and type(kind) is str
         and is_kind(kind)
         and type(dims) is type(counts) is type(state) is dict
@@ -358,7 +358,7 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     if decoded_transfers is None:
         return None
     transaction = object.__new__(Transaction)
-    _set_frozen_field(transaction, "id", tx_id)
+    _set_frozen_field(transaction, "id", entry_id)
     _set_frozen_field(transaction, "kind", kind)
     _set_frozen_field(transaction, "transfers", decoded_transfers)
     _set_frozen_field(transaction, "phase", Phase.POST)

@@ -1,8 +1,8 @@
-"""The ids of transactions, and the permanent index of archived ids that do not state their entry's number.
+"""The ids of journal entries, and the permanent index of archived ids that do not state their entry's number.
 
-Most ids contain the number of their entry, because the machine forms them from it. The later entries of a game
-contain the number of the game's first entry, from which they are found. All other ids (a host's transfer, later
-entries about a ticket or a hand-pay) are in the index, sorted, sixteen bytes each: the first eight bytes of the
+Most ids contain the number of their entry, because the machine forms them from it. The ids of a game's later entries
+contain the number of the game's first entry, and the entries are found from there. All other ids (a host's transfer,
+later entries about a ticket or a hand-pay) are in the index, sorted, sixteen bytes each: the first eight bytes of the
 id's SHA-256 and the entry's number. A repeated id is therefore recognised, however old it is.
 """
 
@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterator
 from heapq import merge
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged
@@ -28,13 +28,13 @@ _RECORDS_PER_CHUNK: Final = 2048
 JOURNAL_TAG_DIGIT_COUNT: Final = 8
 #: The form of a journal tag, as a regular expression.
 JOURNAL_TAG_PATTERN: Final = f"[0-9a-f]{{{JOURNAL_TAG_DIGIT_COUNT}}}"
-#: Form of an identifier that states its own entry's number.
+#: Form of an id that states its own entry's number.
 _SELF_NUMBERED_ID_PATTERN: Final = re.compile(
     rf"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:{JOURNAL_TAG_PATTERN})(\.start)?"
 )
-#: Form of an identifier that states the number of its play's first entry.
+#: Form of an id that states the number of its play's first entry.
 _PLAY_ID_PATTERN: Final = re.compile(rf"(play-(\d+)-{JOURNAL_TAG_PATTERN})\.(?!start\b)[a-z0-9_.-]+")
-#: Form of an identifier that was made by a journal: its number and journal tag.
+#: Form of an id that was made by a journal: its number and journal tag.
 _NUMBERED_ID_PATTERN: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({JOURNAL_TAG_PATTERN})(?:\..+)?")
 
 
@@ -43,28 +43,35 @@ def make_journal_tag(first_hash_hex: str) -> str:
     return first_hash_hex[:JOURNAL_TAG_DIGIT_COUNT]
 
 
-def parse_own_entry_sequence(tx_id: str) -> int | None:
-    """Return the number of its own entry that a transaction id states, or None if the id does not state it."""
-    match = _SELF_NUMBERED_ID_PATTERN.fullmatch(tx_id)
+def parse_own_entry_sequence(entry_id: str) -> int | None:
+    """Return the number of its own entry that an entry id states, or None if the id does not state it."""
+    match = _SELF_NUMBERED_ID_PATTERN.fullmatch(entry_id)
     return None if match is None else int(match[1] or match[2])
 
 
-def parse_play_start(tx_id: str) -> tuple[int, str] | None:
+class PlayStart(NamedTuple):
+    """The number and the id of a game's first entry."""
+
+    sequence: int
+    entry_id: str
+
+
+def parse_play_start(entry_id: str) -> PlayStart | None:
     """Return the number and the id of a game's first entry, from the id of a later entry of that game.
 
     Return None for any other id.
     """
-    match = _PLAY_ID_PATTERN.fullmatch(tx_id)
-    return None if match is None else (int(match[2]), f"{match[1]}.start")
+    match = _PLAY_ID_PATTERN.fullmatch(entry_id)
+    return None if match is None else PlayStart(int(match[2]), f"{match[1]}.start")
 
 
-def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
+def parse_root_sequence(entry_id: str, journal_tag: str) -> int | None:
     """Return the entry number in an id made by the journal with this tag; None for any other id.
 
-    An id may be derived from an earlier id (``ID.end``) and then contains the earlier one's number. No entry
-    with a lower number can have the id.
+    An id may be derived from an earlier id (``ID.end``) and then contains the earlier one's number. No entry with a
+    lower number can have the id, so a search for it can start at this number.
     """
-    match = _NUMBERED_ID_PATTERN.fullmatch(tx_id)
+    match = _NUMBERED_ID_PATTERN.fullmatch(entry_id)
     return int(match[1]) if match is not None and match[2] == journal_tag else None
 
 
@@ -80,17 +87,18 @@ class IdentifierCollector:
     def add_entry(self, entry: StoredEntry) -> None:
         """Add the segment's next entry.
 
-        Its id is not indexed if the id contains the entry's number, or belongs to a game that this segment
-        starts.
+        Its id is not indexed if it contains the entry's number, or if it belongs to a game that this segment starts.
         """
-        play = parse_play_start(entry.id)
+        play_start = parse_play_start(entry.id)
         if parse_own_entry_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
                 self._sequence_by_open_play[entry.id] = entry.sequence
-        elif play is None or self._sequence_by_open_play.get(play[1]) != play[0]:
+        elif (
+            play_start is None or self._sequence_by_open_play.get(play_start.entry_id) != play_start.sequence
+        ):
             self._records.append(_pack_record(entry.id, entry.sequence))
         elif entry.id.endswith(".end"):
-            del self._sequence_by_open_play[play[1]]
+            del self._sequence_by_open_play[play_start.entry_id]
 
     def build_records(self) -> list[bytes]:
         """Return the segment's records for the index of ids, sorted.
@@ -101,14 +109,17 @@ class IdentifierCollector:
         return sorted(
             [
                 *self._records,
-                *(_pack_record(tx_id, sequence) for tx_id, sequence in self._sequence_by_open_play.items()),
+                *(
+                    _pack_record(entry_id, sequence)
+                    for entry_id, sequence in self._sequence_by_open_play.items()
+                ),
             ]
         )
 
 
-def _pack_record(tx_id: str, sequence: int) -> bytes:
+def _pack_record(entry_id: str, sequence: int) -> bytes:
     """Return the index record of an id: the first 8 bytes of its SHA-256, and the number of its entry."""
-    return _RECORD_STRUCT.pack(hashlib.sha256(tx_id.encode()).digest()[:8], sequence)
+    return _RECORD_STRUCT.pack(hashlib.sha256(entry_id.encode()).digest()[:8], sequence)
 
 
 class IdentifierIndex:
@@ -126,12 +137,12 @@ class IdentifierIndex:
         if hasher.hexdigest() != digest:
             raise JournalDamaged(str(self.path), "the index of identifiers is not what was written")
 
-    def find_entry_numbers(self, tx_id: str) -> list[int]:
+    def find_entry_numbers(self, entry_id: str) -> list[int]:
         """Return the numbers of the archived entries that may have this id: usually none or one.
 
         Different ids with the same first 8 hash bytes give several.
         """
-        lowest_record = _pack_record(tx_id, 0)
+        lowest_record = _pack_record(entry_id, 0)
         file = self._storage.open_file(self.path, write=False)
         try:
             low, high = 0, file.size() // _RECORD_STRUCT.size
@@ -155,23 +166,23 @@ class IdentifierIndex:
         """Yield the bytes of the index file, a chunk of records at a time."""
         file = self._storage.open_file(self.path, write=False)
         try:
-            size = _RECORDS_PER_CHUNK * _RECORD_STRUCT.size
-            for at in range(0, file.size(), size):
-                yield file.read_at(at, size)
+            chunk_size = _RECORDS_PER_CHUNK * _RECORD_STRUCT.size
+            for offset in range(0, file.size(), chunk_size):
+                yield file.read_at(offset, chunk_size)
         finally:
             file.close()
 
     def iter_merged_chunks(self, records: list[bytes]) -> Iterator[bytes]:
         """Yield the bytes of the index with ``records`` added in order, a chunk at a time."""
         known_records = (
-            chunk[at : at + _RECORD_STRUCT.size]
+            chunk[offset : offset + _RECORD_STRUCT.size]
             for chunk in self._iter_chunks()
-            for at in range(0, len(chunk), _RECORD_STRUCT.size)
+            for offset in range(0, len(chunk), _RECORD_STRUCT.size)
         )
-        return iter_joined_chunks(merge(known_records, records))
+        return iter_chunks_of_records(merge(known_records, records))
 
 
-def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:
+def iter_chunks_of_records(records: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the index records joined into chunks of at most ``_RECORDS_PER_CHUNK`` records."""
     chunk: list[bytes] = []
     for record in records:

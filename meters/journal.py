@@ -426,16 +426,16 @@ class Journal(JournalView):
                     self._reopen_after_releasing_reserve(error)
         return posted
 
-    def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
+    def _find_archived_entry(self, entry_id: str) -> StoredEntry | None:
         """Return the archived entry with this id, or None if the archive has none.
 
         Raises :class:`TransactionIdConflict` if the segment that has the entry with this id cannot be read.
         """
         try:
-            return self._archive.find_by_id(tx_id, self.journal_tag, self._load_identifier_index())
+            return self._archive.find_by_id(entry_id, self.journal_tag, self._load_identifier_index())
         except JournalDamaged as error:
             raise TransactionIdConflict(
-                f"id {tx_id} belongs to an archived entry that cannot be read: {error}"
+                f"id {entry_id} belongs to an archived entry that cannot be read: {error}"
             ) from error
 
     def _write_after_releasing_reserve(self, transaction: Transaction, error: MediumFull) -> AppendResult:

@@ -199,16 +199,15 @@ class Ledger:
                 )
 
     def _check_funds(
-        self, tx_id: str, transfers: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
+        self, entry_id: str, transfers: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
     ) -> None:
         """Raise :class:`AccountOverdrawn` if a transaction would overdraw an account that must not be, such as credit.
 
         ``transfers`` are its transfers that move value, ``held_transfers`` those that it only reserves.
         """
         change: dict[str, int] = {}
-        if (
-            len(transfers) == 1 and not held_transfers
-        ):  # the receiving account only gains, so no check is needed
+        # The receiving account only gains, so no check is needed.
+        if len(transfers) == 1 and not held_transfers:
             (transfer,) = transfers
             change[transfer.source] = -transfer.amount_cents
             transfers = ()
@@ -227,7 +226,7 @@ class Ledger:
             )
             if available_cents + amount_cents < 0:
                 raise AccountOverdrawn(
-                    f"{tx_id}: {name} has {available_cents} cents available, but {-amount_cents} are needed"
+                    f"{entry_id}: {name} has {available_cents} cents available, but {-amount_cents} are needed"
                 )
 
     def apply_effect(self, effect: LedgerEffect, entry: StoredEntry) -> None:

@@ -126,9 +126,8 @@ class LogCopy:
         """The hash of the last entry in the log."""
         self._check_in_progress: Generator[int] | None = None
         """The generator that checks the whole log step by step, or None if no check is running."""
-        self._nothing_through: int | None = (
-            None  # remove_oldest_segment_through found no segment that ends at or before this entry
-        )
+        self._nothing_through: int | None = None
+        """An entry at or before which :meth:`remove_oldest_segment_through` found no end of a segment, or None."""
         self.head_before_first: tuple[int, str] = 0, GENESIS_HASH
         """The number and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
@@ -452,8 +451,8 @@ class LogCopy:
                 end = self._write_offset if is_written else file.size() - 32
                 expected = self._digest.digest() if is_written else file.read_at(end, 32)
                 hasher = hashlib.sha256()
-                for at in range(0, end, size_bytes):
-                    hasher.update(file.read_at(at, min(size_bytes, end - at)))
+                for offset in range(0, end, size_bytes):
+                    hasher.update(file.read_at(offset, min(size_bytes, end - offset)))
                     yield first
             finally:
                 file.close()

@@ -7,10 +7,10 @@ own medium and that of the other one. The labels decide how the memory opens:
 * The first medium is blank and the second is this machine's: the first is rebuilt from the second.
 * The second medium is absent, blank, a different machine's, or one that has since been replaced: it is left
   untouched. (If it is not mounted, its folder is an empty mount point on another disk, where nothing may be
-  written.) The machine may run on the first medium (:class:`MediumMissing`) until the second is back or a person
-  states that a new one replaces it (:func:`replace_second`).
-* A second folder inside the state folder is not a separate medium: what it loses is rebuilt. If it was emptied,
-  it counts as a replaced medium, and a technician must confirm the replacement.
+  written.) If the caller permits it, the machine runs on the first medium until the second is back or a person states
+  that a new one replaces it (:func:`replace_second`); otherwise :class:`MediumMissing` is raised.
+* A second folder inside the state folder is not a separate medium: its lost files are rebuilt. If all of them are
+  gone, it counts as a replaced medium, and a technician must confirm the replacement.
 
 A label is no proof. The authenticity of a copy is verified from its entries.
 """
@@ -38,9 +38,10 @@ _STORED_KEY_BY_FIELD: Final = {
     "pairing_number": "pairing",
     "inserted_by": "put_in_by",
 }
+#: The inverse: the field of a label by its stored key.
+_FIELD_BY_STORED_KEY: Final = {key: name for name, key in _STORED_KEY_BY_FIELD.items()}
 #: What the label of a rebuilt first medium states instead of a person.
 _NO_PERSON_DECLARED: Final = "nobody has declared it"
-_FIELD_BY_STORED_KEY: Final = {key: name for name, key in _STORED_KEY_BY_FIELD.items()}
 
 
 class MediumName(StrEnum):
@@ -89,11 +90,11 @@ class MediumLabel:
 
     def write(self, storage: Storage, folder: Path) -> None:
         """Write the label to the medium in ``folder``, durably."""
-        mirror = MirroredValue(storage, (folder,), LABEL_FILE_NAME)
+        label_file = MirroredValue(storage, (folder,), LABEL_FILE_NAME)
         if MediumLabel.read(storage, folder) is None:
-            mirror.remove()  # a damaged label is worthless
+            label_file.remove()  # a damaged label is worthless
         stored_label = {_STORED_KEY_BY_FIELD.get(name, name): value for name, value in asdict(self).items()}
-        mirror.write(json.dumps(stored_label, indent=1).encode())
+        label_file.write(json.dumps(stored_label, indent=1).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,27 +116,29 @@ class MediaPairing:
 def find_pairing(storage: Storage, state_folder: Path, second_folder: Path, machine_id: str) -> MediaPairing:
     """Return how the machine's two media belong together, from their labels; nothing is written.
 
-    If the second medium cannot be used, the result says why. Raises :class:`JournalDamaged` if the memory belongs to
-    a different machine, :class:`JournalUnwritable` if the first medium cannot be read, or if the media are swapped or
-    were never used together.
+    If the second medium cannot be used, the result says why.
+
+    Raises:
+        JournalDamaged: The memory belongs to a different machine.
+        JournalUnwritable: The first medium cannot be read, the media are swapped, or they were never used together.
     """
     first_label = MediumLabel.read(storage, state_folder)
     try:
-        second = MediumLabel.read(storage, second_folder)
+        second_label = MediumLabel.read(storage, second_folder)
         has_key = storage.exists(second_folder / KEY_FILE_NAME)
     except JournalUnwritable as error:
         return MediaPairing(journal_exists=first_label is not None, second_medium_error=str(error))
     # If only the second medium belongs to a different machine, that is no error: it is not used (see _pair_labels).
     if first_label is not None:
         _check_machine(first_label, state_folder, machine_id)
-    elif second is not None:
-        _check_machine(second, second_folder, machine_id)
-    if first_label is not None and second is not None:
-        return _pair_labels(first_label, second, state_folder, second_folder)
+    elif second_label is not None:
+        _check_machine(second_label, second_folder, machine_id)
+    if first_label is not None and second_label is not None:
+        return _pair_labels(first_label, second_label, state_folder, second_folder)
     if first_label is not None:
         return _pair_without_second_label(storage, state_folder, second_folder, has_key=has_key)
-    if second is not None:
-        return _pair_without_first(storage, second, state_folder, second_folder)
+    if second_label is not None:
+        return _pair_without_first(storage, second_label, state_folder, second_folder)
     return MediaPairing()
 
 
@@ -153,7 +156,7 @@ def _pair_without_second_label(
             findings=(MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "second medium", reason),),
         )
     return MediaPairing(
-        journal_exists=True, second_medium_error=f"{second_folder}: no medium of this machine is there"
+        journal_exists=True, second_medium_error=f"{second_folder}: contains no medium of this machine"
     )
 
 
@@ -269,26 +272,33 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
         return
     stored_labels = [MediumLabel.read(storage, folder) for folder in folders]
     old_labels = [
-        stored if stored is not None and stored.machine_fingerprint == key.fingerprint else None
-        for stored in stored_labels
+        label if label is not None and label.machine_fingerprint == key.fingerprint else None
+        for label in stored_labels
     ]
-    ids = [create_medium_id(storage) if stored is None else stored.id for stored in old_labels]
-    first_label, second = old_labels
-    pairing_number = max((stored.pairing_number for stored in old_labels if stored is not None), default=1)
-    is_second_new = second is not None and bool(second.inserted_by)
+    ids = [create_medium_id(storage) if label is None else label.id for label in old_labels]
+    first_label, second_label = old_labels
+    pairing_number = max((label.pairing_number for label in old_labels if label is not None), default=1)
+    is_second_new = second_label is not None and bool(second_label.inserted_by)
     if (
         first_label is not None
-        and second is not None
+        and second_label is not None
         and not is_second_new
-        and not _are_paired(first_label, second)
+        and not _are_paired(first_label, second_label)
     ):
         pairing_number += 1
-    for n in (0, 1) if is_second_new else (1, 0):
-        stored_label = old_labels[n]
-        serial = machine_id or ("" if stored_label is None else stored_label.machine_id)
-        label = MediumLabel(key.fingerprint, serial, tuple(MediumName)[n], ids[n], ids[1 - n], pairing_number)
-        if label != stored_label:
-            label.write(storage, folders[n])
+    for index in (0, 1) if is_second_new else (1, 0):
+        old_label = old_labels[index]
+        known_machine_id = machine_id or ("" if old_label is None else old_label.machine_id)
+        new_label = MediumLabel(
+            key.fingerprint,
+            known_machine_id,
+            tuple(MediumName)[index],
+            ids[index],
+            ids[1 - index],
+            pairing_number,
+        )
+        if new_label != old_label:
+            new_label.write(storage, folders[index])
 
 
 def create_medium_id(storage: Storage) -> str:
@@ -309,7 +319,7 @@ def replace_second(
     if first_label is None or not inserted_by.strip():
         raise JournalDamaged(
             str(state_folder),
-            "the second medium can be replaced only if this one has a label and the person is named",
+            "the second medium can be replaced only if the first medium has a label and the person is named",
         )
     old_label = MediumLabel.read(storage, second_folder)
     if old_label is not None and (

@@ -32,11 +32,11 @@ class JournalPolicy:
     An account that is not listed has no limit.
     """
 
-    def check_increments(self, tx_id: str, transfers: tuple[Transfer, ...]) -> None:
+    def check_increments(self, entry_id: str, transfers: tuple[Transfer, ...]) -> None:
         """Raise :class:`ExcessiveIncrement` if a transaction's transfers exceed the limit of an account."""
         for name, most_cents in self.increment_max_cents.items():
             moved_cents = sum(t.amount_cents for t in transfers if name in {t.source, t.target})
             if moved_cents > most_cents:
                 raise ExcessiveIncrement(
-                    f"{tx_id}: {name} would move by {moved_cents} cents; at most {most_cents} are plausible"
+                    f"{entry_id}: {name} would move by {moved_cents} cents; at most {most_cents} are plausible"
                 )

@@ -79,19 +79,19 @@ class JournalView:
         """Return the short form of the machine's public key, for comparison with the one on the machine's screen."""
         return format_fingerprint(self.public_key)
 
-    def get(self, tx_id: str) -> StoredEntry | None:
-        """Return the journal entry with this transaction id, or None; an archived entry is read from the archive."""
-        return self._database.find_by_id(tx_id) or self._archive.find_by_id(
-            tx_id, self.journal_tag, self._load_identifier_index()
+    def get(self, entry_id: str) -> StoredEntry | None:
+        """Return the journal entry with this id, or None; an archived entry is read from the archive."""
+        return self._database.find_by_id(entry_id) or self._archive.find_by_id(
+            entry_id, self.journal_tag, self._load_identifier_index()
         )
 
-    def has_transaction(self, tx_id: str) -> bool:
+    def has_transaction(self, entry_id: str) -> bool:
         """Return whether the journal has an entry with this id.
 
         If the archive segment of the entry was taken away, the archive's index of ids is sufficient.
         """
-        return self._database.find_by_id(tx_id) is not None or self._archive.has_transaction(
-            tx_id, self.journal_tag, self._load_identifier_index()
+        return self._database.find_by_id(entry_id) is not None or self._archive.has_transaction(
+            entry_id, self.journal_tag, self._load_identifier_index()
         )
 
     def entries(
@@ -255,7 +255,7 @@ class JournalView:
         return next(self._database.walk((), 0, None, 1, newest_first=False))
 
     def _load_identifier_index(self) -> IdentifierIndex | None:
-        """Return the archive's index of transaction ids, or None if nothing was archived.
+        """Return the archive's index of entry ids, or None if nothing was archived.
 
         Its digest is checked on the first call.
         """

@@ -73,9 +73,11 @@ class _ReachableStakes:
     def _find_cycle(self, spot: Spot) -> tuple[str, ...]:
         """Return the spots that require bets on one another in a circle through ``spot``; else only ``spot``."""
         cycle = [spot.id]
-        while (needs := self.spots[cycle[-1]].required_spot) is not None and needs not in cycle:
-            cycle.append(needs)
-        return tuple(sorted(cycle)) if needs == spot.id else (spot.id,)
+        while (
+            required_spot := self.spots[cycle[-1]].required_spot
+        ) is not None and required_spot not in cycle:
+            cycle.append(required_spot)
+        return tuple(sorted(cycle)) if required_spot == spot.id else (spot.id,)
 
     def find_highest_sum(self) -> int:
         """Return the highest permitted sum of stakes that a seat's bets can have, in credits."""

@@ -192,8 +192,8 @@ class TableLimits(StrictTable):
         return self.betting_seconds if self.seat_count > 1 else None
 
 
-class NamedWager(StrictTable):
-    """A wager that the table game offers by name (a form): credits on each of its spots, by spot id."""
+class PresetBet(StrictTable):
+    """A preset bet (``[[form]]``): a wager that the table game offers by name, with credits on each of its spots."""
 
     id: Identifier
     """The id of the wager."""
@@ -208,7 +208,7 @@ class TableDefinition(Definition):
 
     table: TableLimits = TableLimits()
     """The number of seats, and what one seat may stake and win."""
-    forms: Annotated[tuple[NamedWager, ...], Field(min_length=1)] = Field(alias="form")
+    preset_bets: Annotated[tuple[PresetBet, ...], Field(min_length=1)] = Field(alias="form")
     """The wagers that are offered by name."""
 
 
@@ -223,12 +223,12 @@ class TableLayout:
     """The betting spots that exist in the table's current state."""
     table: TableLimits
     """The number of seats, and what one seat may stake and win."""
-    forms: tuple[NamedWager, ...] = ()
+    preset_bets: tuple[PresetBet, ...] = ()
     """The wagers that are offered by name."""
     standing_bets: tuple[Bet, ...] = ()
     """The bets of earlier rounds that the player may still change."""
     removable_spots: Container[str] = ()
-    """The ids of the spots whose standing bets may be reduced or taken back."""
+    """The ids of the spots whose standing bets may be reduced or withdrawn."""
 
     @cached_property
     def spots_by_id(self) -> dict[str, Spot]:
@@ -237,19 +237,18 @@ class TableLayout:
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the costs of the forms (wagers offered by name) in credits, ascending.
+        """Return the costs of the preset bets in credits, ascending.
 
         Freely placed bets may cost other sums.
         """
-        return tuple(sorted({sum(form.bets.values()) for form in self.forms}))
+        return tuple(sorted({sum(preset_bet.bets.values()) for preset_bet in self.preset_bets}))
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (bets of each seat) or ``form``.
 
-        Without any of these it is the first form (wager offered by name) of that cost; if there is none, the cost is
-        0 and bets stand on the table, it is a wager without new bets. A negative amount takes that much off a
-        standing bet. Raises :class:`WagerError` with the spot, the requested amount and
-        the allowed amounts.
+        ``form`` is the id of a preset bet. Without any of these it is the first preset bet of that cost; if there is
+        none, the cost is 0 and bets stand on the table, it is a wager without new bets. A negative amount takes that
+        much off a standing bet. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
         """
         if set(options) - {"bets", "seats", "form"} or len(options) > 1:
             given_options = ", ".join(sorted(options))
@@ -262,9 +261,12 @@ class TableLayout:
         if "bets" in options:
             bets = self.parse_bets(options["bets"])
             return self._build_wager(credits_, {0: bets}, {"bets": bets})
-        for form in self.forms:
-            if options.get("form", form.id) == form.id and sum(form.bets.values()) == credits_:
-                return Wager(credits_, {"bets": self.parse_bets(form.bets)})
+        for preset_bet in self.preset_bets:
+            if (
+                options.get("form", preset_bet.id) == preset_bet.id
+                and sum(preset_bet.bets.values()) == credits_
+            ):
+                return Wager(credits_, {"bets": self.parse_bets(preset_bet.bets)})
         if not options and credits_ == 0 and self.standing_bets:
             return Wager(0, {"bets": {}})
         form_text = f" of form {options['form']!r}" if options else ""
@@ -474,7 +476,7 @@ class TableLayout:
         """Return the betting spots, preset bets and limits of the table as JSON for the screen."""
         return {
             "spots": [spot.to_json() for spot in self.spots],
-            "forms": [form.model_dump() for form in self.forms],
+            "forms": [preset_bet.model_dump() for preset_bet in self.preset_bets],
             "table": self.table.model_dump(by_alias=True),
         }
 
@@ -515,7 +517,7 @@ class TableRules(TablelessRules):
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the costs of the forms (wagers offered by name) in credits, ascending.
+        """Return the costs of the preset bets in credits, ascending.
 
         Freely placed bets may cost other sums.
         """
@@ -552,16 +554,16 @@ class TableRules(TablelessRules):
         return self.table_layout.find_highest_stake(credits_)
 
 
-def check_forms(layout: TableLayout, file: str) -> None:
-    """Check that a newly opened layout accepts each form (wager offered by name) of a definition.
+def check_preset_bets(layout: TableLayout, file: str) -> None:
+    """Check that a newly opened layout accepts each preset bet of a definition.
 
     Raises :class:`DefinitionError`.
     """
-    for n, form in enumerate(layout.forms):
-        if form.id in {other.id for other in layout.forms[:n]}:
-            raise DefinitionError(file, f"form.{n}.id", f"{form.id!r} is listed twice")
+    for n, preset_bet in enumerate(layout.preset_bets):
+        if preset_bet.id in {other.id for other in layout.preset_bets[:n]}:
+            raise DefinitionError(file, f"form.{n}.id", f"{preset_bet.id!r} is listed twice")
         try:
-            layout.parse_bets(form.bets)
+            layout.parse_bets(preset_bet.bets)
         except WagerError as error:
             raise DefinitionError(file, f"form.{n}", str(error)) from None
 

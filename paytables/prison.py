@@ -111,9 +111,9 @@ def settle_partial_return(bet: ImprisonedBet) -> Settlement:
     )
 
 
-def settle_imprisoned_stake(bet: ImprisonedBet, *, won: bool) -> Settlement:
+def settle_imprisoned_stake(bet: ImprisonedBet, *, is_won: bool) -> Settlement:
     """Return the settlement of an imprisoned stake whose bet is decided: freed, or lost."""
-    name, credits_ = ("freed", bet.stake_credits) if won else ("lost", 0)
+    name, credits_ = ("freed", bet.stake_credits) if is_won else ("lost", 0)
     return Settlement(name, credits_, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 

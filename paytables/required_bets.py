@@ -29,9 +29,9 @@ def check_required_bet(spot: Spot, required_id: str, bets: Mapping[str, int]) ->
             f" and a multiple of them on {required_id!r}"
         )
     if spot.required_multiple_max is not None and credits_ > (
-        most := spot.required_multiple_max * required_credits
+        bet_max := spot.required_multiple_max * required_credits
     ):
-        raise WagerError(f"{bet_key}: {amount} staked; the bet on {required_id!r} allows {most:,} at most")
+        raise WagerError(f"{bet_key}: {amount} staked; the bet on {required_id!r} allows {bet_max:,} at most")
 
 
 def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:
@@ -40,16 +40,16 @@ def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int
     bets = {spot.id: credits_}
     while True:
         more_bets = dict(bets)
-        for name, staked in bets.items():
-            for required_id, least in _iter_needed_spots(spots, spots[name], staked):
-                more_bets[required_id] = max(more_bets.get(required_id, 0), least)
+        for spot_id, bet_credits in bets.items():
+            for required_id, bet_min in _iter_required_bet(spots, spots[spot_id], bet_credits):
+                more_bets[required_id] = max(more_bets.get(required_id, 0), bet_min)
         for dependent_spot in dependent_spots:
             if dependent_spot.required_multiple is not None and dependent_spot.required_spot in more_bets:
                 more_bets[dependent_spot.id] = (
                     dependent_spot.required_multiple * more_bets[dependent_spot.required_spot]
                 )
         if more_bets == bets:
-            return {name: bets[name] for name in spots if name in bets}
+            return {spot_id: bets[spot_id] for spot_id in spots if spot_id in bets}
         bets = more_bets
 
 
@@ -62,10 +62,10 @@ def find_minimum_stakes(spots: Mapping[str, Spot]) -> set[int]:
     }
 
 
-def _iter_needed_spots(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> Iterator[tuple[str, int]]:
-    """Yield the spot that a bet of ``credits_`` on ``spot`` requires, with the minimum bet on that spot.
+def _iter_required_bet(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> Iterator[tuple[str, int]]:
+    """Yield the id of the one spot that a bet of ``credits_`` on ``spot`` requires, with the minimum bet on that spot.
 
-    Nothing is yielded if the bet requires none.
+    Yield nothing if the bet requires none.
     """
     if spot.required_spot is None:
         return

@@ -77,7 +77,7 @@ class SideBet:
             increment=Fraction(self.level.increment),
             reset_credits=self.level.reset_credits,
             spots=self.spots,
-            contributing_credits=self.stake * bet_count,
+            qualifying_credits=self.stake * bet_count,
             partial_hit_rates={share: rate for share, rate in self.hit_rates.items() if share < 1},
         )
 

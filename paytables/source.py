@@ -61,9 +61,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     if text.startswith("\ufeff"):
         raise tomllib.TOMLDecodeError(f"{_BYTE_ORDER_MARK_REASON} (at line 1, column 1)")
     try:
-        if _LONG_DOTTED_KEY_PATTERN.search(
-            text
-        ):  # the parser's time grows with the square of the number of parts of a key
+        # The parser's time grows with the square of the number of parts of a key.
+        if _LONG_DOTTED_KEY_PATTERN.search(text):
             raise RecursionError
         data = tomllib.loads(text)
         trouble = _find_size_error(data)

@@ -26,20 +26,20 @@ class Draw:
 class WordDraws:
     """Source of unbiased random numbers, made from the words of a byte stream.
 
-    No other code scales words to outcomes. ``read(count)`` returns the next ``count`` bytes of the stream, which comes
-    from a generator or a file. ``words(bound)`` returns two numbers for a draw below ``bound``: the bytes per word, and
-    how many words stand for each outcome. A proof that tries every word substitutes a function that gives smaller
-    words.
+    No other code scales words to outcomes. ``read(count)`` returns the next ``count`` bytes of the stream, which
+    comes from a generator or a file. ``choose_words(bound)`` returns two numbers for a draw below ``bound``: the
+    bytes per word, and how many words stand for each outcome. A proof that tries every word substitutes a function
+    that gives smaller words.
     """
 
     __slots__ = ("_read", "_recorded", "_words", "rejections")
 
     def __init__(
-        self, read: Callable[[int], bytes], words: Callable[[int], tuple[int, int]] = choose_word_size
+        self, read: Callable[[int], bytes], choose_words: Callable[[int], tuple[int, int]] = choose_word_size
     ) -> None:
         self._read = read
         """The function that returns the next bytes of the stream."""
-        self._words = words
+        self._words = choose_words
         """The function that returns, for a bound, the bytes per word and the number of words for each outcome."""
         self._recorded: list[tuple[int, int, str]] = []
         """The draws so far as (bound, value, purpose)."""

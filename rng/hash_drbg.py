@@ -7,11 +7,11 @@ from rng.mechanism import Mechanism
 
 
 class HashDrbg(Mechanism):
-    """The generator Hash_DRBG with the hash function ``DIGEST``; V and C have ``seedlen`` bits (10.1, table 2)."""
+    """The generator Hash_DRBG with the hash function ``HASH_NAME``; V and C have ``seedlen`` bits (10.1, table 2)."""
 
     __slots__ = ("_c", "_v")
 
-    DIGEST: ClassVar[str]
+    HASH_NAME: ClassVar[str]
     """The name of the hash function, as :mod:`hashlib` knows it."""
     SEED_BYTES: ClassVar[int]
     """The length of V and C in bytes (``seedlen``)."""
@@ -47,7 +47,7 @@ class HashDrbg(Mechanism):
 
     def _hash(self, data: bytes) -> bytes:
         """Return the digest of ``data``."""
-        return new_hash(self.DIGEST, data).digest()
+        return new_hash(self.HASH_NAME, data).digest()
 
     def _hash_df(self, data: bytes) -> bytes:
         """Return Hash_df of ``data`` (section 10.3.1), ``seedlen`` bits long."""
@@ -67,7 +67,7 @@ class HashDrbgSha256(HashDrbg):
     """The generator Hash_DRBG with SHA-256: 440-bit seeds."""
 
     __slots__ = ()
-    DIGEST: ClassVar[str] = "sha256"
+    HASH_NAME: ClassVar[str] = "sha256"
     SEED_BYTES: ClassVar[int] = 55
 
 
@@ -75,5 +75,5 @@ class HashDrbgSha512(HashDrbg):
     """The generator Hash_DRBG with SHA-512: 888-bit seeds."""
 
     __slots__ = ()
-    DIGEST: ClassVar[str] = "sha512"
+    HASH_NAME: ClassVar[str] = "sha512"
     SEED_BYTES: ClassVar[int] = 111

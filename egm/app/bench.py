@@ -96,9 +96,8 @@ class DeviceSimulator:
         self._device_memory_folder = state_folder / "bench"
         self._token = ""  # created anew at each start
         self._server: asyncio.Server | None = None
-        self._is_run_folder_owned = (
-            False  # whether the folder's sockets, links and files belong to this bench
-        )
+        # Whether the folder's sockets, links and files belong to this bench.
+        self._is_run_folder_owned = False
         self.simulated_devices: dict[str, Twin[object]] = {}
         for name, protocol in protocol_by_device.items():
             protocol_definition = PROTOCOLS[protocol]

@@ -47,7 +47,7 @@ from egm.play.records.played_round import find_open_round, read_playable_points
 from egm.play.selections import find_highest_stake_credits
 from egm.play.standing_bets import read_table_view
 from egm.progressive import level_views
-from egm.progressive.bet import find_bet_in_force
+from egm.progressive.bet import find_current_bet
 from egm.progressive.pools import ProgressivePools
 from egm.staff.desk import ServiceDesk
 from egm.staff.events import FilledForm
@@ -284,8 +284,8 @@ def _find_highest_bet_cents(machine: Machine) -> int:
 
 def _compute_credit_needed_for_bet_cents(machine: Machine) -> int:
     """Return the credit that the current bet needs for its whole round, in minor units; 0 without a bet."""
-    bet = find_purse_bet(machine) if is_in_tournament(machine) else find_bet_in_force(machine)
-    return 0 if bet is None else bet.bet_cents + bet.later_stakes_max_cents
+    bet = find_purse_bet(machine) if is_in_tournament(machine) else find_current_bet(machine)
+    return 0 if bet is None else bet.bet_cents + bet.raise_reserve_cents
 
 
 def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...]:

@@ -38,9 +38,8 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
         case interface.PaperReturned(content=content, reason=reason):
             is_ticket = isinstance(content, interface.Barcode)
             yield Event(EventType.BILL_RETURNED, PaperNotAccepted(reason=reason.value, is_ticket=is_ticket))
-        case interface.PaperRejection(reason=text) if (
-            device_kind == "bill_acceptor"
-        ):  # a refused coin is in the tray
+        # A refused coin is in the tray.
+        case interface.PaperRejection(reason=text) if device_kind == "bill_acceptor":
             yield Event(EventType.BILL_REJECTED, PaperNotAccepted(reason=text))
         case interface.DeviceFault(code=code, is_active=active, detail=detail):
             event_type = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED

@@ -114,9 +114,8 @@ class BillDriver(LineDriver[MessageT]):
         self._enabled_cents: frozenset[int] = frozenset()
         self._accepts_tickets = False
         self._escrowed_item: _EscrowedItem | None = None
-        self._last_escrowed_item: _EscrowedItem | None = (
-            None  # the item in escrow when the last session ended; its result is unknown
-        )
+        # The item in escrow when the last session ended; its result is unknown.
+        self._last_escrowed_item: _EscrowedItem | None = None
         self._last_escrowed_code = b""  # the code of the item that the device last reported in escrow
         self._last_escrow_number = 0
         self._is_ready: bool | None = None
@@ -217,9 +216,8 @@ class BillDriver(LineDriver[MessageT]):
 
         An item that was in escrow before counts only once the acceptor has reported it again.
         """
-        if (
-            self._may_report_disputed_item is None
-        ):  # the machine has started: the disputed amount may be older
+        # The machine has started: the disputed amount may be older.
+        if self._may_report_disputed_item is None:
             self._may_report_disputed_item = self._escrow.has_disputed_paper()
         self._last_escrowed_item, self._escrowed_item = self._escrowed_item or self._last_escrowed_item, None
         self._is_ready = None
@@ -249,9 +247,8 @@ class BillDriver(LineDriver[MessageT]):
         if self._escrowed_item is not None and self._escrowed_item.reported_code == reported_code:
             return
         if self._escrow.is_stacking_ordered() and not self._is_first_report_ignored:
-            self._is_first_report_ignored = (
-                True  # possibly a late reply from before the order: accept it the second time
-            )
+            # Possibly a late reply from before the order: accept it the second time.
+            self._is_first_report_ignored = True
             return
         last_item = self._last_escrowed_item
         if (

@@ -53,8 +53,8 @@ class ItemPhase(StrEnum):
 
 
 @dataclass(slots=True)
-class SimulatedPaper:
-    """A note (``cents``) or ticket (``barcode``) inside the acceptor."""
+class SimulatedItem:
+    """A bill (``cents``) or ticket (``barcode``) inside the acceptor."""
 
     cents: int
     barcode: str = ""
@@ -83,7 +83,7 @@ class BillTwin(Twin[MessageT]):
         super().__init__(name, port, cutter, speed)
         self._note_code_by_cents = {cents: code for code, cents in cents_by_note_code.items()}
         self._phase = ItemPhase.STARTING
-        self._paper: SimulatedPaper | None = None
+        self._item: SimulatedItem | None = None
         self._phase_at_fault: ItemPhase | None = None
         self._should_jam_next = False
         self._should_fill_next = False
@@ -91,12 +91,12 @@ class BillTwin(Twin[MessageT]):
         self.inserted_cents = 0
         self.stacked_cents = 0
         self.returned_cents = 0
-        self.stacked_papers: list[int | str] = []
-        self.returned_papers: list[int | str] = []
+        self.stacked_items: list[int | str] = []
+        self.returned_items: list[int | str] = []
 
     # ------------------------------------------------------------ implemented per protocol
     @abstractmethod
-    def _is_enabled(self, paper: SimulatedPaper) -> bool:
+    def _is_enabled(self, item: SimulatedItem) -> bool:
         """Return whether the machine has enabled this kind of bill or ticket."""
 
     @abstractmethod
@@ -160,13 +160,13 @@ class BillTwin(Twin[MessageT]):
 
         An item in escrow is returned if the machine decides nothing in time.
         """
-        paper = self._paper
-        if paper is None:
+        item = self._item
+        if item is None:
             return
         if self._should_jam_next:
             self._should_jam_next = False
             self._stop_in_fault(ItemPhase.JAM)
-        elif paper.counterfeit or not self._is_enabled(paper):
+        elif item.counterfeit or not self._is_enabled(item):
             self._enter_phase(ItemPhase.REJECTING)
             self._schedule_step(REJECT_SECONDS, self._give_item_out)
         else:
@@ -176,21 +176,21 @@ class BillTwin(Twin[MessageT]):
 
     def _move_past_return(self) -> None:
         """Move the item past the point of no return and into the box; jam on it if a jam was ordered."""
-        if self._paper is None:
+        if self._item is None:
             return
         if self._should_jam_next:
             self._should_jam_next = False
             self._stop_in_fault(ItemPhase.STACKER_JAM)
             return
-        self._paper.is_past_point_of_no_return = True
+        self._item.is_past_point_of_no_return = True
         self._schedule_step(STACK_SECONDS / 2, lambda: self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED))
 
     def _move_item_into_box(self) -> None:
         """Move the bill or ticket from the acceptor into the box, and count it there."""
-        paper, self._paper = self._paper, None
-        if paper is not None:
-            self.stacked_cents += paper.cents
-            self.stacked_papers.append(paper.barcode or paper.cents)
+        item, self._item = self._item, None
+        if item is not None:
+            self.stacked_cents += item.cents
+            self.stacked_items.append(item.barcode or item.cents)
 
     def _start_returning(self) -> None:
         """Start returning the item in escrow."""
@@ -199,15 +199,15 @@ class BillTwin(Twin[MessageT]):
 
     def _give_item_out(self) -> None:
         """Give the item back to the player, and become ready for the next one."""
-        paper, self._paper = self._paper, None
-        if paper is not None:
-            self._count_returned(paper)
+        item, self._item = self._item, None
+        if item is not None:
+            self._count_returned(item)
         self._finish_item()
 
-    def _count_returned(self, paper: SimulatedPaper) -> None:
+    def _count_returned(self, item: SimulatedItem) -> None:
         """Count an item that came out again: a bill by its value, a ticket by its number."""
-        self.returned_cents += paper.cents
-        self.returned_papers.append(paper.barcode or paper.cents)
+        self.returned_cents += item.cents
+        self.returned_items.append(item.barcode or item.cents)
 
     def _finish_item(self) -> None:
         """Become ready for the next item, or stop because the note box is full."""
@@ -251,15 +251,15 @@ class BillTwin(Twin[MessageT]):
         self.escrow_seconds = seconds or None
         return f"returns an item after {seconds} s" if seconds else "returns no item by itself"
 
-    def _insert_paper(self, paper: SimulatedPaper, description: str) -> str:
+    def _insert_item(self, item: SimulatedItem, description: str) -> str:
         """Insert a bill or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.is_powered or self._phase is not ItemPhase.READY or not self._is_accepting():
             status = self.describe_state()["status"] if self.is_powered else "without power"
             raise ActionError(
                 f"{self.name}: the acceptor is {status} and accepts neither bills nor tickets now"
             )
-        self._paper = paper
-        self.inserted_cents += paper.cents
+        self._item = item
+        self.inserted_cents += item.cents
         self._enter_phase(ItemPhase.ACCEPTING)
         self._schedule_step(ACCEPT_SECONDS, self._move_into_escrow)
         return f"{description} inserted"
@@ -271,8 +271,8 @@ class BillTwin(Twin[MessageT]):
             raise ActionError(
                 f"{self.name}: no note is worth {amount_cents} cents; expected one of {known_values}"
             )
-        return self._insert_paper(
-            SimulatedPaper(amount_cents, counterfeit=counterfeit), f"{amount_cents} cents"
+        return self._insert_item(
+            SimulatedItem(amount_cents, counterfeit=counterfeit), f"{amount_cents} cents"
         )
 
     def _insert_ticket(self, *, barcode: str) -> str:
@@ -280,7 +280,7 @@ class BillTwin(Twin[MessageT]):
         digits = barcode.replace("-", "")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
             raise ActionError(f"{self.name}: bar code {digits!r}: expected 1 to 28 digits")
-        return self._insert_paper(SimulatedPaper(0, digits), f"ticket {digits}")
+        return self._insert_item(SimulatedItem(0, digits), f"ticket {digits}")
 
     def _jam_item(self) -> str:
         """Jam the item that is moving now, or else the next one."""
@@ -295,9 +295,9 @@ class BillTwin(Twin[MessageT]):
         self._stop_timers()
         self._should_jam_next = self._should_fill_next = False
         self._phase_at_fault = None
-        if self._paper is not None and not self._paper.is_past_point_of_no_return:
-            self._count_returned(self._paper)
-            self._paper = None
+        if self._item is not None and not self._item.is_past_point_of_no_return:
+            self._count_returned(self._item)
+            self._item = None
         self.handle_power_return()
         return "mended"
 
@@ -310,7 +310,7 @@ class BillTwin(Twin[MessageT]):
 
     def _fill_note_box(self) -> str:
         """Fill the note box, at the latest after the bill that is moving now."""
-        if self._paper is None:
+        if self._item is None:
             self._stop_in_fault(ItemPhase.BOX_FULL)
         else:
             self._should_fill_next = True
@@ -335,28 +335,28 @@ class BillTwin(Twin[MessageT]):
 
     def export_memory(self) -> dict[str, object]:
         """Return what the acceptor retains without power: item, fault, contents of the box, and totals."""
-        paper = self._paper
+        item = self._item
         return {
-            "paper": None if paper is None else asdict(paper),
+            "paper": None if item is None else asdict(item),
             "stuck": self._phase_at_fault,
             "inserted_cents": self.inserted_cents,
             "stacked_cents": self.stacked_cents,
             "returned_cents": self.returned_cents,
-            "stacked": self.stacked_papers[-_STORED_ITEMS_MAX:],
-            "returned": self.returned_papers[-_STORED_ITEMS_MAX:],
+            "stacked": self.stacked_items[-_STORED_ITEMS_MAX:],
+            "returned": self.returned_items[-_STORED_ITEMS_MAX:],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the bill acceptor's state that :meth:`export_memory` returned."""
         self._stop_timers()
-        paper, phase_at_fault = memory["paper"], memory["stuck"]
-        self._paper = None if paper is None else SimulatedPaper(**paper)
+        item, phase_at_fault = memory["paper"], memory["stuck"]
+        self._item = None if item is None else SimulatedItem(**item)
         self._phase_at_fault = None if phase_at_fault is None else ItemPhase(phase_at_fault)
         self.inserted_cents = memory["inserted_cents"]
         self.stacked_cents = memory["stacked_cents"]
         self.returned_cents = memory["returned_cents"]
-        self.stacked_papers = list(memory["stacked"])
-        self.returned_papers = list(memory.get("returned", ()))  # absent from memories of earlier versions
+        self.stacked_items = list(memory["stacked"])
+        self.returned_items = list(memory.get("returned", ()))  # absent from memories of earlier versions
         self.handle_power_return()
 
     def _format_status(self) -> str:
@@ -376,10 +376,10 @@ class BillTwin(Twin[MessageT]):
             "stuck": self._phase_at_fault,
             "jams_next": self._should_jam_next,
             "notes_cents": sorted(self._note_code_by_cents),
-            "inside_cents": 0 if self._paper is None else self._paper.cents,
+            "inside_cents": 0 if self._item is None else self._item.cents,
             "inserted_cents": self.inserted_cents,
             "stacked_cents": self.stacked_cents,
             "returned_cents": self.returned_cents,
-            "stacked": list(self.stacked_papers),
-            "returned": list(self.returned_papers),
+            "stacked": list(self.stacked_items),
+            "returned": list(self.returned_items),
         }

@@ -29,9 +29,7 @@ class FaultCode(StrEnum):
     STACKER_REMOVED = "stacker_removed"
     FRAUD_SUSPECTED = "cheat"  # of a hopper too
     # bill acceptor and coin acceptor
-    WRONG_CHANNEL_VALUES = (
-        "wrong_values"  # a channel has another value than the cabinet file and the profile state
-    )
+    WRONG_CHANNEL_VALUES = "wrong_values"  # a channel's value differs from the cabinet file and the profile
     CHANNEL_VALUES_UNKNOWN = "values_untold"  # the device cannot report the value of a channel
     # coin acceptor
     COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug

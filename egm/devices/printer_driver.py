@@ -69,9 +69,8 @@ class PrinterDriver(LineDriver[MessageT]):
         self._ledger = ledger
         # since the open ticket entered its current state, or since this run first saw it
         self._order_timer = OrderTimer()
-        self._last_reply_at: float | None = (
-            None  # the last of the uninterrupted replies since the print order
-        )
+        # The last of the uninterrupted replies since the print order.
+        self._last_reply_at: float | None = None
 
     # ------------------------------------------------------------ implemented per protocol
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The durable memory of a machine, for one player position: the values that the journal stores by key."""
+"""The durable memory of one player position: the values under its own storage keys and the machine's."""
 
 from typing import Any, Final, TypeVar
 
@@ -13,10 +13,10 @@ RecordT = TypeVar("RecordT")
 
 
 class PositionMemory:
-    """The durable memory of one player position: the values under its own storage keys and the machine's.
+    """The durable memory of one player position, which the journal stores.
 
-    Every access reads the journal, so a restart changes nothing. A record that was decoded from a value is used again
-    as long as the journal has that same value.
+    Every access reads the journal, so a restart changes nothing. Decoded records are cached for as long as their value
+    is unchanged.
     """
 
     __slots__ = ("_decoded_by_key", "_journal", "_keys", "_position")
@@ -45,12 +45,12 @@ class PositionMemory:
         if data is None:
             return None
         decoded_value, decoded_record = self._decoded_by_key.get(key, (None, None))
+        # The journal returns the same object until the value is changed, so identity is enough.
         if decoded_value is data and isinstance(decoded_record, record_type):
             return decoded_record
         record = from_json(record_type, data, f"the memory's {str(self.build_stored_key(key))!r}")
-        if isinstance(
-            key, StorageKey
-        ):  # keys with an id, such as a digest, would fill the cache over the years
+        # Records under keys with an id, such as a digest, are not cached: they would fill the cache over the years.
+        if isinstance(key, StorageKey):
             self._decoded_by_key[key] = data, record
         return record
 

@@ -149,7 +149,7 @@ class DisputedAmount:
             amount_max_cents=self.amount_max_cents,
         )
 
-    def may_award(self, amount_cents: int | None) -> bool:
+    def can_award(self, amount_cents: int | None) -> bool:
         """Return whether a ruling may award this amount.
 
         It must be within the bounds of the disputed amount. For a ticket it must be the full amount or nothing.
@@ -249,7 +249,7 @@ def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
         return False
     desk, amount_cents = machine.find_installed(TicketDesk), _find_awarded_cents(disputed_amount, form)
     is_ticket_known = desk is not None and desk.find_issued_ticket(disputed_amount.id) is not None
-    return disputed_amount.may_award(amount_cents) and (
+    return disputed_amount.can_award(amount_cents) and (
         bool(amount_cents) or not disputed_amount.is_about_printed_ticket or is_ticket_known
     )
 

@@ -29,7 +29,12 @@ from egm.play.records.games import GameInProgress, find_open_game
 from egm.play.records.tables import build_shared_state_change
 from egm.play.records.wheel import read_recorded_number
 from egm.play.selections import is_within_profile_limits
-from egm.play.shared_round import PositionRounds, answer_is_already_recorded, find_shared_round, may_answer
+from egm.play.shared_round import (
+    PositionRounds,
+    can_answer_decision,
+    find_shared_round,
+    is_answer_already_recorded,
+)
 from egm.play.stepped_game import (
     REPLAY_ERRORS,
     SteppedGame,
@@ -39,7 +44,7 @@ from egm.play.stepped_game import (
 )
 from egm.play.time_charge import collect_time_charge
 from egm.progressive import game_levels
-from egm.progressive.bet import find_bet_in_force
+from egm.progressive.bet import find_current_bet
 from egm.progressive.round import ProgressiveRound
 from meters.transaction import JSON
 from paytables import DECISION_OF_WHEEL, Choice, Outcome, ReplayDrawSource, ReplayError
@@ -50,27 +55,27 @@ from rng import OutOfService, RngError
 @refusal_code("bet_is_laid")
 def bet_is_selected_or_standing(machine: Machine, _: Event) -> bool:
     """Return whether there is something to play: a bet that the player has selected, or standing bets on the table."""
-    return machine.selection.bet_credits > 0 or find_bet_in_force(machine) is not None
+    return machine.selection.bet_credits > 0 or find_current_bet(machine) is not None
 
 
 @refusal_code("bet_is_taken")
 def selected_bet_is_accepted(machine: Machine, _: Event) -> bool:
     """Return whether the game accepts the selected bet in its table's present state, and the profile allows the bet."""
-    bet = find_bet_in_force(machine)
+    bet = find_current_bet(machine)
     return bet is not None and is_within_profile_limits(machine, bet)
 
 
 def bet_is_covered(machine: Machine, _: Event) -> bool:
     """Return whether the credits cover the selected bet."""
-    bet = find_bet_in_force(machine)
+    bet = find_current_bet(machine)
     return bet is not None and bet.bet_cents <= machine.credit_cents
 
 
 @refusal_code("raises_are_covered")
 def credits_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
     """Return whether the credits cover the selected bet and all raises that the game's certified strategy may make."""
-    bet = find_bet_in_force(machine)
-    return bet is not None and bet.bet_cents + bet.later_stakes_max_cents <= machine.credit_cents
+    bet = find_current_bet(machine)
+    return bet is not None and bet.bet_cents + bet.raise_reserve_cents <= machine.credit_cents
 
 
 @refusal_code("chance_is_ready")
@@ -87,7 +92,7 @@ def choice_can_be_processed(machine: Machine, event: Event) -> bool:
     draws no number.
     """
     choice = event.read_payload(ChoiceRequest)
-    if choice.wheel_counter is not None or answer_is_already_recorded(machine, event):
+    if choice.wheel_counter is not None or is_answer_already_recorded(machine, event):
         return True
     return generator_is_in_service(machine) or any(
         choice.choice == option for option, _ in _list_available_answers_without_draw(machine)
@@ -177,7 +182,7 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     choice = event.read_payload(ChoiceRequest)
     if decision is None or (decision.kind == DECISION_OF_WHEEL) != (choice.wheel_counter is not None):
         return False
-    return choice.choice in decision.options and may_answer(machine, decision, event)
+    return choice.choice in decision.options and can_answer_decision(machine, decision, event)
 
 
 def is_waiting_for_wheel(machine: Machine) -> bool:
@@ -207,7 +212,7 @@ def stake_of_choice_is_allowed(machine: Machine, event: Event) -> bool:
 def start_game(machine: Machine, _: Event) -> None:
     """Start a game: draw and evaluate its first step, record the wager and the result, then show the result."""
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
-    bet = find_bet_in_force(machine)
+    bet = find_current_bet(machine)
     if bet is None:
         raise InvariantError("a game was started, but no bet is selected")
     definition, position_rounds = bet.game, machine.component(PositionRounds)

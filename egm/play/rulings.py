@@ -46,7 +46,7 @@ def open_game_has_neither_outcome_nor_win(machine: Machine, _: Event) -> bool:
     That is refused if other players play for its stake and, unless the game cannot be replayed, if it has already
     won or its next step is recorded.
     """
-    return _may_declare_void(machine, Ruling.DISRUPTED)
+    return _can_declare_void(machine, Ruling.DISRUPTED)
 
 
 def game_cannot_end(machine: Machine, _: Event) -> bool:
@@ -54,10 +54,10 @@ def game_cannot_end(machine: Machine, _: Event) -> bool:
 
     A game also cannot end if its round was declared void and the players win each other's stakes.
     """
-    return _may_declare_void(machine, Ruling.DEFECT)
+    return _can_declare_void(machine, Ruling.DEFECT)
 
 
-def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
+def _can_declare_void(machine: Machine, ruling: Ruling) -> bool:
     """Return whether two people may declare the open game void for the reason ``ruling``."""
     game = find_open_game(machine)
     if game is None:

@@ -10,7 +10,7 @@ from egm.kernel.rules import refusal_code
 from egm.money.host_controls import is_game_allowed
 from egm.play.events import BetRequest, DenominationRequest, GameRequest, LanguageRequest
 from egm.play.records.tables import list_tables_with_standing_bets, read_table
-from egm.progressive.bet import AcceptedBet, find_bet
+from egm.progressive.bet import AcceptedBet, find_accepted_bet
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -22,7 +22,7 @@ def bet_is_offered(machine: Machine, event: Event) -> bool:
         return False
     if credits_ == 0 and options == {"bets": {}} and _is_table_selected(machine):
         return True  # all chips were removed from the layout: there is no bet, and nothing can be played
-    bet = find_bet(machine, replace(machine.selection, bet_credits=credits_, options=options))
+    bet = find_accepted_bet(machine, replace(machine.selection, bet_credits=credits_, options=options))
     return bet is not None and is_within_profile_limits(machine, bet)
 
 
@@ -60,7 +60,7 @@ def is_within_profile_limits(machine: Machine, bet: AcceptedBet) -> bool:
         return False
     if not bet.bet_cents:
         return True
-    return bet.total_stake_cents + bet.later_stakes_max_cents <= rules.bet_max_cents
+    return bet.total_stake_cents + bet.raise_reserve_cents <= rules.bet_max_cents
 
 
 @dataclass(slots=True)

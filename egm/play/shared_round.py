@@ -5,7 +5,7 @@ and records them; the games of the other seats then record the same step. After 
 most steps shows how far the round had come, so that no card is drawn twice.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -54,7 +54,7 @@ class PositionRounds:
     """The shared round of the open game, or of the last game if none is open."""
 
     overdue_play_id: str = ""
-    """If the table gave this position's last answer, because time was up: the id of that game. Otherwise empty."""
+    """The id of the game whose last answer the table gave, because the player's time was up; otherwise empty."""
 
 
 @dataclass(slots=True)
@@ -69,8 +69,8 @@ class RoundVoidCache:
 def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     """Return the shared round of the open game, or None.
 
-    Return None if the game is played alone, or if :meth:`collect_shared_round` was not called since the
-    machine started.
+    Return None if the game is played alone, or if :func:`collect_shared_round` was not called since the machine
+    started.
     """
     current_round = machine.component(PositionRounds).current_round
     return (
@@ -81,18 +81,18 @@ def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
 
 
 def collect_shared_round(
-    machine: Machine, game: GameRecord, other_machines: Iterable[Machine]
+    machine: Machine, game: GameRecord, other_positions: Iterable[Machine]
 ) -> SharedRound:
     """Return the open game's shared round with every step of any of its games so far, and store it as the current one.
 
-    The steps are taken from memory if a position (``machine`` or ``other_machines``) has them there, otherwise
+    The steps are taken from memory if a position (``machine`` or one of ``other_positions``) has them there, otherwise
     from the journal.
     """
-    machines = (machine, *other_machines)
-    shared_rounds = (find_shared_round(position, game) for position in machines)
-    common_round = next((shared_round for shared_round in shared_rounds if shared_round is not None), None)
-    if common_round is None:
-        open_games = (find_open_game(position) for position in machines)
+    positions = (machine, *other_positions)
+    known_rounds = (find_shared_round(position, game) for position in positions)
+    shared_round = next((known_round for known_round in known_rounds if known_round is not None), None)
+    if shared_round is None:
+        open_games = (find_open_game(position) for position in positions)
         games = [
             seat_game
             for seat_game in open_games
@@ -100,9 +100,9 @@ def collect_shared_round(
         ]
         recorded_steps = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
         longest_steps = max(*recorded_steps, _find_longest_steps(machine, game), key=len)
-        common_round = SharedRound(game.round_id, steps=list(longest_steps))
-    machine.component(PositionRounds).current_round = common_round
-    return common_round
+        shared_round = SharedRound(game.round_id, steps=list(longest_steps))
+    machine.component(PositionRounds).current_round = shared_round
+    return shared_round
 
 
 def _find_longest_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
@@ -132,9 +132,9 @@ def _read_steps_by_play_id(machine: Machine, game: GameRecord) -> dict[str, tupl
 def is_round_void(machine: Machine, game: GameRecord) -> bool:
     """Return whether the open game's round is over because another game of it was declared void.
 
-    Where players win each other's stakes, a void game ends the round, because its stakes can no longer be won; except
-    if another seat had recorded more steps than the void game: then the round continues as recorded. Other void games
-    end no round.
+    Where players win each other's stakes, a void game ends the round, because its stakes can no longer be won.
+    Exception: if another seat has recorded more steps than the void game, the round goes on without the void game. In
+    other games a void game does not end the round.
     """
     void_cache, cache_key = machine.component(RoundVoidCache), (game.play_id, machine.journal.sequence)
     if (void_cache.play_id, void_cache.sequence) != cache_key:
@@ -154,9 +154,11 @@ def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:
     steps_by_play_id = {game.play_id: game.steps, **_read_steps_by_play_id(machine, game)}
     step_count = max(len(game.round_steps), *map(len, steps_by_play_id.values()))
     return any(
-        len(steps) == step_count and are_stakes_between_players(steps)
-        for entry in void_entries
-        for steps in _iter_steps_of_round(machine, game, _read_voided_play_id(entry), steps_by_play_id)
+        steps is not None and len(steps) == step_count and are_stakes_between_players(steps)
+        for steps in (
+            _find_steps_if_in_round(machine, game, _read_voided_play_id(entry), steps_by_play_id)
+            for entry in void_entries
+        )
     )
 
 
@@ -165,29 +167,33 @@ def _read_voided_play_id(entry: StoredEntry) -> str:
     return from_json(GameVoid, entry.record, f"entry {entry.sequence}, {entry.kind}").play_id
 
 
-def _iter_steps_of_round(
+def _find_steps_if_in_round(
     machine: Machine, game: GameRecord, play_id: str, steps_by_play_id: Mapping[str, tuple[RecordedStep, ...]]
-) -> Iterator[tuple[RecordedStep, ...]]:
-    """Yield the steps of the game ``play_id`` from the journal if it belongs to the round of ``game``.
+) -> tuple[RecordedStep, ...] | None:
+    """Return the steps of the game ``play_id`` if it belongs to the round of ``game``; else None.
 
-    ``steps_by_play_id`` has the steps of games that were read already, by play id.
+    ``steps_by_play_id`` has the steps of games that were read from the journal already, by play id.
     """
-    with suppress(KeyError):  # a play whose start is lost
+    with suppress(KeyError):  # The start of the game is lost.
         start_record = find_game_start(machine, play_id).record
-        if start_record.round_id == game.round_id:
-            yield steps_by_play_id.get(play_id, start_record.steps)
+        return (
+            steps_by_play_id.get(play_id, start_record.steps)
+            if start_record.round_id == game.round_id
+            else None
+        )
+    return None
 
 
 def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
     """Return whether another seat of the shared round has recorded the step that is next in this game."""
     if game.wager.seat is None:
         return False
-    common_round = find_shared_round(machine, game)
-    recorded_steps = _find_longest_steps(machine, game) if common_round is None else common_round.steps
+    shared_round = find_shared_round(machine, game)
+    recorded_steps = _find_longest_steps(machine, game) if shared_round is None else shared_round.steps
     return max(len(recorded_steps), len(game.round_steps)) > len(game.steps)
 
 
-def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
+def is_answer_already_recorded(machine: Machine, event: Event) -> bool:
     """Return whether another seat's game has recorded this answer already, so that no new numbers are drawn for it."""
     game = find_open_game(machine)
     shared_round = None if game is None else find_shared_round(machine, game)
@@ -195,7 +201,7 @@ def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
     return recorded_step is not None and event.read_payload(ChoiceRequest).choice == recorded_step.choice
 
 
-def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
+def can_answer_decision(machine: Machine, decision: Decision, event: Event) -> bool:
     """Return whether this position may answer the decision of a shared round.
 
     A player answers only for their own seat; the table passes on the answers of the other seats. A game with
@@ -204,7 +210,7 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
     game, answering_seat = find_open_game(machine), event.read_payload(ChoiceRequest).answering_seat
     if game is None:
         return False
-    if game.wager.seat is None and answering_seat is None:
+    if game.wager.seat is None and answering_seat is None:  # The player plays alone.
         return True
     shared_round = find_shared_round(machine, game)
     if answering_seat != decision.seat and (answering_seat is not None or decision.seat != game.wager.seat):
@@ -214,5 +220,5 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
     if shared_round is None or is_round_void(machine, game):
         return False
     return shared_round.find_step(len(game.steps)) is None or (
-        answering_seat is not None and answer_is_already_recorded(machine, event)
+        answering_seat is not None and is_answer_already_recorded(machine, event)
     )

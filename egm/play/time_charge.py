@@ -22,7 +22,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import find_game_start
 from egm.play.records.paid_playing_time import PaidPlayingTime
-from egm.progressive.bet import find_bet_in_force
+from egm.progressive.bet import find_current_bet
 from paytables.contract import TimeCharge
 
 #: The account that receives the charges.
@@ -44,7 +44,7 @@ def find_due_charge(machine: Machine) -> TimeCharge | None:
 @refusal_code("time_charge_is_covered")
 def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
     """Return whether the player's money covers the selected bet and the time charge that is due, if any."""
-    charge, bet = find_due_charge(machine), find_bet_in_force(machine)
+    charge, bet = find_due_charge(machine), find_current_bet(machine)
     if charge is None or bet is None:
         return True
     staked_money_cents = max(0, bet.bet_cents - machine.read_credit_cents(CreditKind.RESTRICTED))

@@ -11,7 +11,7 @@ from egm.progressive.pools import (
     LevelConfigurationError,
     ProgressivePool,
     ProgressivePools,
-    has_prescribed_amounts,
+    meets_prescribed_amounts,
 )
 from meters.transaction import JSON
 from paytables import Game, LevelParticipation, PaytableError, Wager
@@ -27,8 +27,7 @@ class AcceptedBet:
     denomination_cents: int
     progressive_pools: tuple[ProgressivePool, ...]
     table_state: JSON = None
-    """The table's state before the round, as :meth:`paytables.game.GameRules.with_table_state` takes it, or None.
-    """
+    """The table's state before the round, for :meth:`paytables.game.GameRules.with_table_state`, or None."""
 
     @property
     def bet_cents(self) -> int:
@@ -36,21 +35,21 @@ class AcceptedBet:
         return self.wager.credits * self.denomination_cents
 
     @property
-    def later_stakes_max_cents(self) -> int:
-        """Return the most that the player may have to stake later in the round, in minor units.
+    def raise_reserve_cents(self) -> int:
+        """Return the most that the game's certified strategy may stake later in the round, in minor units.
 
-        These are the raises and doubles that the game's certified strategy makes after the bet.
+        These are raises and doubles.
         """
         return self.game.rules.compute_raise_reserve(self.wager) * self.denomination_cents
 
     @property
-    def contributed_cents_by_level(self) -> dict[str, int]:
-        """Return the stake that counts towards each progressive level, in minor units by the level's name.
+    def qualifying_stake_cents_by_level(self) -> dict[str, int]:
+        """Return the stake of which each progressive level receives its increment, in minor units by the level's name.
 
         For a level of a side bet it is that side bet's stake; for any other level the whole bet.
         """
         return {
-            participation.level: compute_contributing_credits(participation, self.wager)
+            participation.level: compute_qualifying_credits(participation, self.wager)
             * self.denomination_cents
             for participation in self.game.list_levels(self.wager)
         }
@@ -66,21 +65,24 @@ class AcceptedBet:
         return (standing_credits - taken_down_credits) * self.denomination_cents + self.bet_cents
 
 
-def compute_contributing_credits(participation: LevelParticipation, wager: Wager) -> int:
-    """Return how many credits of the wager count towards the progressive level of ``participation``."""
-    return wager.credits if participation.contributing_credits is None else participation.contributing_credits
+def compute_qualifying_credits(participation: LevelParticipation, wager: Wager) -> int:
+    """Return of how many credits of the wager the progressive level of ``participation`` receives its increment."""
+    return wager.credits if participation.qualifying_credits is None else participation.qualifying_credits
 
 
 @dataclass(slots=True)
 class AcceptedBetCache:
-    """Cache of the last accepted bet, with the selection and the table state for which it was computed."""
+    """The last result of :func:`find_current_bet`, with the selection and the table state for which it was computed."""
 
     selection: Selection | None = None
     game: Game | None = None
     table_record: TableRecord | None = None
     bet: AcceptedBet | None = None
     is_without_new_bets: bool = False
-    """Whether a round without new bets is starting, which only decides the bets that still stand on the table."""
+    """Whether a round without new bets is starting, which only decides the bets that still stand on the table.
+
+    The shared table sets it, so that :func:`find_current_bet` returns an empty bet.
+    """
 
 
 #: Options of a wager that only the table sets (:meth:`paytables.game.GameRules.combine_seat_wagers`), never the
@@ -88,13 +90,13 @@ class AcceptedBetCache:
 _SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
-def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
+def find_accepted_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
     """Return the bet that the player's selection makes, or None if it cannot be played.
 
-    It cannot if the game does not offer the bet, if the machine has too few positions for it, if it could win
-    more than the jurisdiction allows, or if one of its progressive levels is not configured. A bet that costs
-    nothing is possible only if standing bets are on the table. While there are standing bets, only their
-    denomination is possible.
+    It can be played if all of this is true: the game offers it, the machine has enough positions for it, each stake
+    has the amount that a regulation prescribes for its spot, if any, it cannot win more than the jurisdiction
+    allows, and its progressive levels are configured. A bet that costs nothing can be played only if standing bets are
+    on the table. While there are standing bets, only their denomination can be played.
     """
     game, denomination_cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
@@ -114,7 +116,7 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
         if has_too_few_positions or (not wager.credits and not current_game.rules.list_standing_bets()):
             return None
         win_limit_cents = machine.profile.play.win_max_cents
-        if not has_prescribed_amounts(current_game, wager, denomination_cents) or _can_win_too_much(
+        if not meets_prescribed_amounts(current_game, wager, denomination_cents) or _can_win_too_much(
             current_game, wager, denomination_cents, win_limit_cents
         ):
             return None
@@ -137,7 +139,7 @@ def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, win_lim
     return highest_return is None or highest_return * denomination_cents > win_limit_cents
 
 
-def find_bet_in_force(machine: Machine) -> AcceptedBet | None:
+def find_current_bet(machine: Machine) -> AcceptedBet | None:
     """Return the bet that would be played now, or None if the selected bet cannot be played.
 
     In a round without new bets it is an empty bet, which only decides the standing bets. The result is cached
@@ -150,5 +152,5 @@ def find_bet_in_force(machine: Machine) -> AcceptedBet | None:
     table_record = None if game is None else read_table(machine, game.digest)
     if cache.selection != selection or cache.game is not game or cache.table_record != table_record:
         cache.selection, cache.game, cache.table_record = selection, game, table_record
-        cache.bet = find_bet(machine, selection)
+        cache.bet = find_accepted_bet(machine, selection)
     return cache.bet

@@ -1,8 +1,8 @@
 """Progressive levels whose amounts a SAS host broadcasts (polls 80 and 86).
 
-A broadcast contains group, level and amount only: it has no sequence, and a win elsewhere shows as a lower
-amount. So a lower amount is shown, and recorded. A hit pays the amount last broadcast, frozen with the
-outcome; the host reads it with polls 84, 85 and 87.
+A broadcast contains group, level and amount only. It has no sequence number, and nothing says why an amount fell: the
+level may have been won at another machine. Therefore a lower amount is shown, unlike on a controller's link, and
+recorded. A hit pays the amount last broadcast, frozen with the outcome; the host reads it with polls 84, 85 and 87.
 """
 
 import asyncio
@@ -38,11 +38,12 @@ class BroadcastLevelService:
     def __init__(self, context: MachineContext) -> None:
         self._context = context
         self._machine = context.engine.machine
-        self._stale_ns = (
+        self._down_after_ns = (
             self._machine.profile.progressives.controller_down_after_seconds * NANOSECONDS_PER_SECOND
         )
         pools = self._machine.component(ProgressivePools).pool_by_id.values()
         self._last_broadcast_by_pool_id: dict[str, tuple[int, int]] = {}
+        """The amount last received for each level in minor units, and the monotonic time of its receipt."""
         self._pool_ids = [pool.id for pool in pools if pool.keeper is LevelKeeper.BROADCAST]
         self._last_displayed_by_pool_id: dict[str, DisplayedAmount] = {}
         self._machine.component(LevelAmountSources).broadcasts = self
@@ -80,7 +81,7 @@ class BroadcastLevelService:
         if last_broadcast is None:
             return DisplayedAmount(0, LevelStatus.DOWN)
         amount_cents, received_ns = last_broadcast
-        is_fresh = self._context.clock.monotonic_ns() - received_ns <= self._stale_ns
+        is_fresh = self._context.clock.monotonic_ns() - received_ns <= self._down_after_ns
         return DisplayedAmount(amount_cents, LevelStatus.UP if is_fresh else LevelStatus.DOWN)
 
     def _record_changes(self) -> None:
@@ -97,7 +98,7 @@ class BroadcastLevelService:
         self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 
 
-def create_broadcasts(context: MachineContext) -> Iterable[BroadcastLevelService]:
+def create_broadcast_services(context: MachineContext) -> Iterable[BroadcastLevelService]:
     """Create the service for broadcast levels; nothing if no game of the machine plays for such a level."""
     pools = context.engine.machine.component(ProgressivePools).pool_by_id.values()
     has_broadcast_levels = any(pool.keeper is LevelKeeper.BROADCAST for pool in pools)

@@ -7,7 +7,7 @@ from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.progressive import entries, game_levels, level_views
-from egm.progressive.broadcast import create_broadcasts
+from egm.progressive.broadcast import create_broadcast_services
 from egm.progressive.enrolment_page import ENROLMENT_FORMS
 from egm.progressive.enrolment_page import MENU_ITEMS as LINK_PAGES
 from egm.progressive.entries import CertificateInUse
@@ -47,5 +47,5 @@ PROGRESSIVE_FEATURE: Final = Feature(
     ),
     list_notices=game_levels.iter_notices,
     list_metrics=level_views.iter_level_metrics,
-    service_factories=(create_broadcasts, create_progressive_link),
+    service_factories=(create_broadcast_services, create_progressive_link),
 )

@@ -129,7 +129,7 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
             posting.check_pool_balances(pool.id, _read_level(machine, pool.id), machine.journal.balance_cents)
     pool_by_level = {pool.level_name: pool for pool in bet.progressive_pools}
     return _build_round(
-        machine, LevelsPlayed(), pool_by_level, bet.contributed_cents_by_level, f"{play_id}.0"
+        machine, LevelsPlayed(), pool_by_level, bet.qualifying_stake_cents_by_level, f"{play_id}.0"
     )
 
 
@@ -180,12 +180,13 @@ def _build_round(
     machine: Machine,
     levels_played: LevelsPlayed,
     pool_by_level: Mapping[str, ProgressivePool | FormerPool],
-    contributed_cents_by_level: Mapping[str, int],
+    qualifying_stake_cents_by_level: Mapping[str, int],
     step_id: str,
 ) -> ProgressiveRound:
     """Return a new collector of the changes that one step of a game makes to its progressive levels.
 
-    ``contributed_cents_by_level`` is the stake that counts towards each level, in minor units by the level's name.
+    ``qualifying_stake_cents_by_level`` is the stake of which each level receives its increment, in minor units by the
+    level's name.
     """
     level_access = LevelAccess(
         read_level=lambda pool_id: _read_level(machine, pool_id),
@@ -194,7 +195,7 @@ def _build_round(
     )
     return ProgressiveRound(
         pool_by_level,
-        contributed_cents_by_level,
+        qualifying_stake_cents_by_level,
         level_access,
         claim_prefix=f"{_build_claim_prefix(machine)}.{step_id}",
         earlier_levels_played=levels_played,

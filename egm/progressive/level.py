@@ -112,7 +112,7 @@ class Level:
         """Return all money that the level holds: its current amount, reserve and overflow, in minor units."""
         return self.current_amount + self.hidden_amount + self.overflow_amount
 
-    def compute_mystery_hit_chance(self, wager_cents: int) -> tuple[int, int] | None:
+    def compute_mystery_hit_chance(self, stake_cents: int) -> tuple[int, int] | None:
         """Return the probability that a wager hits a mystery level, as (favourable, bound); None for any other level.
 
         The wager hits if a random number below ``bound`` is below ``favourable``. None also if the wager adds
@@ -126,7 +126,7 @@ class Level:
         if not self.terms.is_mystery or ceiling_cents is None:
             return None
         remaining_amount = ceiling_cents - self.current_amount
-        increment_amount = min(wager_cents * self.terms.increment, remaining_amount)
+        increment_amount = min(stake_cents * self.terms.increment, remaining_amount)
         if remaining_amount <= 0:  # only a correction raises it to its ceiling
             return 1, 1
         if not increment_amount:
@@ -140,12 +140,12 @@ class Level:
         """Return a new progressive level, with its base paid in by the operator."""
         return cls(terms=terms, current_amount=Fraction(terms.base_cents), seeded_cents=terms.base_cents)
 
-    def add_contribution(self, wager_cents: int) -> "Level":
-        """Return the level after adding the increments of a wager of ``wager_cents``, which must be above zero."""
-        if wager_cents <= 0:
-            raise LevelDefectiveError(f"a wager of {wager_cents} minor units cannot contribute")
-        shown_amount = wager_cents * self.terms.increment
-        hidden_amount = wager_cents * self.terms.hidden_increment
+    def add_contribution(self, stake_cents: int) -> "Level":
+        """Return the level after adding the increments of a stake of ``stake_cents``, which must be above zero."""
+        if stake_cents <= 0:
+            raise LevelDefectiveError(f"a wager of {stake_cents} minor units cannot contribute")
+        shown_amount = stake_cents * self.terms.increment
+        hidden_amount = stake_cents * self.terms.hidden_increment
         grown_level = replace(
             self,
             hidden_amount=self.hidden_amount + hidden_amount,

@@ -6,7 +6,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from egm.kernel.machine import Machine
 from egm.kernel.messages import ProgressiveView
-from egm.progressive.bet import find_bet_in_force
+from egm.progressive.bet import find_current_bet
 from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
@@ -35,7 +35,7 @@ def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedA
 
 def list_levels_of_bet_in_force(machine: Machine) -> tuple[ProgressivePool, ...]:
     """Return the progressive levels that the bet in force plays for; empty without a bet."""
-    bet = find_bet_in_force(machine)
+    bet = find_current_bet(machine)
     return () if bet is None else bet.progressive_pools
 
 

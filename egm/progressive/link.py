@@ -381,9 +381,8 @@ class ControllerLink:
             return
         previous_commitment, sequence_before = feeder.commitment, feeder.value_sequence
         contradiction = feeder.update_value(message, now_ns)
-        if (
-            contradiction or feeder.value_sequence < sequence_before
-        ):  # its store was reset: send what was shown
+        # Its store was reset: send what was shown.
+        if contradiction or feeder.value_sequence < sequence_before:
             self._send_enrolment_again(feeder, now_ns)
         if contradiction:
             self._notifications.append(ControllerComplaint("value", contradiction))

@@ -159,9 +159,8 @@ class LinkCertificateFolder:
         }
         new_folder = self.root_folder / f"{details.certificate_digest}.new"
         with _translate_medium_errors():
-            if self.has_complete_certificate(
-                details.certificate_digest
-            ):  # rewrite all of them: one may be damaged
+            # Rewrite all of them: one may be damaged.
+            if self.has_complete_certificate(details.certificate_digest):
                 for file_name, content in content_by_file_name.items():
                     replace_private_file(self.root_folder / details.certificate_digest / file_name, content)
                 return details.certificate_digest

@@ -183,7 +183,7 @@ def _is_stake_possible(game: Game, participation: LevelParticipation, denominati
     return all(stake_cents in spot.list_stakes_cents(denomination_cents) for spot in spots)
 
 
-def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
+def meets_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
     """Return whether each bet of the wager has the amount that a regulation prescribes for its spot, if any."""
     prescribed_cents_by_spot = {spot.id: spot.worth_cents for spot in game.rules.list_spots()}
     return all(
@@ -230,7 +230,7 @@ def _are_levels_configured(
         pools.list_played_pools(game, wager, denomination_cents)
     except (LevelConfigurationError, PaytableError):
         return False
-    return has_prescribed_amounts(game, wager, denomination_cents)
+    return meets_prescribed_amounts(game, wager, denomination_cents)
 
 
 def _find_keeper(level_table: ProgressiveLevelTable) -> LevelKeeper:

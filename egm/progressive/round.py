@@ -1,9 +1,9 @@
 """Changes that one game makes to its progressive levels, collected until its journal entry is written.
 
-A step's numbers are drawn first. In the first step, the wager then feeds every level, and mystery prizes are
-drawn. Then each hit of the outcome is paid the amount that the level shows at that moment, including this
-wager's contribution, or is claimed from the level's controller. All changes are in the transaction of the step:
-no wager is recorded without its contribution, and no hit without its amount or claim.
+A step's numbers are drawn first. In the first step, the increment of the wager is then added to every level, and
+mystery prizes are drawn. Then each hit of the outcome is paid the amount that the level shows at that moment,
+including this wager's contribution, or is claimed from the level's controller. All changes are in the transaction of
+the step: no wager is recorded without its contribution, and no hit without its amount or claim.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -97,8 +97,8 @@ class ProgressiveRound:
 
     pool_by_level: Mapping[str, ProgressivePool | FormerPool]
     """The pools that the game plays for, by the level's name in the game's definition."""
-    contributed_cents_by_level: Mapping[str, int]
-    """The stake that counts towards each level, in minor units by the level's name in the game's definition."""
+    qualifying_stake_cents_by_level: Mapping[str, int]
+    """The stake of which each level receives its increment, in minor units by its name in the game's definition."""
     level_access: LevelAccess
     claim_prefix: str
     """The prefix of the ids of the claims that this step makes."""
@@ -125,21 +125,21 @@ class ProgressiveRound:
         A broadcast level gets no contribution, but the amount that it shows now is stored. To be called once per game.
         """
         for level_name, pool in self.pool_by_level.items():
-            contributed_cents = self.contributed_cents_by_level[level_name]
+            qualifying_stake_cents = self.qualifying_stake_cents_by_level[level_name]
             if isinstance(pool, FormerPool):
                 raise InvariantError(
                     f"the wager contributes to level {pool.id}, which this machine no longer has"
                 )
             if pool.keeper is LevelKeeper.CONTROLLER:
-                self._contribute_to_controller(pool, contributed_cents)
+                self._contribute_to_controller(pool, qualifying_stake_cents)
             elif pool.keeper is LevelKeeper.BROADCAST:
                 self.broadcast_cents[pool.id] = self.level_access.find_shown_cents(pool.id)
             if not pool.is_own:  # a broadcasting host reads the wagers from the meters
                 continue
             level_before = self.level_access.read_level(pool.id)
-            hit_chance = level_before.compute_mystery_hit_chance(contributed_cents)
-            self._replace_level(pool, level_before, level_before.add_contribution(contributed_cents))
-            self.contributions.append(LevelContribution(pool_id=pool.id, wager_cents=contributed_cents))
+            hit_chance = level_before.compute_mystery_hit_chance(qualifying_stake_cents)
+            self._replace_level(pool, level_before, level_before.add_contribution(qualifying_stake_cents))
+            self.contributions.append(LevelContribution(pool_id=pool.id, wager_cents=qualifying_stake_cents))
             if hit_chance is not None and self._draw_mystery_hit(pool, hit_chance, random_source):
                 self._record_hit(level_name, pool, mystery=True)
 
@@ -168,12 +168,15 @@ class ProgressiveRound:
         )
 
     # ------------------------------------------------------------------ contributions and hits
-    def _contribute_to_controller(self, pool: ProgressivePool, contributed_cents: int) -> None:
-        """Record contributions to a controller's level: one for each of the level's stakes in ``contributed_cents``."""
+    def _contribute_to_controller(self, pool: ProgressivePool, qualifying_stake_cents: int) -> None:
+        """Record contributions to a controller's level, one for each of the level's stakes.
+
+        ``qualifying_stake_cents`` is the sum of these stakes.
+        """
         stake_cents = pool.definition.stake_and_hit_rate.stake_cents
         amount = stake_cents * pool.definition.terms.increment
         progress = self.level_access.find_link_progress(pool.id)
-        for _ in range(contributed_cents // stake_cents):
+        for _ in range(qualifying_stake_cents // stake_cents):
             progress = replace(progress, contribution_number=progress.contribution_number + 1)
             self.contributions.append(
                 LevelContribution(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.messages import BenchCommand, Intent
-from egm.screen import keno_slip
+from egm.screen import keno_slip, wheel_stakes
 from egm.screen.service_input import apply_page_action
 from egm.screen.steps import KenoStep
 from egm.screen.table import (
@@ -139,10 +139,10 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     if presentation is None or timeline is None:
         return view
     elapsed_seconds = view.now - presentation.began_at
-    if keno_slip.find_wheel_turns_min(view.game) and elapsed_seconds < timeline.last_stop_seconds:
+    if wheel_stakes.find_wheel_turns_min(view.game) and elapsed_seconds < timeline.last_stop_seconds:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
     should_request_next_game = (
-        presentation.is_complete
+        presentation.is_last_section
         and elapsed_seconds >= timeline.last_stop_seconds
         and (
             timeline.celebration_level < _SKIPPABLE_CELEBRATION_LEVEL
@@ -151,7 +151,7 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     )
     return replace(
         view,
-        presentation=replace(presentation, shortened_at=(*presentation.shortened_at, elapsed_seconds)),
+        presentation=replace(presentation, press_times=(*presentation.press_times, elapsed_seconds)),
         next_play_pressed_at=view.now if should_request_next_game else None,
     )
 
@@ -430,11 +430,11 @@ def _apply_area_touch(view: View, area_id: str) -> tuple[View, OutgoingMessages]
     if (
         game is None
         or snapshot is None
-        or not keno_slip.is_wheel_game(game)
+        or not wheel_stakes.is_wheel_game(game)
         or not view.is_request_accepted("bet")
     ):
         return view, ()
-    return view, keno_slip.build_next_area_stake_requests(game, snapshot, area_id)
+    return view, wheel_stakes.build_next_area_stake_requests(game, snapshot, area_id)
 
 
 def _build_bet_change_requests(view: View, level_change: int) -> tuple[Intent, ...]:

@@ -90,7 +90,7 @@ def _start_presentation(view: View, outcome: GameOutcome) -> View:
     old_presentation = view.presentation
     if (
         old_presentation is not None
-        and old_presentation.is_complete
+        and old_presentation.is_last_section
         and old_presentation.outcome.play_id == outcome.play_id
     ):
         return replace(view, presentation=replace(old_presentation, is_end_reported=False, outcome=outcome))
@@ -163,7 +163,9 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
     )
     return replace(
         changed_view,
-        presentation=replace(_build_continued_presentation(view, outcome_so_far, steps), is_complete=False),
+        presentation=replace(
+            _build_continued_presentation(view, outcome_so_far, steps), is_last_section=False
+        ),
     )
 
 
@@ -223,7 +225,7 @@ def _build_continued_presentation(
             presented_credits=old_presentation.outcome.win_credits,
             presented_cents=old_presentation.outcome.win_cents,
         )
-    boxes_opened = (
+    presented_box_count = (
         len(last_step.opened_boxes) if isinstance(last_step, PickStep) and decision.kind == "pick" else 0
     )
     presented_step_count = len(old_presentation.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
@@ -233,7 +235,7 @@ def _build_continued_presentation(
         steps,
         old_presentation.reels_before,
         presented_step_count=presented_step_count,
-        boxes_opened=boxes_opened,
+        presented_box_count=presented_box_count,
         presented_credits=old_presentation.outcome.win_credits,
         presented_cents=old_presentation.outcome.win_cents,
     )
@@ -499,7 +501,7 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMe
         presentation is None
         or timeline is None
         or presentation.is_end_reported
-        or not presentation.is_complete
+        or not presentation.is_last_section
         or now - presentation.began_at < timeline.end_seconds
     ):
         return request_next_game(view)

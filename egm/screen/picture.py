@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pygame
 
-from egm.screen.keno_slip import is_keno_game, is_wheel_game
+from egm.screen.keno_slip import is_keno_game
 from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, Layout, is_inside
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
@@ -32,7 +32,7 @@ from egm.screen.scenes.keno_slip_page import draw_slip, list_slip_touches
 from egm.screen.scenes.limits_sign import lay_out_small_print
 from egm.screen.scenes.lockup import describe_lockup, draw_lockup
 from egm.screen.scenes.menu import draw_menu, format_menu_item, format_menu_lines, list_menu_touches
-from egm.screen.scenes.moving_value import draw_moving_value_plate, find_value_plate_rect
+from egm.screen.scenes.moving_money import draw_moving_money, find_moving_money_rect
 from egm.screen.scenes.recall import draw_page, list_page_touches
 from egm.screen.scenes.reminder import draw_reminder, find_due_reminder, lay_out_reminder_keys
 from egm.screen.scenes.service import format_action, format_page_lines
@@ -42,6 +42,7 @@ from egm.screen.scenes.wheel_game import list_area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import (
+    NO_ACTION,
     Action,
     PlayerPage,
     Scene,
@@ -53,6 +54,7 @@ from egm.screen.view import (
     is_presentation_running,
     is_selecting_targets,
 )
+from egm.screen.wheel_stakes import is_wheel_game
 
 #: Seconds without input after which a late frame would not be noticed.
 _SECONDS_WITHOUT_INPUT_MIN: Final = 1.0
@@ -69,7 +71,7 @@ class TouchTarget:
 
 
 class Picture:
-    """The renderer of views, for one theme and one picture size. It has no state but caches."""
+    """The picture on one screen: it draws views in one theme and at one size. It has no state but caches."""
 
     def __init__(
         self,
@@ -134,9 +136,9 @@ class Picture:
     def build_screen_reader_text(self, view: View) -> str:
         """Return the text that screen readers read for the picture.
 
-        On a service page or the game menu it is the page's list and the focused target. Otherwise it is the reason why
-        play has stopped, or else the status line, followed by the meters. While the machine starts, it is only the
-        reason; without a connection, it is empty.
+        On a service page or the game menu it is the focused target and the page's list. Otherwise it is the reason why
+        play has stopped, or else the status line, followed by the meters. While the machine starts, it is only what the
+        machine waits for; without a connection, it is empty.
         """
         context, snapshot = self._build_context(view), view.snapshot
         if snapshot is None or view.scene in {Scene.STARTING, Scene.CONNECTION_LOST}:
@@ -193,7 +195,7 @@ class Picture:
     def _build_context(self, view: View) -> DrawingContext:
         """Return the drawing context for the scenes: the view, and the layout that suits its game."""
         self.painter.set_game_pictures(view.game)
-        has_levels = view.snapshot is not None and view.snapshot.progressives
+        has_levels = view.snapshot is not None and bool(view.snapshot.progressives)
         layout = self.layout.with_level_meters() if has_levels else self.layout
         layout = layout.with_open_drawer() if view.is_drawer_open else layout
         if view.game is not None and is_keno_game(view.game):
@@ -205,13 +207,11 @@ class Picture:
             if layout.is_telephone:
                 context = DrawingContext(self.painter, self.find_texts(view), layout, view)
                 fact_lines = max(1, len(lay_out_small_print(context, layout.telephone_strip_width)))
-            layout = layout.for_table_game(has_levels=bool(has_levels), fact_lines=fact_lines)
-        return DrawingContext(
-            self.painter, self.find_texts(view), layout, self._hide_drawer_behind_page(view)
-        )
+            layout = layout.for_table_game(has_levels=has_levels, fact_lines=fact_lines)
+        return DrawingContext(self.painter, self.find_texts(view), layout, self._remove_hidden_drawer(view))
 
-    def _hide_drawer_behind_page(self, view: View) -> View:
-        """Return the view; in portrait, the drawer of simulated devices is hidden while a player's page is open.
+    def _remove_hidden_drawer(self, view: View) -> View:
+        """Return the view, without the drawer of simulated devices if an open player's page hides it in portrait.
 
         A portrait picture has no room for both.
         """
@@ -252,7 +252,7 @@ class Picture:
     def list_touches(self, view: View) -> list[TouchTarget]:
         """Return all touch targets, the topmost first."""
         touches: list[TouchTarget] = []
-        if self._hide_drawer_behind_page(view).has_device_drawer:
+        if self._remove_hidden_drawer(view).has_device_drawer:
             share = compute_drawer_share(view, self.theme.motion)
             touches.append(
                 TouchTarget(
@@ -267,11 +267,11 @@ class Picture:
                     TouchTarget(c.rect, Action("bench", c.commands))
                     for c in lay_out_controls(self.layout, view, self.find_texts(view))
                 ]
-                touches.append(TouchTarget(self.layout.drawer, Action("")))
+                touches.append(TouchTarget(self.layout.drawer, NO_ACTION))
         context = self._build_context(view)
-        plate = find_value_plate_rect(context) if _is_game_visible(view) else None
+        plate = find_moving_money_rect(context) if _is_game_visible(view) else None
         if plate is not None and find_due_reminder(context) is None:
-            touches.append(TouchTarget(plate, Action("")))
+            touches.append(TouchTarget(plate, NO_ACTION))
         touches += self._list_content_touches(context)
         if view.table is not None and not view.table.spots and _is_game_visible(view):
             touches += [
@@ -295,7 +295,7 @@ class Picture:
         """Return the action of a touch at a position in units, or None if there is no target."""
         for touch in self.list_touches(view):
             if is_inside(touch.rect, x, y):
-                return touch.action if touch.action.name else None
+                return None if touch.action == NO_ACTION else touch.action
         return None
 
 
@@ -349,7 +349,7 @@ def _draw_player_area(context: DrawingContext, scene: Scene) -> None:
         draw_attract(context)
     elif scene is Scene.GAME:
         draw_celebration(context)
-        draw_moving_value_plate(context)
+        draw_moving_money(context)
         draw_reminder(context)
     else:
         draw_lockup(context, scene)

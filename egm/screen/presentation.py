@@ -12,9 +12,10 @@ from egm.screen.round_result import RoundResultView
 from egm.screen.steps import DisplayStep, DoubleUpStep, HoldStep, KenoStep, PickStep, TableStep, WheelStep
 from egm.screen.theme import MotionTimes
 
-#: A presentation whose movements take longer than this, in seconds, is sped up, at most by :data:`DURATION_FACTOR_MIN`.
-#: The machine ends a game a minute after its outcome, even if the screen still presents it.
-PRESENTATION_SECONDS_MAX = 45.0
+#: If the movements of a presentation take longer than this, in seconds, it is sped up: its durations are multiplied
+#: by a factor that is never below :data:`DURATION_FACTOR_MIN`. The machine ends a game a minute after its outcome,
+#: even if the screen still presents it.
+SPEED_UP_ABOVE_SECONDS = 45.0
 #: The least factor by which durations are multiplied in a presentation that is sped up.
 DURATION_FACTOR_MIN = 0.55
 #: Seconds from a press of PLAY until the first moving part stops.
@@ -29,9 +30,9 @@ _REEL_TURN_SECONDS_MIN: Final = 0.55
 class OutcomePresentation:
     """The presentation of a game's outcome on the screen.
 
-    A game with player decisions is presented in parts: each part ends with a decision or with the end of the game, and
-    is a separate object of this class. Objects are compared by identity, so that :func:`build_timeline` can cache its
-    result for them.
+    A game with player decisions is presented in sections: each section ends with a decision or with the end of the
+    game, and is a separate object of this class. Objects are compared by identity, so that :func:`build_timeline` can
+    cache its result for them.
     """
 
     outcome: GameOutcome
@@ -40,20 +41,20 @@ class OutcomePresentation:
     steps: tuple[DisplayStep, ...]
     reels_before: ReelSpin | None = None
     """What the reels showed before the game; None if unknown."""
-    shortened_at: tuple[float, ...] = ()
+    press_times: tuple[float, ...] = ()
     """When the player shortened the presentation with PLAY or a touch of the field, in seconds from its start."""
     is_end_reported: bool = False
     """Whether the screen has reported to the machine that the presentation has ended."""
-    is_complete: bool = True
-    """Whether this part ends with the end of the game, and not with a decision."""
+    is_last_section: bool = True
+    """Whether this section ends with the end of the game, and not with a decision."""
     presented_step_count: int = 0
-    """How many of the game's steps were presented in an earlier part."""
-    boxes_opened: int = 0
-    """If this part begins with a pick feature: how many of its boxes were opened in earlier parts."""
+    """How many of the game's steps were presented in earlier sections."""
+    presented_box_count: int = 0
+    """If this section begins with a pick feature: how many of its boxes were opened in earlier sections."""
     presented_credits: int = 0
-    """The credits that the game had won in earlier parts."""
+    """The credits that the game had won in earlier sections."""
     presented_cents: int = 0
-    """The amount that the game had won in earlier parts, in minor units."""
+    """The amount that the game had won in earlier sections, in minor units."""
     round_result: RoundResultView | None = None
     """The result of the table round, or None if the round has not ended or the game is not a table game."""
 
@@ -137,29 +138,26 @@ def compute_free_game_number_and_total(
     The free game is step ``step_index``; ``has_stopped`` says whether its reels have stopped. Free games that a step
     awards by a retrigger are counted only after the reels of that step have stopped, so that they stay a surprise.
     """
-    steps_data, stage = (
-        presentation.outcome.display.get("steps") or (),
-        find_step_stage(presentation, step_index),
-    )
+    stage = find_step_stage(presentation, step_index)
     stage_step_indices = [
         i for i in range(len(presentation.steps)) if find_step_stage(presentation, i) == stage
     ]
     number = stage_step_indices.index(step_index) + 1
     awarded_count = sum(
         int(award["times"])
-        for step_data in steps_data[: step_index + has_stopped]
+        for step_data in (presentation.outcome.display.get("steps") or ())[: step_index + has_stopped]
         for award in step_data.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )
-    # The game may limit the number of free games.
-    played_max = len(stage_step_indices) if presentation.is_complete else awarded_count
+    # A feature that has ended may have played fewer free games than were awarded.
+    played_max = len(stage_step_indices) if presentation.is_last_section else awarded_count
     return number, max(number, min(awarded_count, played_max))
 
 
 def has_feature_title_card(presentation: OutcomePresentation, step_index: int) -> bool:
     """Return whether a title card is shown before a step, because the step begins a feature.
 
-    False if the title card was shown in an earlier part of the presentation.
+    False if the title card was shown in an earlier section of the presentation.
     """
     begins_stage = step_index > presentation.presented_step_count and find_step_stage(
         presentation, step_index - 1
@@ -189,14 +187,14 @@ def build_timeline(
     The result is cached, because every frame needs it several times.
     """
     steps = _build_times_of_all_steps(
-        replace(presentation, shortened_at=()), motion, 1.0, reduced_motion=reduced_motion
+        replace(presentation, press_times=()), motion, 1.0, reduced_motion=reduced_motion
     )
     duration_factor = (
         1.0
-        if steps[-1].last_stop_seconds <= PRESENTATION_SECONDS_MAX
-        else max(DURATION_FACTOR_MIN, PRESENTATION_SECONDS_MAX / steps[-1].last_stop_seconds)
+        if steps[-1].last_stop_seconds <= SPEED_UP_ABOVE_SECONDS
+        else max(DURATION_FACTOR_MIN, SPEED_UP_ABOVE_SECONDS / steps[-1].last_stop_seconds)
     )
-    if duration_factor < 1 or presentation.shortened_at:
+    if duration_factor < 1 or presentation.press_times:
         steps = _build_times_of_all_steps(
             presentation, motion, duration_factor, reduced_motion=reduced_motion
         )
@@ -208,11 +206,7 @@ def build_timeline(
     roll_up_end_seconds = min(
         [
             last_stop_seconds + roll_up_seconds,
-            *(
-                shortened_at
-                for shortened_at in presentation.shortened_at
-                if shortened_at >= last_stop_seconds
-            ),
+            *(pressed_at for pressed_at in presentation.press_times if pressed_at >= last_stop_seconds),
         ]
     )
     return PresentationTimeline(
@@ -230,7 +224,7 @@ def _build_times_of_all_steps(
     """Return the times of the steps of a presentation, one after the other.
 
     All durations are multiplied by ``duration_factor``. Presses of PLAY shorten the step that they fall in. Steps of
-    earlier parts take no time.
+    earlier sections take no time.
     """
     steps: list[StepTimes] = []
     begin_seconds = 0.0
@@ -239,10 +233,12 @@ def _build_times_of_all_steps(
             steps.append(StepTimes(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
         title_card_seconds = motion.title_card_seconds if has_feature_title_card(presentation, index) else 0.0
-        boxes_opened = presentation.boxes_opened if index == presentation.presented_step_count else 0
+        presented_box_count = (
+            presentation.presented_box_count if index == presentation.presented_step_count else 0
+        )
         step_times = _scale_step_times(
             _build_times_of_step(
-                step, title_card_seconds, motion, boxes_opened, reduced_motion=reduced_motion
+                step, title_card_seconds, motion, presented_box_count, reduced_motion=reduced_motion
             ),
             duration_factor,
             begin_seconds,
@@ -252,7 +248,7 @@ def _build_times_of_all_steps(
             step_times = replace(
                 step_times, end_seconds=step_times.last_stop_seconds + pause_seconds * duration_factor
             )
-        for pressed_at in presentation.shortened_at:
+        for pressed_at in presentation.press_times:
             if step_times.title_card_begin_seconds <= pressed_at < step_times.end_seconds:
                 step_times = _shorten_step(step_times, step, pressed_at)
         steps.append(step_times)
@@ -344,7 +340,7 @@ def count_step_parts(step: DisplayStep) -> int:
     return len(step.balls) if isinstance(step, KenoStep) else 1
 
 
-def _read_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
+def _map_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
     """Return the duration in seconds of each animation of a table game, by the name of its cue."""
     return {
         "ball": motion.wheel_spin_seconds,
@@ -358,12 +354,18 @@ def _read_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
 
 
 def _build_times_of_step(
-    step: DisplayStep, begin_seconds: float, motion: MotionTimes, boxes_opened: int, *, reduced_motion: bool
+    step: DisplayStep,
+    title_card_seconds: float,
+    motion: MotionTimes,
+    presented_box_count: int,
+    *,
+    reduced_motion: bool,
 ) -> StepTimes:
-    """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin_seconds``.
+    """Return when the parts of one step are presented, in seconds from the start of the step.
 
-    The first ``boxes_opened`` boxes of a pick feature were presented in an earlier part and take no time. Reels that
-    the player held take none either. ``title_card_begin_seconds`` of the result is 0.
+    Its movement starts after ``title_card_seconds``. The first ``presented_box_count`` boxes of a pick feature were
+    presented in an earlier section and take no time. Reels that the player held take none either.
+    ``title_card_begin_seconds`` of the result is 0.
     """
     if isinstance(step, ReelSpin):
         held_reels = {
@@ -371,7 +373,7 @@ def _build_times_of_step(
         }
         stop_seconds, stop_at_seconds = (
             [],
-            begin_seconds + motion.first_reel_stop_seconds - motion.seconds_between_reel_stops,
+            title_card_seconds + motion.first_reel_stop_seconds - motion.seconds_between_reel_stops,
         )
         for reel in range(len(step.window)):
             if reel not in held_reels:
@@ -380,19 +382,21 @@ def _build_times_of_step(
                     if reel in step.anticipation_reels and not reduced_motion
                     else 0.0
                 )
-            stop_seconds.append(begin_seconds if reel in held_reels else stop_at_seconds)
+            stop_seconds.append(title_card_seconds if reel in held_reels else stop_at_seconds)
         last_stop_seconds = (
             max(stop_seconds)
             + motion.reel_settle_seconds * 0.6
             + motion.cascade_fall_seconds * max(0, len(step.cascade_windows) - 1)
         )
-        return StepTimes(0.0, begin_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)
+        return StepTimes(0.0, title_card_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)
     if isinstance(step, TableStep):
-        seconds_by_cue = _read_cue_durations(motion)
+        seconds_by_cue = _map_cue_durations(motion)
         durations = (seconds_by_cue.get(str(cue.get("cue")), 0.0) for cue in step.cues)
-        stop_seconds = [begin_seconds + elapsed for elapsed in accumulate(durations)]
-        last_stop_seconds = (stop_seconds[-1] if stop_seconds else begin_seconds) + motion.reel_settle_seconds
-        return StepTimes(0.0, begin_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)
+        stop_seconds = [title_card_seconds + elapsed for elapsed in accumulate(durations)]
+        last_stop_seconds = (
+            stop_seconds[-1] if stop_seconds else title_card_seconds
+        ) + motion.reel_settle_seconds
+        return StepTimes(0.0, title_card_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)
     seconds_per_part: dict[type, float] = {
         HoldStep: motion.hold_and_spin_seconds,
         PickStep: motion.pick_box_seconds,
@@ -400,17 +404,18 @@ def _build_times_of_step(
         KenoStep: motion.keno_ball_seconds,
         DoubleUpStep: motion.card_turn_seconds,
     }
-    parts_begin_seconds = (
-        begin_seconds
-        if boxes_opened or isinstance(step, DoubleUpStep)
-        else begin_seconds + motion.feature_entrance_seconds
+    # The board of a pick feature that continues is on the screen already; double-up has no board.
+    first_part_seconds = (
+        title_card_seconds
+        if presented_box_count or isinstance(step, DoubleUpStep)
+        else title_card_seconds + motion.feature_entrance_seconds
     )
     later_stops = (
-        parts_begin_seconds + seconds_per_part[type(step)] * (i + 1)
-        for i in range(count_step_parts(step) - boxes_opened)
+        first_part_seconds + seconds_per_part[type(step)] * (i + 1)
+        for i in range(count_step_parts(step) - presented_box_count)
     )
-    stop_seconds = [*((begin_seconds,) * boxes_opened), *later_stops]
+    stop_seconds = [*((title_card_seconds,) * presented_box_count), *later_stops]
     last_stop_seconds = (
-        stop_seconds[-1] if stop_seconds else parts_begin_seconds
+        stop_seconds[-1] if stop_seconds else first_part_seconds
     ) + motion.reel_settle_seconds
-    return StepTimes(0.0, begin_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)
+    return StepTimes(0.0, title_card_seconds, tuple(stop_seconds), last_stop_seconds, last_stop_seconds)

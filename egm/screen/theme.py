@@ -65,7 +65,7 @@ class MotionTimes:
     winning_line_seconds: float
     """Seconds for which each winning line is shown alone."""
     losing_result_seconds_min: float
-    """The least time that a losing result is shown before the game ends, in seconds (C-24)."""
+    """The least time that a result is shown, even a losing one, before the game ends, in seconds (C-24)."""
     flash_hz: float
     """The highest frequency of any flashing light, in hertz; accessibility permits at most 3."""
     feature_entrance_seconds: float

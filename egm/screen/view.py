@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, GameView, Notice, Snapshot
 from egm.kernel.service_pages import ServicePage
@@ -62,6 +62,10 @@ class Action:
 
     While a text field is open, the key types this character and has no other effect.
     """
+
+
+#: The action of a touch target that does nothing, but covers the targets below it.
+NO_ACTION: Final = Action("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

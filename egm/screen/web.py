@@ -341,11 +341,11 @@ class BrowserScreen:
             self._screen_reader_text = screen_reader_text
             self._queue_message(json.dumps({"words": screen_reader_text}))
 
-    def play(self, cue: str, family: str, channel: str, loudness: float) -> None:
+    def play(self, cue: str, sound_family: str, channel: str, loudness: float) -> None:
         """Play a sound cue in the browser. If no browser is connected, play nothing."""
         is_loop = SOUND_CUES[cue].is_loop
         message = json.dumps(
-            {"sound": f"{family}/{cue}", "channel": channel, "level": loudness, "loop": is_loop}
+            {"sound": f"{sound_family}/{cue}", "channel": channel, "level": loudness, "loop": is_loop}
         )
         self._queue_message(message)
         self._playing_loops.pop(channel, None)

@@ -118,8 +118,8 @@ class WebAccess:
             is_own_origin = request.headers.get("Origin") == f"http://{host}"
             return None if is_own_origin else build_response(HTTPStatus.FORBIDDEN, "Not from here.\n")
         if path.startswith("/sound/") and self.authenticate_and_renew(_read_session(request)):
-            family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
-            data = self._find_sound(cue, family)
+            sound_family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
+            data = self._find_sound(cue, sound_family)
             return (
                 build_response(HTTPStatus.NOT_FOUND, "No such sound.\n")
                 if data is None

@@ -28,7 +28,7 @@ from egm.play.records.tables import (
 )
 from egm.play.rules import PLAY_GUARDS
 from egm.play.shared_round import PositionRounds, SharedRound
-from egm.progressive.bet import AcceptedBet, AcceptedBetCache, find_bet_in_force
+from egm.progressive.bet import AcceptedBet, AcceptedBetCache, find_current_bet
 from paytables import GameRules, RefusedRoundError, Wager, WagerError
 
 #: Notice: the bets were not accepted.
@@ -255,7 +255,7 @@ class SharedTables:
         able_positions = [seated_position for seated_position in positions if _can_take_part(seated_position)]
         assignments = _assign_seats(
             [
-                (seated_position, find_bet_in_force(seated_position.machine))
+                (seated_position, find_current_bet(seated_position.machine))
                 for seated_position in able_positions
             ]
         )
@@ -357,7 +357,7 @@ def _remove_refused_seats(
     for seated_position in positions:
         position_number, bet = (
             seated_position.machine.position.number,
-            find_bet_in_force(seated_position.machine),
+            find_current_bet(seated_position.machine),
         )
         if bet is None or position_number not in assignments or bet.game.rules.seats_min > 1:
             continue
@@ -376,7 +376,7 @@ def _can_take_part(seated_position: SeatedPosition) -> bool:
     One player's loss pays another's win, so only positions whose game can start take part. If each player plays
     against the operator, the result is True: a game that cannot start is refused later, when it is started.
     """
-    bet = find_bet_in_force(seated_position.machine)
+    bet = find_current_bet(seated_position.machine)
     if bet is None or not bet.game.rules.has_fixed_seats:
         return True
     event = Event(TableEvent.NO_MORE_BETS)
@@ -474,7 +474,7 @@ def selected_game_has_shared_rounds(machine: Machine, _: Event) -> bool:
 
 def join_betting_period(machine: Machine, _: Event) -> None:
     """Place this position's bets for the table's next round; they are staked when betting closes."""
-    bet = find_bet_in_force(machine)
+    bet = find_current_bet(machine)
     if bet is not None:
         machine.component(SharedTables).place_bets(machine, bet.game.digest, find_betting_seconds(machine))
 

@@ -82,7 +82,9 @@ def build_inventory_entry(
                     if game.id in certificate_by_game
                     else inventory.certification_date_by_game.get(game.id, "")
                 ),
-                certified_by=certificate_by_game[game.id].signer if game.id in certificate_by_game else None,
+                certified_by=certificate_by_game[game.id].signer_key_hex
+                if game.id in certificate_by_game
+                else None,
             )
             for game in machine.component(InstalledGames).games_by_id.values()
         ),
@@ -92,11 +94,14 @@ def build_inventory_entry(
 def _format_return(machine: Machine, game: Game) -> str:
     """Return a game's lowest return in percent, or "" if it is unknown.
 
-    Also "" for a game with a levy (the operator's share, as at poker): the inventory states the levy instead.
+    Also "" for a game with a commission (the operator's share, as at poker): the inventory states the commission
+    instead.
     """
-    return_min = machine.component(InstalledGames).lowest_return_by_game.get(game.id)
+    lowest_return = machine.component(InstalledGames).lowest_return_by_game.get(game.id)
     return (
-        "" if return_min is None or game.rules.commission_rate is not None else format_percent(return_min, 4)
+        ""
+        if lowest_return is None or game.rules.commission_rate is not None
+        else format_percent(lowest_return, 4)
     )
 
 

@@ -40,9 +40,8 @@ def create_roster() -> Roster:
     Their PINs are digested at scrypt's lowest cost, so that tests are fast.
     """
     roster, manager = Roster(), STAFF_NUMBER_BY_ROLE[Role.MANAGER]
-    for role in sorted(
-        Role, key=lambda role: role is not Role.MANAGER
-    ):  # the first must be able to enrol others
+    for role in sorted(Role, key=lambda role: role is not Role.MANAGER):
+        # The first must be able to enrol others.
         staff_number = STAFF_NUMBER_BY_ROLE[role]
         person = Person(staff_number, role.value.title(), role)
         digest = PinDigest.from_pin(build_pin(staff_number), cost=2)

@@ -10,8 +10,7 @@ from egm.tickets.errors import InvalidTicket
 
 #: Quiet zone on each side, in modules (narrow elements).
 QUIET_ZONE_MODULES: Final = 10
-#: Width of a wide element, in modules: within ISO/IEC 16390's 2.0 to 3.0, and an integer so that dots are
-#: exact.
+#: Width of a wide element, in modules. ISO/IEC 16390 allows 2.0 to 3.0; an integer makes whole dots.
 WIDE_MODULES: Final = 3
 
 #: Which two of each digit's five elements are wide.

@@ -39,21 +39,21 @@ class Certificate:
     game: str
     digest: str
     jurisdiction: str
-    return_min: Fraction
+    lowest_return: Fraction
     """The lowest return (RTP) of the game, exact; the machine must compute the same value."""
     certified_on: date
     """The date of the certificate."""
-    signer: str
+    signer_key_hex: str
     """The public key that signed the certificate, in hexadecimal."""
 
     @classmethod
-    def read(cls, folder: Path, certifier: str) -> "Certificate":
+    def read(cls, folder: Path, certifier_key_hex: str) -> "Certificate":
         """Return the certificate in the bundle ``folder``.
 
-        Raises :class:`BundleError` unless the key ``certifier`` (hexadecimal) signed it, and if the game was
-        checked but not certified.
+        Raises :class:`BundleError` if it was not signed with the key ``certifier_key_hex``, or if the game was checked
+        but not certified.
         """
-        manifest_data = verify_bundle(folder, bytes.fromhex(certifier))
+        manifest_data = verify_bundle(folder, bytes.fromhex(certifier_key_hex))
         location = folder / BUNDLE_MANIFEST_NAME
         if manifest_data.get("certified") is not True:
             raise BundleError(f"{location}: the game was checked but not certified")
@@ -62,17 +62,17 @@ class Certificate:
                 game=str(manifest_data["game"]),
                 digest=str(manifest_data["digest_sha256"]),
                 jurisdiction=str(manifest_data["jurisdiction"]),
-                return_min=Fraction(str(manifest_data["least_return"])),
+                lowest_return=Fraction(str(manifest_data["least_return"])),
                 certified_on=datetime.fromisoformat(str(manifest_data["made_utc"])).date(),
-                signer=certifier,
+                signer_key_hex=certifier_key_hex,
             )
         except (KeyError, ValueError, ZeroDivisionError) as error:
             raise BundleError(f"{location}: is not a certificate of a game: {error!r}") from None
 
-    def check_certifies(self, game_id: str, digest: str, jurisdiction: str, return_min: Fraction) -> None:
+    def check_certifies(self, game_id: str, digest: str, jurisdiction: str, lowest_return: Fraction) -> None:
         """Raise OperatorError unless the certificate is for this digest, jurisdiction and lowest return.
 
-        ``game_id`` is the id of the game for the error's text: the digest identifies the game.
+        ``game_id`` is only for the text of the error; the digest identifies the game.
         """
         if self.digest != digest:
             raise OperatorError(
@@ -81,10 +81,10 @@ class Certificate:
             )
         if self.jurisdiction != jurisdiction:
             raise OperatorError(f"{game_id}: is certified for {self.jurisdiction}, not for {jurisdiction}")
-        if self.return_min != return_min:
+        if self.lowest_return != lowest_return:
             raise OperatorError(
-                f"{game_id}: is certified with a return of {format_percent(self.return_min, 4)} %; "
-                f"this machine computes {format_percent(return_min, 4)} %"
+                f"{game_id}: is certified with a return of {format_percent(self.lowest_return, 4)} %; "
+                f"this machine computes {format_percent(lowest_return, 4)} %"
             )
 
 
@@ -109,7 +109,7 @@ def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, ob
         raise BundleError(
             f"{folder / BUNDLE_SIGNATURE_NAME}: is not the signature of {BUNDLE_MANIFEST_NAME}"
         ) from None
-    data, digest_by_file_name = _read_listed_files(manifest, folder / BUNDLE_MANIFEST_NAME)
+    data, digest_by_file_name = _parse_manifest(manifest, folder / BUNDLE_MANIFEST_NAME)
     for name, digest in digest_by_file_name.items():
         try:
             actual_digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
@@ -120,8 +120,8 @@ def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, ob
     return data
 
 
-def _read_listed_files(manifest: bytes, location: Path) -> tuple[dict[str, object], dict[str, object]]:
-    """Return the content of a bundle's manifest, and from it the listed files with their digests.
+def _parse_manifest(manifest: bytes, location: Path) -> tuple[dict[str, object], dict[str, object]]:
+    """Return the content of a bundle's manifest, and the digest of each file that it lists.
 
     Raises BundleError if a listed file is outside the bundle's folder.
     """

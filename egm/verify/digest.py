@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from egm.errors import LocalError, OperatorError
-from egm.verify.software_files import find_component
+from egm.verify.software_files import find_component_of_file
 from paytables.source import SourceFile
 from paytables.wording import format_known_names
 
@@ -105,7 +105,7 @@ def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
     """
     lines_by_component: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in sorted(digests, key=str.encode):
-        lines_by_component[find_component(name)].append(f"{digests[name]}  {name}\n".encode())
+        lines_by_component[find_component_of_file(name)].append(f"{digests[name]}  {name}\n".encode())
     return {
         name: hashlib.sha256(b"".join(lines_of_component)).hexdigest()
         for name, lines_of_component in sorted(lines_by_component.items())
@@ -124,7 +124,7 @@ def compute_signatures(
         raise OperatorError(f"{algorithm} takes no seed; {SignatureAlgorithm.SHA256_HMAC} does")
     names_by_component: defaultdict[str, list[str]] = defaultdict(list)
     for name in files:
-        names_by_component[find_component(name)].append(name)
+        names_by_component[find_component_of_file(name)].append(name)
     missing_components = sorted(set(components) - names_by_component.keys())
     if missing_components:
         hint = format_known_names(missing_components[0], sorted(names_by_component))

@@ -20,16 +20,16 @@ PRODUCT_PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
 
 #: Component -> prefixes of its files' names; the longest prefix decides.
 PATH_PREFIXES_BY_COMPONENT: Final[Mapping[str, tuple[str, ...]]] = {
-    "accounting": ("meters/",),
-    "cabinet": ("egm/",),
-    "chance": ("rng/",),
-    "games": ("paytables/library/",),
-    "libraries": ("libraries/",),
-    "maths": ("paytables/",),
-    "own": ("own/",),
-    "rules": ("egm/profiles/", "egm/tickets/templates/"),
+    "accounting": ("meters/",),  # the journal and the meters
+    "cabinet": ("egm/",),  # the machine itself
+    "chance": ("rng/",),  # the random number generator
+    "games": ("paytables/library/",),  # the definitions of the games in the library
+    "libraries": ("libraries/",),  # all other packages of the Python environment
+    "maths": ("paytables/",),  # the rules and the exact figures of games
+    "own": ("own/",),  # the definitions that the cabinet brings itself
+    "rules": ("egm/profiles/", "egm/tickets/templates/"),  # jurisdiction profiles and layouts of tickets
     "screen": ("egm/screen/",),
-    "tools": ("tools/",),
+    "tools": ("tools/",),  # the commands, the audit and the laboratory
 }
 #: Each prefix of a file's name with its component, the longest first.
 _PATH_PREFIX_AND_COMPONENT_PAIRS: Final = sorted(
@@ -67,7 +67,7 @@ def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:
     ]
 
 
-def find_components(scope: SoftwareScope) -> frozenset[str]:
+def list_components(scope: SoftwareScope) -> frozenset[str]:
     """Return the names of the software components to which the files of ``scope`` belong."""
     absent_components = {
         name
@@ -77,7 +77,7 @@ def find_components(scope: SoftwareScope) -> frozenset[str]:
     return frozenset(PATH_PREFIXES_BY_COMPONENT.keys() - absent_components)
 
 
-def find_component(name: str) -> str:
+def find_component_of_file(name: str) -> str:
     """Return the software component to which the file with this name belongs.
 
     Raises LocalError if no component has it.
@@ -89,9 +89,10 @@ def find_component(name: str) -> str:
 
 
 def list_software_files(scope: SoftwareScope) -> dict[str, Path]:
-    """Return the path of every software file, by name, including files of the cabinet that are missing.
+    """Return the path of every software file, by name.
 
-    For a cabinet's own file, symbolic links are followed, as the machine does when it opens the file.
+    Definitions that the cabinet names are included even if they do not exist. For a cabinet's own file, symbolic
+    links are followed, as the machine does when it opens the file.
     """
     path_by_name: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.cabinet_definitions}
     folder_by_package = {package: _find_package_folder(package) for package in PRODUCT_PACKAGES}

@@ -19,7 +19,7 @@ from paytables.layout import (
     WeightedResult,
     analyse_cases,
     check_credit_multiples,
-    check_forms,
+    check_preset_bets,
     find_stated_stakes,
 )
 from paytables.seating import SeatedRules, list_seat_hands
@@ -116,7 +116,9 @@ class BankRules(TableRules, Generic[D]):
             )
             for bet in self.list_bets()
         )
-        return TableLayout((*spots, *self.list_added_spots()), self.definition.table, self.definition.forms)
+        return TableLayout(
+            (*spots, *self.list_added_spots()), self.definition.table, self.definition.preset_bets
+        )
 
     @property
     def shared_state_keys(self) -> frozenset[str]:
@@ -226,7 +228,7 @@ def check_bets(rules: BankRules[D], file: str) -> None:
         if bet.id in {earlier.id for earlier in bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
         check_credit_multiples(f"bet.{n}.limits", bet.limits, bet.list_every_pay(), file)
-    check_forms(rules.table_layout, file)
+    check_preset_bets(rules.table_layout, file)
 
 
 def build_bank_family(

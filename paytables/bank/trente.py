@@ -198,7 +198,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             else []
         )
         return TableLayout(
-            (*super().table_layout.spots, *spots), self.definition.table, self.definition.forms
+            (*super().table_layout.spots, *spots), self.definition.table, self.definition.preset_bets
         )
 
     # ------------------------------------------------------------------ table state between rounds
@@ -319,7 +319,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 bet_after_refait
             ), bet_after_refait if bet_after_refait.can_stay else None
         if bet.times_held_over:
-            return settle_imprisoned_stake(bet, won=bet_terms.simple_chance in winning_chances), None
+            return settle_imprisoned_stake(bet, is_won=bet_terms.simple_chance in winning_chances), None
         return settle_bet(bet, bet_terms.odds if bet_terms.simple_chance in winning_chances else None), None
 
     # ------------------------------------------------------------------ figures

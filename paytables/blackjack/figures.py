@@ -148,35 +148,43 @@ def _compute_exact_figures(
 
     calculator = policies.StrategyCalculator(house, report_progress=report_progress)
     answers: dict[HandQuestion, int] = {}
-    best = calculator.evaluate(
+    best_evaluation = calculator.evaluate(
         policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
     )
     chart = find_best_chart(calculator)
-    charted = calculator.evaluate(chart.build_chooser(calculator), chart.decide_offer)
-    dealers = calculator.evaluate(policies.build_dealer_rule_chooser(house), policies.decline_every_offer)
+    charted_evaluation = calculator.evaluate(chart.build_chooser(calculator), chart.decide_offer)
+    dealer_rule_evaluation = calculator.evaluate(
+        policies.build_dealer_rule_chooser(house), policies.decline_every_offer
+    )
     worst_answers: dict[HandQuestion, int] = {}
-    worst = calculator.evaluate(
+    worst_evaluation = calculator.evaluate(
         policies.build_recording_chooser(policies.choose_worst, worst_answers), policies.choose_lowest_sum
     )
     distribution, variance = {}, None
-    if nets.can_be_counted_exactly(calculator, best, nets.EXACT_DISTRIBUTION_HANDS_MAX):
-        distribution = nets.compute_net_distribution(calculator, answers, best)
-    elif nets.can_be_counted_exactly(calculator, best, nets.EXACT_VARIANCE_HANDS_MAX):
-        variance = nets.compute_net_variance(calculator, answers, best)
+    if nets.can_be_counted_exactly(calculator, best_evaluation, nets.EXACT_DISTRIBUTION_HANDS_MAX):
+        distribution = nets.compute_net_distribution(calculator, answers, best_evaluation)
+    elif nets.can_be_counted_exactly(calculator, best_evaluation, nets.EXACT_VARIANCE_HANDS_MAX):
+        variance = nets.compute_net_variance(calculator, answers, best_evaluation)
     data = PackedStrategy.pack_strategy(
-        house, answers, best.hands_by_pair, best.insured_hands, best.even_money_up_cards
+        house,
+        answers,
+        best_evaluation.hands_by_pair,
+        best_evaluation.insured_hands,
+        best_evaluation.even_money_up_cards,
     )
     return ProvedFigures(
-        mean=format_fraction(best.mean),
-        staked=format_fraction(best.mean_staked),
-        charted=format_fraction(charted.mean),
-        dealers=format_fraction(dealers.mean),
-        worst=format_fraction(worst.mean),
+        mean=format_fraction(best_evaluation.mean),
+        staked=format_fraction(best_evaluation.mean_staked),
+        charted=format_fraction(charted_evaluation.mean),
+        dealers=format_fraction(dealer_rule_evaluation.mean),
+        worst=format_fraction(worst_evaluation.mean),
         chart=format_chart(chart),
         policy=pack_policy(data.packed_bytes),
         law={format_fraction(net): format_fraction(chance) for net, chance in distribution.items()},
         variance=None if variance is None else format_fraction(variance),
-        backed=_compute_back_bet_figures(calculator, (answers, best), (worst_answers, worst))
+        backed=_compute_back_bet_figures(
+            calculator, (answers, best_evaluation), (worst_answers, worst_evaluation)
+        )
         if backed
         else None,
     )

@@ -371,9 +371,12 @@ class _NetDistribution:
         """Return what a finished player's hand wins or loses (negative), in units, for each result of the dealer."""
         if hand == _PACKED_THREE_SEVENS and self.house.sevens_odds is not None:
             return self._find_immediate_nets(self.house.sevens_odds, stakes, has_first_stake=has_first_stake)
-        best, won = round_.hand_values[hand].best_total, stakes * self.unit
-        nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST_HAND_TOTAL + 1)]
-        return (*nets, won, self._find_lost_nets(stakes, has_first_stake=has_first_stake)[-1])
+        best_total, won_units = round_.hand_values[hand].best_total, stakes * self.unit
+        nets = [
+            won_units if best_total > end else -won_units if best_total < end else 0
+            for end in range(17, BEST_HAND_TOTAL + 1)
+        ]
+        return (*nets, won_units, self._find_lost_nets(stakes, has_first_stake=has_first_stake)[-1])
 
     def _find_lost_nets(self, stakes: int, *, has_first_stake: bool) -> NetByDealerResult:
         """Return the net result of a player's bust hand, in units, for each result of the dealer.
@@ -387,10 +390,10 @@ class _NetDistribution:
         self, odds: Fraction, stakes: int, *, has_first_stake: bool
     ) -> NetByDealerResult:
         """Return the net result, in units, of a hand that is paid before the dealer draws, for each dealer result."""
-        won = self._convert_odds_to_units(odds) * stakes
+        won_units = self._convert_odds_to_units(odds) * stakes
         return (
-            *(won,) * DEALER_RESULT_COUNT,
-            -int(has_first_stake) * self.unit if self.house.has_hole_card else won,
+            *(won_units,) * DEALER_RESULT_COUNT,
+            -int(has_first_stake) * self.unit if self.house.has_hole_card else won_units,
         )
 
 

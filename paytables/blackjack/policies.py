@@ -177,9 +177,8 @@ class StrategyCalculator:
                 result.hands_by_pair[round_.up_card_value, split.card_value, split.dealer_has_pair_rank] = (
                     chosen_index + 1
                 )
-                if (
-                    chosen_index + 1 < hands_max
-                ):  # let a recording ``choose_option`` see the split that is played last
+                # Let a recording ``choose_option`` see the split that is played last.
+                if chosen_index + 1 < hands_max:
                     self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose_option)
             net_sum = net_sum + sums[chosen_index][0] - unsplit_share[0]
             stake_sum = stake_sum + sums[chosen_index][1] - unsplit_share[1]

@@ -196,7 +196,7 @@ class BlackjackRound:
             yield from self._offer_insurance(box)
         is_over = self.house.has_hole_card and is_blackjack(self._list_dealer_values(0))
         if self.house.has_hole_card and not is_over:
-            yield from self._settle_insurance(0, won=False)
+            yield from self._settle_insurance(0, is_won=False)
         for box in self.boxes if not is_over else ():
             yield from self._play_box(box, draw)
         yield from self._settle_side_bets()
@@ -461,19 +461,19 @@ class BlackjackRound:
         while needs_total and self.house.should_dealer_draw(self._list_dealer_values(hand_index)):
             yield from self._deal_card(draw, name, cards)
         yield from self._settle_insurance(
-            dealer_hand_index, won=is_blackjack(self._list_dealer_values(hand_index))
+            dealer_hand_index, is_won=is_blackjack(self._list_dealer_values(hand_index))
         )
         for hand in hands:
             yield from self._settle_against_dealer(
                 hand, dealer_hand_index, self._list_dealer_values(hand_index)
             )
 
-    def _settle_insurance(self, dealer_hand_index: int, *, won: bool) -> Iterator[Settlement]:
+    def _settle_insurance(self, dealer_hand_index: int, *, is_won: bool) -> Iterator[Settlement]:
         """Settle every insurance against one of the dealer's hands."""
         for box in self.boxes:
             bet = box.insurance_bets.pop(dealer_hand_index, None)
             if bet is not None:
-                yield settle_bet(bet, self.definition.house_rules.insurance_odds if won else None)
+                yield settle_bet(bet, self.definition.house_rules.insurance_odds if is_won else None)
 
     def _settle_against_dealer(
         self, hand: BlackjackHand, dealer_hand_index: int, values: Sequence[int]

@@ -562,7 +562,7 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
         )
         total = 0
         for dealer_hand in range(rules.dealer_hands):
-            best, has_dealer_blackjack = steps.draw_dealer_hand(
+            best_dealer_total, has_dealer_blackjack = steps.draw_dealer_hand(
                 steps, shoe, rules, values, up, hidden, reveals_second_card, must_finish_hand
             )
             if is_insured:
@@ -572,7 +572,9 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             elif has_blackjack:
                 total += 0 if has_dealer_blackjack else rules.blackjack_pay_units
             else:
-                total += steps.settle_box(rules, tables.totals, box, hands, best, has_dealer_blackjack)
+                total += steps.settle_box(
+                    rules, tables.totals, box, hands, best_dealer_total, has_dealer_blackjack
+                )
             net_counts[dealer_hand, total + net_counts.shape[1] // 2] += 1
             if dealer_hand == 0:
                 counters[3] += total

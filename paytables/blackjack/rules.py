@@ -28,7 +28,7 @@ from paytables.blackjack.schema import (
 from paytables.contract import Bet, DefinitionRemark, DrawSource, LevelParticipation, RoundEvents, Spot, Wager
 from paytables.definition import Text
 from paytables.errors import RefusedRoundError, WagerError
-from paytables.layout import Odds, SpotLimits, TableLayout, check_credit_multiples, check_forms
+from paytables.layout import Odds, SpotLimits, TableLayout, check_credit_multiples, check_preset_bets
 from paytables.poker.proof import check_stored_proof
 from paytables.seating import SeatedRules
 from paytables.side_bets import Progressive, SideBet
@@ -60,7 +60,9 @@ class BlackjackRules(SeatedRules):
     def table_layout(self) -> TableLayout:
         """Return the layout: each box's main bets, its insurance (staked in play only) and its side bets."""
         spots = [spot for box in range(self.definition.box_count) for spot in self._build_spots(box)]
-        return TableLayout((*spots, *self._build_back_spots()), self.definition.table, self.definition.forms)
+        return TableLayout(
+            (*spots, *self._build_back_spots()), self.definition.table, self.definition.preset_bets
+        )
 
     def _build_back_spots(self) -> list[Spot]:
         """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
@@ -336,9 +338,8 @@ class BlackjackRules(SeatedRules):
         hands: list[dict[str, object]] = [
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
         ]
-        for other_hand in hands[
-            self.definition.box_count :
-        ]:  # hands of other players, shown only once they are dealt
+        for other_hand in hands[self.definition.box_count :]:
+            # Hands of other players, shown only once they are dealt.
             other_hand["with"] = []
         return {
             "kind": "table",
@@ -443,7 +444,7 @@ class BlackjackRules(SeatedRules):
             check_credit_multiples(f"side.{n}.limits", side.limits, [row.odds for row in side.rows], file)
         pays = {side.id: (side.limits, [row.odds for row in side.rows]) for side in definition.side_bets}
         side_bets.check_levels(definition.progressive_levels, pays, file)
-        check_forms(self.table_layout, file)
+        check_preset_bets(self.table_layout, file)
 
 
 def _build_spot(

@@ -255,8 +255,8 @@ class SideBetRow(StrictTable):
 def _is_straight(ranks: Sequence[int]) -> bool:
     """Return whether these ascending ranks follow each other without a gap; the ace counts as high or low."""
     straight_with_low_ace = [*range(len(ranks) - 1), ACE_RANK]
-    straight = list(range(ranks[0], ranks[0] + len(ranks)))
-    return list(ranks) in (straight_with_low_ace, straight)
+    straight_ranks = list(range(ranks[0], ranks[0] + len(ranks)))
+    return list(ranks) in (straight_with_low_ace, straight_ranks)
 
 
 def _is_of_one_suit(cards: Sequence[Card]) -> bool:

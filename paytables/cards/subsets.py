@@ -121,13 +121,13 @@ class CardSets:
         """Return the poker strength of each set of cards; if a set has more cards than a hand, of its best hand."""
         ranking = HandRanking(ranking_rules)
         states, keys = self._rank_combinations
-        best_strengths = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[
-            states
-        ]
+        best_strengths = np.array(
+            [ranking.compute_strength_without_flushes(key) for key in keys], dtype=np.int32
+        )[states]
         if not any("flush" in name for name in ranking_rules.categories):
             return best_strengths
-        wilds, wild_rank_mask = self.count_wilds(ranking_rules)
-        wilds_max = int(wilds.max())
+        wild_counts, wild_rank_mask = self.count_wilds(ranking_rules)
+        wilds_max = int(wild_counts.max())
         # the strength of a flush by number of wild cards and ranks of one suit as bits
         table = np.zeros((wilds_max + 1, 8192), dtype=np.int32)
         for count in range(wilds_max + 1):
@@ -139,19 +139,21 @@ class CardSets:
             table[count, rank_masks] = [ranking.compute_flush_strength(mask, count) for mask in rank_masks]
         for suit in range(4):
             masks = self.suit_masks >> 13 * suit & (8191 & ~wild_rank_mask)
-            np.maximum(best_strengths, table[wilds, masks], out=best_strengths)
+            np.maximum(best_strengths, table[wild_counts, masks], out=best_strengths)
         return best_strengths
 
     def count_wilds(self, ranking_rules: RankingRules) -> tuple[Ints, int]:
         """Return the number of wild cards in each set, and the order's wild ranks as bits, the joker's left out."""
-        wild = np.array(
+        wild_count_by_card = np.array(
             [(card >> 2) in ranking_rules.wild_ranks for card in range(self.deck_size)], dtype=np.int8
         )
-        count = np.zeros(1, dtype=np.int8)
+        wild_counts = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
             card_sets = build_sets(self.deck_size, size)
-            count = count[card_sets.index_without_highest_card] + wild[card_sets.highest_card]
-        return count, sum(1 << rank for rank in ranking_rules.wild_ranks if rank != JOKER_RANK)
+            wild_counts = (
+                wild_counts[card_sets.index_without_highest_card] + wild_count_by_card[card_sets.highest_card]
+            )
+        return wild_counts, sum(1 << rank for rank in ranking_rules.wild_ranks if rank != JOKER_RANK)
 
     @cached_property
     def _rank_combinations(self) -> tuple[Ints, list[tuple[int, ...]]]:
@@ -159,8 +161,8 @@ class CardSets:
         steps, keys = build_rank_steps(self.size, get_rank(self.deck_size - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
-        fewer, _ = self.smaller_sets._rank_combinations  # noqa: SLF001 (another object of this class)
-        return steps[-1][fewer[self.index_without_highest_card], self.highest_card >> 2], keys
+        smaller_indexes, _ = self.smaller_sets._rank_combinations  # noqa: SLF001 (another object of this class)
+        return steps[-1][smaller_indexes[self.index_without_highest_card], self.highest_card >> 2], keys
 
     def sum_over_supersets(self, values: Ints) -> list[Ints]:
         """Return, for each smaller set of cards, the sum of ``values`` over the sets that contain it.
@@ -173,14 +175,14 @@ class CardSets:
             table = tables[-1]
             used_indexes = np.flatnonzero(table)
             rows: Ints | slice = used_indexes if 2 * len(used_indexes) < card_sets.count else slice(None)
-            fewer = np.zeros(card_sets.smaller_sets.count, dtype=np.int64)
-            for without in card_sets.index_without_each_card:
+            smaller_sums = np.zeros(card_sets.smaller_sets.count, dtype=np.int64)
+            for smaller_set_index in card_sets.index_without_each_card:
                 # Sums below 2 ** 53 are exact in the floats that bincount adds.
-                fewer += np.bincount(without[rows], table[rows], card_sets.smaller_sets.count).astype(
-                    np.int64
-                )
+                smaller_sums += np.bincount(
+                    smaller_set_index[rows], table[rows], card_sets.smaller_sets.count
+                ).astype(np.int64)
             # a set that contains the smaller set was added once for each of its other cards
-            tables.append(fewer // (self.size - card_sets.size + 1))
+            tables.append(smaller_sums // (self.size - card_sets.size + 1))
             card_sets = card_sets.smaller_sets
         return tables[::-1]
 

@@ -65,7 +65,7 @@ class LevelParticipation:
     the level, the machine does not offer the side bet.
 
     Example: a wager has three side bets of one credit each. Then ``stake_credits`` is 1, ``hit_rate`` are those of one
-    side bet, and ``contributing_credits`` is 3.
+    side bet, and ``qualifying_credits`` is 3.
     """
 
     level: str
@@ -77,7 +77,7 @@ class LevelParticipation:
     hit_rate: Fraction
     """The exact mean number of hits of the whole level per game, for one such stake."""
     increment: Fraction
-    """The fraction of ``contributing_credits`` that is added to the level's amount."""
+    """The fraction of ``qualifying_credits`` that is added to the level's amount."""
     reset_credits: int
     """The level's amount after a hit, in credits."""
     ceiling_credits: int | None = None
@@ -86,7 +86,7 @@ class LevelParticipation:
     """Whether every wager that plays for the level costs exactly ``stake_credits``."""
     spots: tuple[str, ...] = ()
     """The betting spots of the side bet that plays for the level; empty if there is none."""
-    contributing_credits: int | None = None
+    qualifying_credits: int | None = None
     """The credits of which ``increment`` is added to the level: all such stakes; None: the whole wager."""
     partial_hit_rates: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The exact mean number of hits per game that pay only a part of the level, by that part."""

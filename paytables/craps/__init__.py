@@ -4,7 +4,7 @@ from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import CrapsDefinition, check_definition
 from paytables.craps.spots import CrapsSpots, check_spots
 from paytables.game import GameFamily
-from paytables.layout import check_forms
+from paytables.layout import check_preset_bets
 
 
 def build_rules(definition: CrapsDefinition, file: str) -> CrapsRules:
@@ -13,7 +13,7 @@ def build_rules(definition: CrapsDefinition, file: str) -> CrapsRules:
     craps_spots = CrapsSpots(definition)
     check_spots(craps_spots, file)
     rules = CrapsRules(craps_spots)
-    check_forms(rules.table_layout, file)
+    check_preset_bets(rules.table_layout, file)
     return rules
 
 

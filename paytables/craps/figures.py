@@ -1,8 +1,8 @@
 """The exact figures of craps, computed with a Markov chain of table states over the 36 results of two dice.
 
-A throw never adds a bet. So the states with the same bets form a small linear system with one unknown for
-each point, and all states with fewer bets are solved first. Dice are independent of the player, so a bet is
-analysed alone, and combined bets by their joint chain.
+A throw never adds a bet. So the states with the same bets form a small linear system with one unknown for each point,
+and all states with fewer bets are solved first (by recursion). The dice do not depend on the bets, so a single bet is
+analysed alone, and a combination of bets by the chain of all its bets.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,8 +30,9 @@ UNORDERED_THROW_CHANCES: Final = tuple(
 THROW_COUNT_BY_TOTAL: Final = {
     total: sum(sum(dice) == total for dice in ORDERED_THROWS) for total in range(2, 13)
 }
-#: The share of all throws that are a come-out. There is one for each pass bet, so it is the inverse of the mean number
-#: of throws that decide a pass bet: the come-out and, with a point, the throws up to the point or a seven.
+#: The share of all throws that are come-outs. Each pass bet lasts for one come-out and, if that sets a point, for the
+#: throws up to the point or a seven. So the share is the inverse of the mean number of throws for which a pass bet
+#: lasts.
 COME_OUT_SHARE_OF_THROWS: Final = 1 / sum(
     (Fraction(THROW_COUNT_BY_TOTAL[n], THROW_COUNT_BY_TOTAL[n] + 6) for n in POINT_NUMBERS), Fraction(1)
 )
@@ -86,8 +87,8 @@ class BetReturnChain:
                         add_sums(
                             later_chances_of_state,
                             {
-                                returned_credits + later_return: share
-                                for later_return, share in later_returns.items()
+                                returned_credits + later_return: later_chance
+                                for later_return, later_chance in later_returns.items()
                             },
                             chance,
                         )
@@ -100,10 +101,11 @@ class BetReturnChain:
 def find_highest_throw_return(
     rules_by_spot: Mapping[str, SpotRules], table_state: CrapsState
 ) -> dict[int, int]:
-    """Return the most credits that the next or any later throw of the dice may return to each seat.
+    """Return the most credits that a single throw of the dice, the next or a later one, may return to each seat.
 
-    For each pair of dice, every bet counts with its best result at any point; pass and don't pass bets and their odds
-    count at the table's point if one is set. That is an upper bound, and exact for bets that one throw decides.
+    For each result of the two dice, each bet is counted at the point that is best for it; pass and don't pass bets and
+    their odds are counted at the table's point if one is set. The sum is an upper bound; it is exact for bets that one
+    throw decides.
     """
     highest_returns = {
         bet: _find_highest_bet_returns(rules_by_spot, bet, table_state.point) for bet in table_state.bets
@@ -120,7 +122,7 @@ def find_highest_throw_return(
 def _find_highest_bet_returns(
     rules_by_spot: Mapping[str, SpotRules], bet: Bet, point: int | None
 ) -> list[int]:
-    """Return, for each result of two dice, the most credits that a craps bet may return.
+    """Return the most credits that a craps bet may return on each of the 21 results of two dice, their order ignored.
 
     A come bet may also return them from the spot that it travels to.
     """
@@ -133,12 +135,12 @@ def _find_highest_bet_returns(
     )
     highest_returns = [0] * len(UNORDERED_THROWS)
     for spot_rules in possible_spot_rules:
-        is_line_bet = (
+        is_decided_by_table_point = (
             point is not None
             and not spot_rules.number_or_dice
             and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
         )
-        points = (point,) if is_line_bet else (None, *POINT_NUMBERS)
+        points = (point,) if is_decided_by_table_point else (None, *POINT_NUMBERS)
         for tried_point, is_switched in product(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):
@@ -151,11 +153,11 @@ def _find_highest_bet_returns(
     return highest_returns
 
 
-def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
+def compute_bets_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
     """Return the mean number of bets per throw of a player who bets on a craps spot whenever the spot accepts bets.
 
-    Throws in which the bet is off count too. An odds bet is placed each time its line bet moves to a number; for
-    odds on pass and don't pass, only bets with the number ``point`` count.
+    Throws in which the bet is off count too. An odds bet is placed each time its line bet has a number; of the odds on
+    pass and don't pass, only those with the number ``point`` are counted.
     """
     rate_key = spot_rules.line_kind or spot_rules.bet.kind
     rate_by_kind = {
@@ -232,7 +234,8 @@ def _analyse_bet_alone(
         return figures
     house_edge = 1 - figures.rtp
     mean_throw_count = _compute_mean_throws(spot_rules, point)
-    house_edge_per_throw = house_edge * compute_stakes_per_throw(spot_rules, point)
+    house_edge_per_throw = house_edge * compute_bets_per_throw(spot_rules, point)
+    # format_percent multiplies by 100: mean_throw_count / 100 gives the number of throws with four decimals.
     note = (
         f"decided in {format_percent(mean_throw_count / 100, 4)} throws on average ({mean_throw_count}); "
         f"the house edge is {house_edge} of each bet, {house_edge / mean_throw_count} per throw while the bet is on, "
@@ -344,7 +347,7 @@ def _compute_sum_variance(
     """Return the variance of the total return of several craps bets, from single bets and every pair of bets.
 
     With n bets it is the sum of the variances of all pairs, less n - 2 times the sum of the bets' own variances: each
-    covariance is part of one pair, and each bet of n - 1 pairs.
+    covariance occurs in the variance of one pair, but each bet's own variance in those of n - 1 pairs, n - 2 too many.
     """
     sum_of_variances = sum(
         (distribution.compute_variance() for distribution in distribution_by_bet.values()), Fraction(0)

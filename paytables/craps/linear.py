@@ -42,9 +42,8 @@ def solve_chain(rows: list[dict[int, Fraction]], right_sides: list[SumsByKey[K]]
             add_sums(right_sides[i], right_sides[state_index], share)
         for j in rows[state_index]:
             predecessors[j] |= predecessors[state_index]
-    for state_index in reversed(
-        eliminated
-    ):  # the row of state k contains only states that were eliminated later
+    for state_index in reversed(eliminated):
+        # The row of state k contains only states that were eliminated later.
         for j, share in rows[state_index].items():
             add_sums(right_sides[state_index], right_sides[j], share)
     return right_sides

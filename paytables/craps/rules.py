@@ -50,9 +50,9 @@ class CrapsRules(TableRules):
     def table_layout(self) -> TableLayout:
         """Return the layout of betting spots and limits in the table's current state."""
         return TableLayout(
-            spots=tuple(self.craps_spots.spots[self.state.point].values()),
+            spots=tuple(self.craps_spots.spots_by_point[self.state.point].values()),
             table=self.definition.table,
-            forms=self.definition.forms,
+            preset_bets=self.definition.preset_bets,
             standing_bets=self.state.bets,
             removable_spots=self.craps_spots.removable_spots,
         )
@@ -146,14 +146,14 @@ class CrapsRules(TableRules):
         while the bet stands. Other options are those of :meth:`paytables.layout.TableLayout.build_wager`. Raises
         :class:`WagerError`.
         """
-        working = options.pop("working", None)
+        on_off_choices = options.pop("working", None)
         wager = (
             self._find_available_wager(credits_)
             if not options and credits_
             else self.table_layout.build_wager(credits_, **options)
         )
-        if working is not None:
-            wager = replace(wager, options={**wager.options, "working": working})
+        if on_off_choices is not None:
+            wager = replace(wager, options={**wager.options, "working": on_off_choices})
         table_state = self.place_bets(wager)
         if self.definition.table.win_max_credits is not None:
             self.table_layout.check_highest_win(
@@ -164,10 +164,10 @@ class CrapsRules(TableRules):
     def _find_available_wager(self, credits_: int) -> Wager:
         """Return, as a wager, the first offered bet of ``credits_`` that the table accepts in its present state."""
         first_error: WagerError | None = None
-        for form in self.definition.forms:
-            if sum(form.bets.values()) == credits_:
+        for preset_bet in self.definition.preset_bets:
+            if sum(preset_bet.bets.values()) == credits_:
                 try:
-                    wager = self.table_layout.build_wager(credits_, form=form.id)
+                    wager = self.table_layout.build_wager(credits_, form=preset_bet.id)
                     self.place_bets(wager)
                 except WagerError as error:
                     first_error = first_error or error
@@ -322,8 +322,8 @@ class CrapsRules(TableRules):
 
 def _iter_on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
     """Yield the choices in a wager to turn craps bets on or off: the seat, the spot, and the value."""
-    working = options.get("working", {})
-    choices_by_seat = working if "seats" in options else {0: working}
+    on_off_choices = options.get("working", {})
+    choices_by_seat = on_off_choices if "seats" in options else {0: on_off_choices}
     if not isinstance(choices_by_seat, Mapping) or not all(
         isinstance(choices, Mapping) for choices in choices_by_seat.values()
     ):

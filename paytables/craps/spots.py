@@ -1,7 +1,7 @@
 """The spots of a craps layout: how a throw decides a bet on each spot, its limits, and what it returns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -231,8 +231,7 @@ class SpotRules:
 def _replace_credits(settlement: Settlement, credits_: int, commission: int) -> Settlement:
     """Return a copy of a settlement that pays ``credits_`` and states the commission in its details."""
     detail = {"commission": commission} if commission else {}
-    s = settlement
-    return Settlement(s.name, credits_, detail, s.spot, s.staked_credits, s.seat)
+    return replace(settlement, credits=credits_, detail=detail)
 
 
 #: Both dice of every throw, 36 equally likely.
@@ -259,7 +258,7 @@ class CrapsSpots:
         )
 
     @cached_property
-    def spots(self) -> Mapping[int | None, Mapping[str, Spot]]:
+    def spots_by_point(self) -> Mapping[int | None, Mapping[str, Spot]]:
         """Return the craps table's betting spots by point, then by id; point None is a come-out."""
         return {
             point: {spot_rules.id: spot_rules.build_spot(point) for spot_rules in self.rules_by_spot.values()}
@@ -273,20 +272,20 @@ def check_spots(craps_spots: CrapsSpots, file: str) -> None:
     Raises :class:`DefinitionError`.
     """
     ids = [spot_rules.id for spot_rules in _build_spot_rules(craps_spots.definition)]
-    for name in ids:
-        if ids.count(name) > 1:
-            raise DefinitionError(file, "bet", f"two spots have the id {name!r}")
-    for spots in craps_spots.spots.values():
+    for spot_id in ids:
+        if ids.count(spot_id) > 1:
+            raise DefinitionError(file, "bet", f"two spots have the id {spot_id!r}")
+    for spots in craps_spots.spots_by_point.values():
         for spot in spots.values():
             if spot.bet_min > spot.bet_max:
-                bet = craps_spots.definition.bets.index(craps_spots.rules_by_spot[spot.id].bet)
+                bet_index = craps_spots.definition.bets.index(craps_spots.rules_by_spot[spot.id].bet)
                 reason = f"no bet within the limits of {spot.id!r} is a multiple of {spot.bet_step}"
-                raise DefinitionError(file, f"bet.{bet}.most", reason)
+                raise DefinitionError(file, f"bet.{bet_index}.most", reason)
 
 
 def _build_spot_rules(definition: CrapsDefinition) -> list[SpotRules]:
     """Return the rules of every betting spot that the definition's bets need."""
-    bets = {bet.id: bet for bet in definition.bets}
+    bet_by_id = {bet.id: bet for bet in definition.bets}
     spot_rules: list[SpotRules] = []
     for bet in definition.bets:
         if bet.kind in _LINE_BET_KINDS or bet.kind == "throw":
@@ -294,11 +293,11 @@ def _build_spot_rules(definition: CrapsDefinition) -> list[SpotRules]:
         if bet.kind in _COME_BET_KINDS:
             spot_rules += [SpotRules(f"{bet.id}-{n}", bet, str(n)) for n in POINT_NUMBERS]
         elif bet.kind == "odds":
-            base_bet = bets[str(bet.line_bet_id)]
-            keys = [str(n) for n in POINT_NUMBERS] if base_bet.kind in _COME_BET_KINDS else [""]
+            line_bet = bet_by_id[str(bet.line_bet_id)]
+            number_keys = [str(n) for n in POINT_NUMBERS] if line_bet.kind in _COME_BET_KINDS else [""]
             spot_rules += [
-                SpotRules(_format_spot_id(bet, key), bet, key, base_bet.kind, _format_spot_id(base_bet, key))
-                for key in keys
+                SpotRules(_format_spot_id(bet, key), bet, key, line_bet.kind, _format_spot_id(line_bet, key))
+                for key in number_keys
             ]
         elif bet.kind in {"right", "wrong", "hard", "hop"}:
             spot_rules += [SpotRules(f"{bet.id}-{key}", bet, key) for key in bet.odds_by_result]

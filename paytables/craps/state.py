@@ -108,7 +108,7 @@ def state_from_json(state_data: object, craps_spots: CrapsSpots) -> CrapsState:
 
 def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) -> None:
     """Raise ValueError for a craps bet that cannot stay on the table between throws."""
-    spot_rules, spot = craps_spots.rules_by_spot[bet.spot], craps_spots.spots[state.point][bet.spot]
+    spot_rules, spot = craps_spots.rules_by_spot[bet.spot], craps_spots.spots_by_point[state.point][bet.spot]
     is_switched = (bet.seat, bet.spot) in state.switched_bets
     lacks_point = (
         state.point is None

@@ -15,7 +15,7 @@ from paytables.analysis import (
 )
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
-from paytables.keno.schema import KenoDefinition, TicketForm
+from paytables.keno.schema import KenoDefinition, PresetTicket
 from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name, list_every_bonus_combination
 from paytables.keno.ticket import KenoTicket, TicketSelection, exclude_unplayed_levels
 from paytables.keno.win_distribution import (
@@ -31,7 +31,7 @@ from paytables.wording import format_count
 def analyse(
     definition: KenoDefinition,
     keno_pays: KenoPays,
-    forms: Sequence[tuple[TicketForm, KenoTicket]],
+    preset_tickets: Sequence[tuple[PresetTicket, KenoTicket]],
     depth: AnalysisDepth,
 ) -> Analysis:
     """Return the exact figures of every way to bet on a Keno game.
@@ -39,7 +39,7 @@ def analyse(
     First come single selections of every number of spots, with every choice of bonuses, at the minimum stake
     and at the minimum stake that plays for a progressive; which numbers are chosen has no effect. If the
     limit of a draw can reduce prizes, the ticket of straight selections that loses most by it is added; its note bounds
-    the return of all other tickets. From depth HIGHEST, the forms of play (preset tickets) follow, at every stake with
+    the return of all other tickets. From depth HIGHEST, the preset tickets follow, at every stake with
     different figures.
     """
     bets = []
@@ -55,7 +55,7 @@ def analyse(
                 )
                 bets += [most_limited_bet] if most_limited_bet.rtp < bets[-1].rtp else []
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
-        bets += _analyse_forms(definition, keno_pays, forms)
+        bets += _analyse_preset_tickets(definition, keno_pays, preset_tickets)
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
@@ -289,23 +289,27 @@ def _find_dearest_stakes(definition: KenoDefinition, bonus_options: BonusOptions
     return stakes_by_total[max(stakes_by_total)]
 
 
-def _analyse_forms(
-    definition: KenoDefinition, keno_pays: KenoPays, forms: Sequence[tuple[TicketForm, KenoTicket]]
+def _analyse_preset_tickets(
+    definition: KenoDefinition, keno_pays: KenoPays, preset_tickets: Sequence[tuple[PresetTicket, KenoTicket]]
 ) -> list[BetAnalysis]:
-    """Return the figures of a Keno game's forms of play (preset tickets).
+    """Return the figures of a Keno game's preset tickets.
 
     Forms with the same figures are analysed once.
     """
     analyses = []
     seen_tickets: set[tuple[str, int, int]] = set()
-    for form, ticket in forms:
-        stake = ticket.selections[0].stake_by_spot_count[form.spot_count]
+    for preset_ticket, ticket in preset_tickets:
+        stake = ticket.selections[0].stake_by_spot_count[preset_ticket.spot_count]
         played_levels = [
             p.id
             for p in definition.progressive_levels
-            if p.spot_count == form.spot_count and stake >= p.stake_min_credits
+            if p.spot_count == preset_ticket.spot_count and stake >= p.stake_min_credits
         ]
-        key = (form.id, len(played_levels), exclude_unplayed_levels(keno_pays, ticket).excluded_levels_mask)
+        key = (
+            preset_ticket.id,
+            len(played_levels),
+            exclude_unplayed_levels(keno_pays, ticket).excluded_levels_mask,
+        )
         is_unlimited = (
             definition.prize_limit_credits is None
             or _find_highest_pay_bound(keno_pays, ticket) <= definition.prize_limit_credits
@@ -313,7 +317,7 @@ def _analyse_forms(
         if is_unlimited and key in seen_tickets:
             continue
         seen_tickets.add(key)
-        analyses.append(analyse_ticket(definition, keno_pays, ticket, f"{form.id} at {stake}"))
+        analyses.append(analyse_ticket(definition, keno_pays, ticket, f"{preset_ticket.id} at {stake}"))
     return analyses
 
 

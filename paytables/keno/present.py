@@ -29,7 +29,10 @@ def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
         "progressives": [
             level.model_dump(mode="json", by_alias=True) for level in definition.progressive_levels
         ],
-        "forms": [form.model_dump(mode="json", by_alias=True) for form in definition.forms],
+        "forms": [
+            preset_ticket.model_dump(mode="json", by_alias=True)
+            for preset_ticket in definition.preset_tickets
+        ],
         "limit": definition.prize_limit_credits,
         "rules_at": None if definition.terms is None else definition.terms.rules_at.model_dump(),
     }

@@ -346,9 +346,9 @@ def format_slip_form(
         f"{slip_texts['rules']}{colon}{(slip_data['rules'] if rules_at is None else rules_at)[language]}",
     ]
     boxes = [f"[ ] {number:02d}" for number in range(1, definition.field.number_count + 1)]
-    columns, marks = definition.field.column_count, definition.ticket_limits
+    columns, ticket_limits = definition.field.column_count, definition.ticket_limits
     rows = ["  ".join(boxes[i : i + columns]) for i in range(0, len(boxes), columns)]
-    stakes = "  ".join(f"[ ] {stake}" for stake in marks.stake_options)
+    stakes = "  ".join(f"[ ] {stake}" for stake in ticket_limits.stake_options)
     cards = [
         "\n".join(
             [
@@ -360,8 +360,8 @@ def format_slip_form(
         for number in range(1, selection_count + 1)
     ]
     choice_lines = (
-        [f"{LINE_LABELS[TicketLine.DRAWS][language]} (1-{marks.draws_max}){colon}____"]
-        if marks.draws_max > 1
+        [f"{LINE_LABELS[TicketLine.DRAWS][language]} (1-{ticket_limits.draws_max}){colon}____"]
+        if ticket_limits.draws_max > 1
         else []
     )
     names = (bonus.name.model_dump()[language] for bonus in definition.bonuses)

@@ -28,7 +28,7 @@ from paytables.keno.draws import (
     list_levels_won,
 )
 from paytables.keno.limit import limit_prizes
-from paytables.keno.schema import KenoDefinition, TicketForm
+from paytables.keno.schema import KenoDefinition, PresetTicket
 from paytables.keno.tables import BonusOptions, KenoPays, build_bonus_options
 from paytables.keno.ticket import KenoTicket, TicketSelection
 from paytables.tableless import TablelessRules
@@ -45,36 +45,48 @@ class KenoRules(TablelessRules):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the cost of every form of play (preset ticket) at every stake, in credits, ascending.
+        """Return the cost of every preset ticket at every stake, in credits, ascending.
 
         Other tickets may cost other amounts.
         """
         return tuple(
-            sorted({self.build_form_ticket(f, stake).cost_credits for f, stake in self._offered_tickets})
+            sorted(
+                {
+                    self.build_preset_ticket(preset_ticket, stake).cost_credits
+                    for preset_ticket, stake in self._offered_tickets
+                }
+            )
         )
 
     @cached_property
-    def _offered_tickets(self) -> list[tuple[TicketForm, int]]:
-        """Return every form of play (a ticket offered by name) with every stake that it may be bought for."""
-        marks = self.definition.ticket_limits
-        offers = [(form, stake) for form in self.definition.forms for stake in marks.stake_options]
-        if marks.cost_max_credits is None:
+    def _offered_tickets(self) -> list[tuple[PresetTicket, int]]:
+        """Return every preset ticket with every stake that it may be bought for."""
+        ticket_limits = self.definition.ticket_limits
+        offers = [
+            (preset_ticket, stake)
+            for preset_ticket in self.definition.preset_tickets
+            for stake in ticket_limits.stake_options
+        ]
+        if ticket_limits.cost_max_credits is None:
             return offers
         return [
-            (f, s)
-            for f, s in offers
-            if self.build_form_ticket(f, s).cost_per_draw_credits <= marks.cost_max_credits
+            (preset_ticket, stake)
+            for preset_ticket, stake in offers
+            if self.build_preset_ticket(preset_ticket, stake).cost_per_draw_credits
+            <= ticket_limits.cost_max_credits
         ]
 
-    def build_form_ticket(self, form: TicketForm, stake_credits: int) -> KenoTicket:
-        """Return the quick-pick ticket of a form of play, with ``stake_credits`` per way."""
+    def build_preset_ticket(self, preset_ticket: PresetTicket, stake_credits: int) -> KenoTicket:
+        """Return the quick-pick ticket that a preset ticket stands for, with ``stake_credits`` per way."""
         selection = TicketSelection(
-            group_sizes=(form.spot_count,), groups=(), stake_by_spot_count={form.spot_count: stake_credits}
+            group_sizes=(preset_ticket.spot_count,),
+            groups=(),
+            stake_by_spot_count={preset_ticket.spot_count: stake_credits},
         )
         return KenoTicket(
-            (selection,) * form.selection_count,
-            form.draw_count,
-            build_bonus_options(self.definition, form.bonus_ids),
+            (selection,) * preset_ticket.selection_count,
+            preset_ticket.draw_count,
+            build_bonus_options(self.definition, preset_ticket.bonus_ids),
         )
 
     def build_ticket(self, request: Mapping[str, Json]) -> KenoTicket:
@@ -82,16 +94,16 @@ class KenoRules(TablelessRules):
         return ticket.parse_request(self.definition, self.keno_pays, request)
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_``: the requested ticket, or the first form of play that costs that much.
+        """Return the wager of ``credits_``: the requested ticket, or the first preset ticket that costs that much.
 
         ``selections`` is a list of ``{"groups": [[numbers]...], "stakes": {spots: credits}}``; a quick pick
         gives sizes in place of the groups, as in ``{"groups": [8], "stakes": {8: 1}}``. ``draws`` and
-        ``bonuses`` (ids) are optional. ``form`` requests a form by its id.
+        ``bonuses`` (ids) are optional. ``form`` requests a preset ticket by its id.
         """
         return Wager(credits_, self._find_ticket(Wager(credits_, options)).to_json())
 
     def _find_ticket(self, wager: Wager) -> KenoTicket:
-        """Return the Keno ticket of a wager, whether it was marked by the player or is a form of play.
+        """Return the Keno ticket of a wager, whether it was marked by the player or is a preset ticket.
 
         Raises :class:`WagerError`.
         """
@@ -105,13 +117,16 @@ class KenoRules(TablelessRules):
         return keno_ticket
 
     def _find_form_ticket(self, credits_: int, options: Mapping[str, object]) -> KenoTicket:
-        """Return the ticket of the form of play that costs ``credits_``. Raises :class:`WagerError` if none does."""
+        """Return the preset ticket that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
             raise WagerError("a ticket must have selections, perhaps with draws and bonuses, or name a form")
-        for form, stake in self._offered_tickets:
-            form_ticket = self.build_form_ticket(form, stake)
-            if options.get("form", form.id) == form.id and form_ticket.cost_credits == credits_:
-                return form_ticket
+        for preset_ticket, stake in self._offered_tickets:
+            keno_ticket = self.build_preset_ticket(preset_ticket, stake)
+            if (
+                options.get("form", preset_ticket.id) == preset_ticket.id
+                and keno_ticket.cost_credits == credits_
+            ):
+                return keno_ticket
         form_text = f" of form {options['form']!r}" if options else ""
         raise WagerError(
             f"no ticket{form_text} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
@@ -257,7 +272,10 @@ class KenoRules(TablelessRules):
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""
-        offers = [(form, self.build_form_ticket(form, stake)) for form, stake in self._offered_tickets]
+        offers = [
+            (preset_ticket, self.build_preset_ticket(preset_ticket, stake))
+            for preset_ticket, stake in self._offered_tickets
+        ]
         return figures.analyse(self.definition, self.keno_pays, offers, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

@@ -147,8 +147,8 @@ class Progressive(StrictTable):
     """Whether several machines share the level."""
 
 
-class TicketForm(StrictTable):
-    """A preset Keno ticket that is offered by name, with quick-pick selections; one touch buys it."""
+class PresetTicket(StrictTable):
+    """A preset ticket (``[[form]]``) with quick-pick selections, which is offered by name; one touch buys it."""
 
     id: Identifier
     name: Text
@@ -196,7 +196,7 @@ class KenoDefinition(Definition):
     """The bonuses that the game offers."""
     progressive_levels: tuple[Progressive, ...] = Field(default=(), alias="progressive")
     """The progressive levels of the game."""
-    forms: Annotated[tuple[TicketForm, ...], Field(min_length=1)] = Field(alias="form")
+    preset_tickets: Annotated[tuple[PresetTicket, ...], Field(min_length=1)] = Field(alias="form")
     """The tickets that are offered by name."""
     prize_limit: PrizeLimit | None = Field(default=None, alias="limit")
     """The maximum pay of one ticket in one draw, or None."""

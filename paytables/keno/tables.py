@@ -108,7 +108,7 @@ def build_checked_pays(definition: KenoDefinition, file: str) -> KenoPays:
     pays = checks.check_pay_tables()
     checks.check_bonuses()
     checks.check_progressive_levels(pays)
-    checks.check_forms(pays)
+    checks.check_preset_bets(pays)
     checks.check_prize_limit(pays)
     return KenoPays(pays, definition.progressive_levels)
 
@@ -190,38 +190,40 @@ class _PayChecks:
                 )
                 raise self.build_error(f"progressive.{n}.stake", reason)
 
-    def check_forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
-        """Check the forms of play of the Keno definition. Raises :class:`DefinitionError`."""
-        marks = self.definition.ticket_limits
+    def check_preset_bets(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+        """Check the preset tickets of the Keno definition. Raises :class:`DefinitionError`."""
+        ticket_limits = self.definition.ticket_limits
         sold_ids = {b.id for b in self.definition.bonuses if b.fee_per_credit}
-        if len({form.id for form in self.definition.forms}) != len(self.definition.forms):
+        if len({preset_ticket.id for preset_ticket in self.definition.preset_tickets}) != len(
+            self.definition.preset_tickets
+        ):
             raise self.build_error("form", "two forms have the same id")
-        for n, form in enumerate(self.definition.forms):
-            if form.spot_count not in pays:
+        for n, preset_ticket in enumerate(self.definition.preset_tickets):
+            if preset_ticket.spot_count not in pays:
                 raise self.build_error(
-                    f"form.{n}.spots", f"no table for {format_count(form.spot_count, 'spot')}"
+                    f"form.{n}.spots", f"no table for {format_count(preset_ticket.spot_count, 'spot')}"
                 )
-            if form.selection_count > marks.selections_max:
+            if preset_ticket.selection_count > ticket_limits.selections_max:
                 raise self.build_error(
                     f"form.{n}.selections",
-                    f"is {form.selection_count}; a ticket has at most {marks.selections_max}",
+                    f"is {preset_ticket.selection_count}; a ticket has at most {ticket_limits.selections_max}",
                 )
-            if form.draw_count > marks.draws_max:
+            if preset_ticket.draw_count > ticket_limits.draws_max:
                 raise self.build_error(
                     f"form.{n}.draws",
-                    f"is {form.draw_count}; a ticket takes part in at most {marks.draws_max}",
+                    f"is {preset_ticket.draw_count}; a ticket takes part in at most {ticket_limits.draws_max}",
                 )
-            for bonus in set(form.bonus_ids) - sold_ids:
+            for bonus in set(preset_ticket.bonus_ids) - sold_ids:
                 raise self.build_error(f"form.{n}.bonuses", f"the game sells no bonus {bonus!r}")
             cost = (
-                form.selection_count
-                * min(marks.stake_options)
-                * build_bonus_options(self.definition, form.bonus_ids).cost_per_staked_credit
+                preset_ticket.selection_count
+                * min(ticket_limits.stake_options)
+                * build_bonus_options(self.definition, preset_ticket.bonus_ids).cost_per_staked_credit
             )
-            if marks.cost_max_credits is not None and cost > marks.cost_max_credits:
+            if ticket_limits.cost_max_credits is not None and cost > ticket_limits.cost_max_credits:
                 raise self.build_error(
                     f"form.{n}",
-                    f"costs {cost} a draw, but a ticket may cost at most {marks.cost_max_credits}",
+                    f"costs {cost} a draw, but a ticket may cost at most {ticket_limits.cost_max_credits}",
                 )
 
     def check_prize_limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:

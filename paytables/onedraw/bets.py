@@ -19,7 +19,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.definition import GameHeader
-from paytables.layout import NamedWager, Odds, TableLayout, TableLimits, TableRules, settle_bet
+from paytables.layout import Odds, PresetBet, TableLayout, TableLimits, TableRules, settle_bet
 from paytables.prison import (
     BetResult,
     ImprisonedBet,
@@ -58,7 +58,7 @@ class OneDrawBets(TableRules):
     """The rules of each betting spot."""
     table: TableLimits
     """The number of seats, and what one seat may stake and win."""
-    forms: tuple[NamedWager, ...]
+    preset_bets: tuple[PresetBet, ...]
     """The wagers that are offered by name."""
     felt: Literal["roulette", "wheel", "dice"]
     """The kind of table layout that the screen draws."""
@@ -85,7 +85,7 @@ class OneDrawBets(TableRules):
         Bets that stay for another spin cannot be changed any more, and the limit of the total stake does not count
         them.
         """
-        return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
+        return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.preset_bets)
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Check the bets of a wager that costs ``credits_``, and return the wager. Raises :class:`WagerError`.
@@ -188,7 +188,7 @@ class OneDrawBets(TableRules):
             may_stay = self._can_stay_between_spins(rules, bet_after_zero)
             return settle_partial_return(bet_after_zero), bet_after_zero if may_stay else None
         if bet.times_held_over:
-            return settle_imprisoned_stake(bet, won=result in rules.odds_by_result), None
+            return settle_imprisoned_stake(bet, is_won=result in rules.odds_by_result), None
         return settle_bet(bet, rules.odds_by_result.get(result)), None
 
     def rules_by_group(self) -> dict[str, list[SpotRules]]:

@@ -1,4 +1,4 @@
-"""The exact figures of a table with one draw: every kind of bet, every preset wager, any combination of bets.
+"""The exact figures of a table with one draw: every kind of bet, every preset bet, any combination of bets.
 
 Results are counted among equally likely cases, so a bet of one draw is an enumeration. Bets that outlast a
 draw make a Markov chain that continues only if the same result repeats: it is followed to its end.
@@ -23,7 +23,7 @@ _TAKE_PART_BACK_TEXT: Final = "take your part back at every zero"
 def analyse(table: OneDrawBets, depth: AnalysisDepth) -> Analysis:
     """Return the exact figures of every kind of bet at its minimum stake.
 
-    From depth HIGHEST, also those of every form (preset wager) on several spots.
+    From depth HIGHEST, also those of every preset bet on several spots.
     """
     bets = []
     for group, spot_rules in table.rules_by_group().items():
@@ -31,10 +31,10 @@ def analyse(table: OneDrawBets, depth: AnalysisDepth) -> Analysis:
         wager = table.build_wager(spot.bet_min, bets={spot.id: spot.bet_min})
         bets.append(analyse_bets(table, wager, group, depth))
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
-        for form in table.forms:
-            if len(form.bets) > 1:
-                wager = table.build_wager(sum(form.bets.values()), form=form.id)
-                bets.append(analyse_bets(table, wager, form.id, depth))
+        for preset_bet in table.preset_bets:
+            if len(preset_bet.bets) > 1:
+                wager = table.build_wager(sum(preset_bet.bets.values()), form=preset_bet.id)
+                bets.append(analyse_bets(table, wager, preset_bet.id, depth))
     header = table.header
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 

@@ -55,7 +55,7 @@ class StreetBets:
     river_bet: int
     """The size of the additional bet at the river, in units."""
     super_ante_pays: tuple[int, ...]
-    """The extra pay of a winning hand for each combination, lowest combination first, in units."""
+    """The extra pay of a winning hand for each category, lowest category first, in units."""
     fold_loss: int
     """The total loss of a player who folds, in units."""
     lowest_qualifying_strength: int
@@ -109,7 +109,7 @@ class HoldemSolver:
         self.hole_card_pairs = build_sets(52, 2).cards_by_set
         """All 1,326 pairs of hole cards."""
         self.pays = np.array(street_bets.super_ante_pays, dtype=np.int64)
-        """The extra pay of a winning hand for each combination, lowest combination first, in units."""
+        """The extra pay of a winning hand for each category, lowest category first, in units."""
 
     def solve_strategy(self) -> SolvedStrategy:
         """Return the best strategy. Each flop is processed twice: to find decisions, then to count results."""
@@ -165,7 +165,7 @@ class HoldemSolver:
         flop_arguments = (
             self.flop_cards[flop_index],
             tables.rank_tables,
-            tables.combination_by_strength,
+            tables.category_by_strength,
             tables.lowest_qualifying_index,
             bet_sizes,
             self.pays,
@@ -251,7 +251,7 @@ class HoldemSolver:
         flop_arguments = (
             self.flop_cards[flop_index],
             tables.rank_tables,
-            tables.combination_by_strength,
+            tables.category_by_strength,
             tables.lowest_qualifying_index,
             int(self.flops_per_class[flop_index]),
         )
@@ -300,8 +300,8 @@ class StrengthTables:
     """Tables to look up the rank state after each further card, and the strength of each final state and flush."""
     strengths: Ints
     """All different strengths in ascending order. The other tables refer to a strength by its index here."""
-    combination_by_strength: Ints
-    """The combination (pair, flush ...) of each strength in ``strengths``, as a number."""
+    category_by_strength: Ints
+    """The category (pair, flush ...) of each strength in ``strengths``, as a number."""
     lowest_qualifying_index: int
     """The index in ``strengths`` of the lowest strength with which the bank qualifies."""
 
@@ -313,7 +313,7 @@ def build_strength_tables(lowest_qualifying_strength: int) -> StrengthTables:
     """
     steps, rank_sets = build_rank_steps(7, 13)
     ranking = HandRanking(FIVE_CARD_RANKING)
-    plain_strengths = np.array([ranking.compute_rank_strength(key) for key in rank_sets])
+    plain_strengths = np.array([ranking.compute_strength_without_flushes(key) for key in rank_sets])
     flush_strength_by_mask = [
         ranking.compute_flush_strength(mask, 0) if 5 <= mask.bit_count() <= 7 else 0 for mask in range(8192)
     ]
@@ -334,7 +334,7 @@ def build_strength_tables(lowest_qualifying_strength: int) -> StrengthTables:
             flush_index_by_mask.astype(np.int32),
         ),
         strengths=strengths,
-        combination_by_strength=(strengths >> 20).astype(np.int8),
+        category_by_strength=(strengths >> 20).astype(np.int8),
         lowest_qualifying_index=int(np.searchsorted(strengths, lowest_qualifying_strength)),
     )
 
@@ -450,7 +450,7 @@ def _count_bank_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 def _add_flop_nets(
     flop: Ints,
     rank_tables: Ints,
-    combination_by_strength: Ints,
+    category_by_strength: Ints,
     lowest_qualifying_index: int,
     bet_sizes: Ints,
     super_ante_pays: Ints,
@@ -469,7 +469,7 @@ def _add_flop_nets(
     ante, turn_bet, river_bet = bet_sizes
     strength_by_pair = [0] * 1326
     sorted_pairs = [0] * 1081  # the pairs of the 47 unseen cards
-    strength_counts = [0] * len(combination_by_strength)
+    strength_counts = [0] * len(category_by_strength)
     unseen_after_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second_index in range(49):
         for first_index in range(second_index):
@@ -503,7 +503,7 @@ def _add_flop_nets(
                     base_net = (
                         unqualified_count * ante
                         + weaker_count
-                        * (ante + super_ante_pays[combination_by_strength[strength_by_pair[pair_index]]])
+                        * (ante + super_ante_pays[category_by_strength[strength_by_pair[pair_index]]])
                         - 2 * ante * better_count
                     )
                     # what each unit of a bet adds, over all hands of the bank that qualify
@@ -521,7 +521,7 @@ def _add_flop_nets(
 def _count_flop_cases(
     flop: Ints,
     rank_tables: Ints,
-    combination_by_strength: Ints,
+    category_by_strength: Ints,
     lowest_qualifying_index: int,
     equal_flop_count: int,
     fill_strengths: Callable[..., tuple[int, int]],
@@ -537,11 +537,11 @@ def _count_flop_cases(
     hole]`` says whether a player without such a bet continues. ``equal_flop_count`` is the number of flops that this
     one represents. ``distribution[bet, result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and river,
     then the bets before the turn. Results: the bank does not qualify, the player is worse, equal, then better by
-    combination.
+    category.
     """
     strength_by_pair = [0] * 1326
     sorted_pairs = [0] * 1081  # the pairs of the 47 unseen cards
-    strength_counts = [0] * len(combination_by_strength)
+    strength_counts = [0] * len(category_by_strength)
     unseen_after_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second_index in range(49):
         for first_index in range(second_index):
@@ -582,9 +582,9 @@ def _count_flop_cases(
                         distribution[bet_index, 0] += unqualified_count * equal_flop_count
                         distribution[bet_index, 1] += better_count * equal_flop_count
                         distribution[bet_index, 2] += equal_count * equal_flop_count
-                        distribution[
-                            bet_index, 3 + combination_by_strength[strength_by_pair[pair_index]]
-                        ] += weaker_count * equal_flop_count
+                        distribution[bet_index, 3 + category_by_strength[strength_by_pair[pair_index]]] += (
+                            weaker_count * equal_flop_count
+                        )
 
 
 @cache

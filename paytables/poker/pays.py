@@ -6,10 +6,10 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from paytables.cards import RANK_LETTERS
-from paytables.cards.ranking import FIVE_CARD_RANKING, RankingRules, find_category, unpack_ranks
+from paytables.cards.ranking import FIVE_CARD_RANKING, RankingRules, find_category_of_strength, unpack_ranks
 from paytables.definition import Identifier, NaturalInt, StrictTable, Text
 
-#: Names of the poker combinations in the terms of the Québec by-law, in English and French; a straight flush
+#: Names of the hand categories in the terms of the Québec by-law, in English and French; a straight flush
 #: of fewer than five cards has its own name.
 CATEGORY_NAMES: Final[dict[str, tuple[str, str]]] = {
     "five-of-a-kind": ("Five of a kind", "Cinq cartes de même valeur"),
@@ -25,7 +25,7 @@ CATEGORY_NAMES: Final[dict[str, tuple[str, str]]] = {
     "high-card": ("High card", "Carte la plus élevée"),
 }
 
-#: The name of a poker combination.
+#: The name of a hand category.
 HandCategory = Literal[
     "five-of-a-kind",
     "royal-flush",
@@ -67,9 +67,9 @@ class HandPayRow(StrictTable):
 
     id: Identifier
     category: HandCategory = Field(alias="hand")
-    """The combination that the row pays, such as ``flush``."""
+    """The category that the row pays, such as ``flush``."""
     name: Text | None = None
-    """The name of the row for the player; None: the name of the combination."""
+    """The name of the row for the player; None: the name of the category."""
     rank_range: RankRange | None = Field(default=None, alias="of")
     """The permitted ranks of the pair (of two, the higher), three or four of a kind; None: any."""
     kicker_range: RankRange | None = Field(default=None, alias="kicker")
@@ -79,7 +79,7 @@ class HandPayRow(StrictTable):
 
     @property
     def title(self) -> dict[str, str]:
-        """Return the text for the player, by language: the row's own name, or that of the combination."""
+        """Return the text for the player, by language: the row's own name, or that of the category."""
         if self.name is not None:
             return self.name.model_dump()
         english, french = CATEGORY_NAMES[self.category]
@@ -92,7 +92,7 @@ class HandPayRow(StrictTable):
 
         ``ranking_rules`` is the ranking order in which the strength was computed.
         """
-        if find_category(strength, ranking_rules) != self.category or self.wild_count not in {
+        if find_category_of_strength(strength, ranking_rules) != self.category or self.wild_count not in {
             None,
             wild_count,
         }:

@@ -34,7 +34,7 @@ from paytables.layout import (
     TableDefinition,
     TableLayout,
     build_distribution,
-    check_forms,
+    check_preset_bets,
     find_stated_stakes,
 )
 from paytables.player_bank import (
@@ -228,7 +228,7 @@ class TwoHandsRules(PlayerBankRules):
         )
         table = self.definition.table
         spots = (stake, *self.list_bank_spots(table.seat_count), *self.list_side_bet_spots())
-        return TableLayout(spots, table, self.definition.forms)
+        return TableLayout(spots, table, self.definition.preset_bets)
 
     @property
     def player_bank(self) -> PlayerBank | None:
@@ -250,7 +250,7 @@ class TwoHandsRules(PlayerBankRules):
                 f"for {seats_max} players and the bank"
             )
             raise DefinitionError(file, "table.seats", reason)
-        check_forms(self.table_layout, file)
+        check_preset_bets(self.table_layout, file)
 
     # ------------------------------------------------------------ the round
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:

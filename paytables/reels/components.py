@@ -236,9 +236,8 @@ def _build_line_automaton(
             rank_won, end = build_ranked_end(index, combine_multipliers(grown_factors))
             if rank_won > rank:
                 rank, best_end = rank_won, end
-        if (
-            largest_multiplier == 1
-        ):  # without multipliers a pattern that cannot beat the prize already won is dropped
+        # Without multipliers a pattern that cannot beat the prize already won is dropped.
+        if largest_multiplier == 1:
             live_after = [
                 live_pattern for live_pattern in live_after if build_ranked_end(live_pattern[0], 1)[0] > rank
             ]

@@ -184,9 +184,8 @@ class TotalWinDistributions:
     def _repeat_win(self, distribution: WinProbabilities, repeat_count: int) -> WinProbabilities:
         """Return the distribution of the sum of ``repeat_count`` independent wins of one distribution."""
         result = [PROBABILITY_ONE]
-        power = (
-            distribution  # of 1, 2, 4, 8... wins; those in the binary form of ``repeat_count`` are combined
-        )
+        # The distributions of 1, 2, 4, 8... wins; those in the binary form of ``repeat_count`` are combined.
+        power = distribution
         while repeat_count:
             if repeat_count & 1:
                 result = self._convolve(result, power)

@@ -2,7 +2,7 @@
 
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
-from paytables.layout import check_credit_multiples, check_forms
+from paytables.layout import check_credit_multiples, check_preset_bets
 from paytables.onedraw.bets import SpotRules
 from paytables.roulette.bet_areas import list_bet_areas
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
@@ -36,18 +36,22 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
         segments=cylinder.pockets,
         spot_rules=tuple(spot_rules),
         table=definition.table,
-        forms=tuple(form for form in definition.forms if not unavailable_spots & set(form.bets)),
+        preset_bets=tuple(
+            preset_bet
+            for preset_bet in definition.preset_bets
+            if not unavailable_spots & set(preset_bet.bets)
+        ),
         zero_results=frozenset(cylinder.zero_pockets),
         felt=cylinder.felt,
         revolutions_min=cylinder.revolutions_min,
         is_decided_by_wheel=cylinder.decided_by == "wheel",
         screen_data={"colours": cylinder.map_pocket_colours()},
     )
-    if not table.forms:
+    if not table.preset_bets:
         raise DefinitionError(
             file, "form", "no form consists of bets that this table accepts with these options"
         )
-    check_forms(table.table_layout, file)
+    check_preset_bets(table.table_layout, file)
     return table
 
 

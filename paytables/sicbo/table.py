@@ -12,7 +12,7 @@ from typing import Final
 
 from paytables.contract import DIE_FACES, Cue, DrawSource, Spot, throw_dice
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, check_credit_multiples, check_forms
+from paytables.layout import Odds, check_credit_multiples, check_preset_bets
 from paytables.onedraw.bets import SpotRules
 from paytables.onedraw.table import DrawnResult, OneDrawTable
 from paytables.sicbo.schema import BET_NAMES, DiceBet, SicBoDefinition
@@ -75,10 +75,10 @@ def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
         header=definition.game,
         spot_rules=tuple(spot_rules),
         table=definition.table,
-        forms=definition.forms,
+        preset_bets=definition.preset_bets,
         felt="dice",
     )
-    check_forms(table.table_layout, file)
+    check_preset_bets(table.table_layout, file)
     return table
 
 

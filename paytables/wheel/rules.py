@@ -19,33 +19,33 @@ from paytables.contract import (
 from paytables.errors import DefinitionError, WagerError
 from paytables.tableless import TablelessRules
 from paytables.wheel import figures
-from paytables.wheel.schema import NamedWheelBet, WheelDefinition
+from paytables.wheel.schema import PresetWheelBet, WheelDefinition
 from paytables.wording import format_count
 
 
 @dataclass(frozen=True)
 class WheelRules(TablelessRules):
-    """The rules of a wheel game for one player, whose bets are on no shared table."""
+    """The rules of a wheel game for one player, who shares the betting areas with nobody."""
 
     definition: WheelDefinition
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the cost of every form (preset bet) at every stake, in credits, ascending.
+        """Return the cost of every preset bet at every stake, in credits, ascending.
 
         Other bets may cost other amounts.
         """
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offered_bets()}))
 
-    def _list_offered_bets(self) -> list[tuple[NamedWheelBet, dict[str, int]]]:
-        """Return every preset bet (form) with every stake that it may be placed for."""
+    def _list_offered_bets(self) -> list[tuple[PresetWheelBet, dict[str, int]]]:
+        """Return every preset bet with every stake that it may be placed for."""
         bet_layout = self.definition.layout
         return [
-            (form, dict.fromkeys(form.area_ids, stake))
-            for form in self.definition.forms
+            (preset_bet, dict.fromkeys(preset_bet.area_ids, stake))
+            for preset_bet in self.definition.preset_bets
             for stake in bet_layout.stake_options
             if bet_layout.cost_max_credits is None
-            or stake * len(form.area_ids) <= bet_layout.cost_max_credits
+            or stake * len(preset_bet.area_ids) <= bet_layout.cost_max_credits
         ]
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
@@ -70,23 +70,23 @@ class WheelRules(TablelessRules):
     @cached_property
     def _layout(self) -> layout.TableLayout:
         """Return the wheel's betting areas as the spots of a layout, with every preset bet at every stake."""
-        stakes, cost_max = self.definition.layout.stake_options, self.definition.layout.cost_max_credits
+        bet_layout = self.definition.layout
         spots = tuple(
             Spot(
                 id=area.id,
                 group=area.id,
                 names=area.name.model_dump(),
                 odds="",
-                bet_min=min(stakes),
-                bet_max=max(stakes),
+                bet_min=min(bet_layout.stake_options),
+                bet_max=max(bet_layout.stake_options),
                 covered_results=tuple(area.pay_by_symbol),
             )
             for area in self.definition.areas
         )
-        forms = tuple(
-            layout.NamedWager(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offered_bets()
+        preset_bets = tuple(
+            layout.PresetBet(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offered_bets()
         )
-        return layout.TableLayout(spots, layout.TableLimits(most=cost_max), forms)
+        return layout.TableLayout(spots, layout.TableLimits(most=bet_layout.cost_max_credits), preset_bets)
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""
@@ -164,7 +164,9 @@ class WheelRules(TablelessRules):
             },
             "areas": [area.model_dump(mode="json", by_alias=True) for area in definition.areas],
             "layout": definition.layout.model_dump(mode="json", by_alias=True),
-            "forms": [form.model_dump(mode="json", by_alias=True) for form in definition.forms],
+            "forms": [
+                preset_bet.model_dump(mode="json", by_alias=True) for preset_bet in definition.preset_bets
+            ],
         }
 
     def explain_pays(self) -> tuple[str, ...]:
@@ -193,8 +195,11 @@ class WheelRules(TablelessRules):
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the wheel game; see :func:`paytables.wheel.figures.analyse`."""
         stake_min = min(self.definition.layout.stake_options)
-        forms = [(form, dict.fromkeys(form.area_ids, stake_min)) for form in self.definition.forms]
-        return figures.analyse(self.definition, forms, depth)
+        preset_bets = [
+            (preset_bet, dict.fromkeys(preset_bet.area_ids, stake_min))
+            for preset_bet in self.definition.preset_bets
+        ]
+        return figures.analyse(self.definition, preset_bets, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any combination of stakes on areas."""
@@ -211,7 +216,7 @@ def check_definition(definition: WheelDefinition, file: str) -> None:
         _check_ids(definition)
         _check_segments(definition)
         _check_areas(definition)
-        _check_forms(definition)
+        _check_preset_bets(definition)
     except _WheelDefinitionError as fault:
         raise DefinitionError(file, fault.key, fault.reason) from None
 
@@ -228,7 +233,7 @@ def _check_ids(definition: WheelDefinition) -> None:
     for key, items in (
         ("symbol", definition.symbols),
         ("area", definition.areas),
-        ("form", definition.forms),
+        ("form", definition.preset_bets),
     ):
         if len({item.id for item in items}) != len(items):
             raise _WheelDefinitionError(key, "two have the same id")
@@ -237,13 +242,17 @@ def _check_ids(definition: WheelDefinition) -> None:
 def _check_segments(definition: WheelDefinition) -> None:
     """Refuse a wheel definition whose segments do not fit its symbols.
 
-    These are unknown symbols, symbols on no segment, a factor above the maximum, and wheels with a single symbol or
-    whose game never ends.
+    It refuses:
+
+    * a segment with an unknown symbol, and a symbol on no segment
+    * a symbol whose respin factor is above the maximum
+    * a wheel with a single symbol
+    * a wheel that is always spun again, so that the game never ends
     """
     wheel, symbols = definition.wheel, {s.id: s for s in definition.symbols}
-    for n, segment_index in enumerate(wheel.segments):
-        if segment_index not in symbols:
-            raise _WheelDefinitionError(f"wheel.parts.{n}", f"unknown symbol {segment_index!r}")
+    for index, symbol_id in enumerate(wheel.segments):
+        if symbol_id not in symbols:
+            raise _WheelDefinitionError(f"wheel.parts.{index}", f"unknown symbol {symbol_id!r}")
     for symbol in definition.symbols:
         if symbol.id not in wheel.segments:
             raise _WheelDefinitionError(f"symbol.{symbol.id}", "is on no part of the wheel")
@@ -256,7 +265,7 @@ def _check_segments(definition: WheelDefinition) -> None:
         raise _WheelDefinitionError(
             "wheel.parts", "all parts show the same symbol, so that every spin has the same result"
         )
-    if all(symbols[segment_index].respin_factor for segment_index in wheel.segments):
+    if all(symbols[symbol_id].respin_factor for symbol_id in wheel.segments):
         raise _WheelDefinitionError(
             "wheel.parts", "at least one part must not be spun again, or the game never ends"
         )
@@ -266,35 +275,38 @@ def _check_areas(definition: WheelDefinition) -> None:
     """Refuse an area that pays on an unknown symbol, or on one after which the wheel is spun again."""
     symbols = {s.id: s for s in definition.symbols}
     for area in definition.areas:
-        for name in area.pay_by_symbol:
-            if name not in symbols:
-                raise _WheelDefinitionError(f"area.{area.id}.pays.{name}", f"unknown symbol {name!r}")
-            if symbols[name].respin_factor:
+        for symbol_id in area.pay_by_symbol:
+            if symbol_id not in symbols:
                 raise _WheelDefinitionError(
-                    f"area.{area.id}.pays.{name}",
+                    f"area.{area.id}.pays.{symbol_id}", f"unknown symbol {symbol_id!r}"
+                )
+            if symbols[symbol_id].respin_factor:
+                raise _WheelDefinitionError(
+                    f"area.{area.id}.pays.{symbol_id}",
                     "pays nothing, because the wheel is spun again on this symbol",
                 )
 
 
-def _check_forms(definition: WheelDefinition) -> None:
-    """Refuse a preset bet (form) on an unknown area, on one area twice, or beyond the limits of the layout."""
-    layout, areas = definition.layout, {area.id for area in definition.areas}
-    for n, form in enumerate(definition.forms):
-        unknown_areas = set(form.area_ids) - areas
+def _check_preset_bets(definition: WheelDefinition) -> None:
+    """Refuse a preset bet on an unknown area, on one area twice, or beyond the limits of the layout."""
+    bet_layout, areas = definition.layout, {area.id for area in definition.areas}
+    for n, preset_bet in enumerate(definition.preset_bets):
+        unknown_areas = set(preset_bet.area_ids) - areas
         if unknown_areas:
             raise _WheelDefinitionError(f"form.{n}.areas", f"there is no area {min(unknown_areas)!r}")
-        if len(set(form.area_ids)) != len(form.area_ids):
+        if len(set(preset_bet.area_ids)) != len(preset_bet.area_ids):
             raise _WheelDefinitionError(f"form.{n}.areas", "an area is listed twice")
-        if layout.areas_max is not None and len(form.area_ids) > layout.areas_max:
+        if bet_layout.areas_max is not None and len(preset_bet.area_ids) > bet_layout.areas_max:
             raise _WheelDefinitionError(
                 f"form.{n}.areas",
-                f"has {format_count(len(form.area_ids), 'area')}; at most {layout.areas_max} may be staked on",
+                f"has {format_count(len(preset_bet.area_ids), 'area')}; at most {bet_layout.areas_max} "
+                "may be staked on",
             )
         if (
-            layout.cost_max_credits is not None
-            and min(layout.stake_options) * len(form.area_ids) > layout.cost_max_credits
+            bet_layout.cost_max_credits is not None
+            and min(bet_layout.stake_options) * len(preset_bet.area_ids) > bet_layout.cost_max_credits
         ):
             raise _WheelDefinitionError(
                 f"form.{n}",
-                f"costs more than layout.cost, {layout.cost_max_credits}, the most that a spin may cost",
+                f"costs more than layout.cost, {bet_layout.cost_max_credits}, the most that a spin may cost",
             )

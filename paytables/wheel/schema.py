@@ -55,7 +55,7 @@ class Wheel(StrictTable):
 
     @field_validator("segments")
     @classmethod
-    def _check_part_count(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_segment_count(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse a wheel with too few or too many segments."""
         if not SEGMENTS_MIN <= len(value) <= SEGMENTS_MAX:
             raise ValueError(f"a wheel has {SEGMENTS_MIN} to {SEGMENTS_MAX} parts, not {len(value)}")
@@ -122,8 +122,8 @@ class BettingLayout(StrictTable):
         return self
 
 
-class NamedWheelBet(StrictTable):
-    """A bet that the wheel game offers by name: the same stake on each of several areas."""
+class PresetWheelBet(StrictTable):
+    """A preset bet (``[[form]]``), which the wheel game offers by name: the same stake on each of several areas."""
 
     id: Identifier
     name: Text
@@ -144,7 +144,7 @@ class WheelDefinition(Definition):
     """The stakes permitted on an area."""
     table: TableLimits | None = Field(default=None, description="the limits of a table for several players")
     """The limits of a table for several players; None: a standalone wheel."""
-    forms: Annotated[tuple[NamedWheelBet, ...], Field(min_length=1)] = Field(alias="form")
+    preset_bets: Annotated[tuple[PresetWheelBet, ...], Field(min_length=1)] = Field(alias="form")
     """The bets that are offered by name."""
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from paytables import layout
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, TableLimits, check_forms
+from paytables.layout import Odds, TableLimits, check_preset_bets
 from paytables.onedraw.bets import SpotRules
 from paytables.roulette.wheel_table import WheelTable
 from paytables.wheel.schema import BettingArea, WheelDefinition
@@ -24,15 +24,17 @@ def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str
     if "stake_options" in definition.layout.model_fields_set:
         raise DefinitionError(file, "layout.stakes", "is not valid at a table: give layout.limits instead")
     wheel, bet_min = definition.wheel, definition.layout.limits.bet_min
-    forms = tuple(
-        layout.NamedWager(id=form.id, name=form.name, bets=dict.fromkeys(form.area_ids, bet_min))
-        for form in definition.forms
+    preset_bets = tuple(
+        layout.PresetBet(
+            id=preset_bet.id, name=preset_bet.name, bets=dict.fromkeys(preset_bet.area_ids, bet_min)
+        )
+        for preset_bet in definition.preset_bets
     )
     rules = WheelTable(
         header=definition.game,
         spot_rules=tuple(_build_spot_rules(area, definition) for area in definition.areas),
         table=table,
-        forms=forms,
+        preset_bets=preset_bets,
         felt="wheel",
         segments=wheel.segments,
         revolutions_min=wheel.revolutions_min,
@@ -41,7 +43,7 @@ def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str
             "names": {s.id: s.name.model_dump() for s in definition.symbols},
         },
     )
-    check_forms(rules.table_layout, file)
+    check_preset_bets(rules.table_layout, file)
     return rules
 
 

@@ -335,7 +335,7 @@ class TestUnaccountedBill:
     def swallow(rig: BillRig) -> None:
         """Cut the acceptor's power and remove the bill; after the restart it reports no bill."""
         rig.perform_action("power_off")
-        rig.twin._paper = None
+        rig.twin._item = None
 
     @pytest.mark.parametrize("killed", [False, True])
     def test_a_bill_lost_during_a_power_cut_is_disputed_with_its_amount(self, protocol, killed):

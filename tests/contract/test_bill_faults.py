@@ -8,7 +8,7 @@ import pytest
 from bill_rig import DRIVERS, BillRig
 from delays import delay_next_reply
 
-from egm.devices.bill_twin import SimulatedPaper
+from egm.devices.bill_twin import SimulatedItem
 from egm.devices.ebds.codec import AuxiliaryCommand, EbdsPoll
 from egm.devices.interface import (
     Banknote,
@@ -340,7 +340,7 @@ def test_the_count_of_another_validator_does_not_credit_an_ordered_bill(others):
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
         rig.perform_action("power_off")
         await rig.advance_until(lambda: rig.list_events(LineLost), 5)
-        rig.twin._paper, rig.twin._accept_counter = None, 500 + others
+        rig.twin._item, rig.twin._accept_counter = None, 500 + others
         rig.twin.inserted_cents = 0
         rig.perform_action("power_on")
         await rig.advance_until(lambda: rig.list_events(PaperDisputed), 30)
@@ -478,10 +478,10 @@ def test_a_bill_exchanged_while_the_order_is_recorded_is_not_credited_as_the_fir
         def exchange_while_recording(content, mark):
             recorded(content, mark)
             if not swapped:
-                swapped.append(rig.twin._paper)
+                swapped.append(rig.twin._item)
                 rig.twin.returned_cents += 5_00
                 rig.twin.inserted_cents += 20_00
-                rig.twin._paper = SimulatedPaper(20_00)
+                rig.twin._item = SimulatedItem(20_00)
 
         rig.ledger.reserve_credit_before_stacking = exchange_while_recording
         await rig.insert(5_00)

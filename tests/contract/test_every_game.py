@@ -414,7 +414,7 @@ class Round:
         before = machine.journal.meters().values
         rules = rules_of(game)
         if rules.list_spots():
-            forms = rng.sample(rules.table_layout.forms, len(rules.table_layout.forms))
+            forms = rng.sample(rules.table_layout.preset_bets, len(rules.table_layout.preset_bets))
             assert any(lay(machine, form.bets) for form in forms)
         self.view = build_context(machine, theme, "en").view
         self.applied_count = len(machine.hands.messages)

@@ -71,7 +71,7 @@ class Deal:
 
 def build_wagers(game, random, seats=SEATS):
     """Return a wager for each of several seats, each with a form of the game."""
-    forms = game.rules.definition.forms
+    forms = game.rules.definition.preset_bets
     wagers = []
     for _ in range(seats):
         bets = dict(random.choice(forms).bets)

@@ -18,7 +18,7 @@ from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.testing.sas import SAS_CABINET_TABLES
 from egm.verify.digest import SignatureAlgorithm, compute_signatures
 from egm.verify.own_files import list_own_definition_files
-from egm.verify.software_files import SoftwareScope, find_components, list_software_files
+from egm.verify.software_files import SoftwareScope, list_components, list_software_files
 from meters import Journal
 from paytables.definition import LIBRARY_FOLDER
 
@@ -68,7 +68,7 @@ def test_the_rom_signature_is_reported_later_and_depends_on_the_seed(
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")
         scope = SoftwareScope(cabinet_definitions=list_own_definition_files(rig.file))
-        components = sorted(find_components(scope))
+        components = sorted(list_components(scope))
         assert "own" in components
         for seed in ("3412", "0000"):
             signed = compute_signatures(

@@ -6,7 +6,7 @@ import pytest
 from bill_rig import DRIVERS, NOTES
 
 from egm.app.ports import create_driver_without_machine
-from egm.devices.bill_twin import SimulatedPaper
+from egm.devices.bill_twin import SimulatedItem
 from egm.devices.cctalk.codec import Header
 from egm.devices.ebds import codec as ebds
 from egm.devices.id003 import codec as id003
@@ -120,8 +120,8 @@ def test_a_bar_code_that_is_not_a_number_is_returned_at_once(protocol, text):
         rig.react = lambda event: isinstance(event, PaperInEscrow) and driver.stack(event.escrow_number)
         rig.start(driver)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
-        paper = SimulatedPaper(0, text or "\0")
-        rig.twin._insert_paper(paper, "coupon")
+        paper = SimulatedItem(0, text or "\0")
+        rig.twin._insert_item(paper, "coupon")
         await rig.advance_until(lambda: rig.list_events(PaperReturned), 5)
         assert not rig.list_events(PaperInEscrow, PaperStacked)
         assert driver.exchange_counts.invalid_messages == 0

@@ -9,8 +9,8 @@ from paytables.definition import Text
 from paytables.errors import DefinitionError
 from paytables.layout import (
     BetLimits,
-    NamedWager,
     Odds,
+    PresetBet,
     TableLayout,
     TableLimits,
     WeightedResult,
@@ -18,7 +18,7 @@ from paytables.layout import (
     bets_from_json,
     bets_to_json,
     check_credit_multiples,
-    check_forms,
+    check_preset_bets,
     settle_bet,
     settle_push,
 )
@@ -39,8 +39,8 @@ def spot(name: str, **properties: object) -> Spot:
     return Spot(id=name, **fields)  # type: ignore[arg-type]
 
 
-def form(name: str, **bets: int) -> NamedWager:
-    return NamedWager(id=name, name=Text(**NAMES), bets=bets)
+def form(name: str, **bets: int) -> PresetBet:
+    return PresetBet(id=name, name=Text(**NAMES), bets=bets)
 
 
 SPOTS = (spot("line"), spot("odds", required_spot="line"), spot("shut", accepts_bets=False))
@@ -155,7 +155,7 @@ def test_preset_bets_are_checked_against_the_games_layout() -> None:
         ((form("a", odds=2),), "form.0: bets.odds: needs"),
     ):
         with pytest.raises(DefinitionError, match=reason):
-            check_forms(TableLayout(SPOTS, TableLimits(), forms), "f.toml")
+            check_preset_bets(TableLayout(SPOTS, TableLimits(), forms), "f.toml")
 
 
 def test_a_table_refuses_a_wager_that_could_win_more_than_it_pays() -> None:

@@ -58,7 +58,7 @@ BREAKS: dict[str, tuple[Patch, str]] = {
         lambda p: p.setattr("rng.hmac_drbg.HmacDrbg._update", lambda *_: None),
         "hmac-drbg-sha-256",
     ),
-    "hash": (lambda p: p.setattr("rng.hash_drbg.HashDrbgSha512.DIGEST", "sha384"), "hash-drbg-sha-512"),
+    "hash": (lambda p: p.setattr("rng.hash_drbg.HashDrbgSha512.HASH_NAME", "sha384"), "hash-drbg-sha-512"),
     "request limit": (
         lambda p: p.setattr("rng.mechanism.REQUEST_BYTES_MAX", 1 << 20),
         "a request over the limit",

@@ -29,7 +29,7 @@ from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, Rec
 from egm.play.records.wheel import WheelSpin
 from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame, can_win_without_draw, replay_game
 from egm.play.void_rule import OpenGameState, reason_void_is_refused
-from egm.progressive.pools import has_prescribed_amounts
+from egm.progressive.pools import meets_prescribed_amounts
 from egm.record_codec import RecordError, from_json
 from egm.seats.entries import BETTING_CLOSED, WHEEL_NUMBER_RECEIVED
 from meters import StoredEntry
@@ -281,9 +281,8 @@ class GameAudit:
         Return the entry's record, or None if the record is not valid. A carried-over game that has ended is not stored.
         """
         game = self._read_record(entry, GameRecord)
-        if (
-            game is not None and game.end_entry_kind
-        ):  # carried over because a controller may still report on it
+        # Carried over because a controller may still report on it.
+        if game is not None and game.end_entry_kind:
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open_plays:
@@ -428,7 +427,9 @@ class GameAudit:
                 self._report_finding(
                     entry, f"the game does not accept the wager {start_record.wager.to_json()}"
                 )
-            if not has_prescribed_amounts(game_at_table, start_record.wager, start_record.denomination_cents):
+            if not meets_prescribed_amounts(
+                game_at_table, start_record.wager, start_record.denomination_cents
+            ):
                 self._report_finding(
                     entry,
                     "record.wager: a side bet does not have its fixed amount at "

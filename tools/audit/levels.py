@@ -26,7 +26,7 @@ from egm.play.records.game_record import (
     MysteryPrizeWon,
 )
 from egm.progressive import posting
-from egm.progressive.bet import compute_contributing_credits
+from egm.progressive.bet import compute_qualifying_credits
 from egm.progressive.entries import (
     AWARD_LOCKED,
     BROADCAST_LEVEL_HIT,
@@ -328,7 +328,7 @@ class LevelAudit:
             self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
         for participation in participations:
             pool = play.pool_id_by_level[participation.level]
-            wager_cents = compute_contributing_credits(participation, started_game.wager) * denomination_cents
+            wager_cents = compute_qualifying_credits(participation, started_game.wager) * denomination_cents
             due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
             found_cents = sum(contribution.wager_cents for contribution in contributions.get(pool, ()))
             if found_cents != due_cents:
@@ -366,7 +366,7 @@ class LevelAudit:
         """
         stake_credits = (
             started_game.bet_credits
-            if participation.contributing_credits is None
+            if participation.qualifying_credits is None
             else participation.stake_credits
         )
         stake_cents = stake_credits * started_game.denomination_cents

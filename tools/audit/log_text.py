@@ -34,8 +34,10 @@ def format_log_lines(rows: Iterable[Mapping[str, Any]], width_max: int) -> Itera
         if event_text := " · ".join(_describe_event(row)):
             yield from _wrap_text(f"{_INDENT}{event_text}", width_max)
         fields = {key: value for key, value in row.items() if key not in _FIELDS_NOT_IN_DETAILS and value}
-        story = fields.pop("story", {})
-        details_by_name = {**fields, **story} if isinstance(story, Mapping) else {**fields, "story": story}
+        story_data = fields.pop("story", {})
+        details_by_name = (
+            {**fields, **story_data} if isinstance(story_data, Mapping) else {**fields, "story": story_data}
+        )
         shown_details = {key: value for key, value in details_by_name.items() if value not in (None, "")}
         if shown_details:
             text = "; ".join(

@@ -30,7 +30,7 @@ from egm.play.entries import GAME_CHOICE, GAME_END, GAME_PUSH, GAME_START
 from egm.play.keys import TableKey
 from egm.play.records.tables import TableStateKeys, find_table_keys
 from egm.play.stepped_game import SteppedGame
-from egm.progressive.pools import has_prescribed_amounts
+from egm.progressive.pools import meets_prescribed_amounts
 from meters.entry import encode_canonical_json, is_time, parse_json
 from meters.identifiers import JOURNAL_TAG_DIGIT_COUNT, JOURNAL_TAG_PATTERN
 from meters.ledger import DimensionsKey, MeterCellKey, build_dimensions_key
@@ -446,7 +446,7 @@ class PlainGameFinder:
             if encode_canonical_json(state) != table_json or table.game.rules.list_standing_bets():
                 return None
         wager = table.game.build_wager(terms.wager.credits, **terms.wager.options)
-        is_accepted = wager == terms.wager and has_prescribed_amounts(
+        is_accepted = wager == terms.wager and meets_prescribed_amounts(
             table.game, wager, terms.denomination_cents
         )
         return table if is_accepted else None
@@ -530,7 +530,7 @@ class PlainGameFinder:
             and wager.credits * denomination_cents <= AMOUNT_CENTS_MAX
             and encode_canonical_json(game.build_wager(wager.credits, **wager.options).to_json())
             == wager_json
-            and has_prescribed_amounts(game, wager, denomination_cents)
+            and meets_prescribed_amounts(game, wager, denomination_cents)
             and not game.list_levels(wager)
             and find_table_keys(game.rules, 1) == _NO_STORED_TABLE_KEYS
         )

@@ -126,9 +126,8 @@ def _iter_customise_lines(
     yield 'chroot "$1" apt-get install -y -q --no-install-recommends /tmp/open-egm.deb'
     yield _REMOVE_OTHER_PYTHONS_SCRIPT
     for tree in trees:
-        packed = (
-            "tar --mode=u=rwX,go=rX --owner=0 --group=0 -c ."  # independent of the file modes in the checkout
-        )
+        # Independent of the file modes in the checkout.
+        packed = "tar --mode=u=rwX,go=rX --owner=0 --group=0 -c ."
         yield f'(cd {tree} && {packed}) | tar -xm --no-overwrite-dir -C "$1"'
     for name in IMAGE_CONTENT["masked"]:
         yield f'ln -sf /dev/null "$1/etc/systemd/system/{name}"'

@@ -97,7 +97,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
         foot = texts.translate("manual.page", number=number, of=len(sheet.pages))
         page.append(_PageElement(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
         page.append(_PageElement(_WIDE - _LEFT, _HIGH - 28, foot, colour=_DIM, align="right"))
-    return _write_pages(sheet.pages, f"{title} - open-egm {version}")
+    return _encode_pages(sheet.pages, f"{title} - open-egm {version}")
 
 
 # ---------------------------------------------------------------------- setting
@@ -272,7 +272,7 @@ def _draw_cell_lines(
 
 
 # ---------------------------------------------------------------------- writing
-def _write_pages(pages: Sequence[Sequence[_PageElement]], title: str) -> bytes:
+def _encode_pages(pages: Sequence[Sequence[_PageElement]], title: str) -> bytes:
     """Return the pages as a PDF file."""
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns about the fonts' own dates
     stream = BytesIO()

@@ -11,15 +11,15 @@ from egm.kernel.states import STATE_SET_NAMES
 from egm.seats.table import TableEvent
 from tools.lab.markdown import format_table
 
-#: The arrows of the picture: the state before, the event, the state after it by a rule, and a short label.
+#: The arrows of the diagram: the state before, the event, the state after it by a rule, and a short label.
 _DIAGRAM_ARROWS: Final = (
     (State.SELF_TEST, EventType.SELF_TEST_PASSED, State.IDLE, "passed"),
     (State.IDLE, EventType.PLAY, State.PLAYING, "play"),
     (State.IDLE, EventType.PLAY, State.BETTING, "play, where several seats play one round"),
     (State.BETTING, TableEvent.NO_MORE_BETS, State.PLAYING, "no more bets"),
     (State.PLAYING, EventType.OUTCOME_SHOWN, State.IDLE, "shown and paid"),
-    (State.PLAYING, EventType.OUTCOME_SHOWN, State.AWAITING_AWARD, "a linked award is not locked"),
-    (State.AWAITING_AWARD, EventType.OUTCOME_SHOWN, State.IDLE, "locked and paid"),
+    (State.PLAYING, EventType.OUTCOME_SHOWN, State.AWAITING_AWARD, "a linked award is not fixed yet"),
+    (State.AWAITING_AWARD, EventType.OUTCOME_SHOWN, State.IDLE, "fixed and paid"),
     (State.PLAYING, EventType.OUTCOME_SHOWN, State.HANDPAY, "a jackpot"),
     (State.IDLE, EventType.CASH_OUT, State.PAYING, "cash out"),
     (State.PAYING, EventType.TICKET_PRINTED, State.IDLE, "ticket or coins are out"),
@@ -48,25 +48,33 @@ def format_player_diagram() -> str:
     Raises NoSuchRuleError for an arrow without a rule.
     """
     lines = ["stateDiagram-v2", "    direction LR"]
-    for source, event, target, words in _DIAGRAM_ARROWS:
-        _check_rule_leads(source, event, target)
-        lines.append(f"    {source.value} --> {target.value}: {words}")
+    for source, event, target, label in _DIAGRAM_ARROWS:
+        _check_rule_can_lead(source, event, target)
+        lines.append(f"    {source.value} --> {target.value}: {label}")
     return "\n".join(lines)
 
 
 def format_interruption_table() -> str:
     """Return a table of the interruptions and how they end. Raises NoSuchRuleError for a row without a rule."""
     for state, start_event, end_event in _INTERRUPTIONS:
-        _check_rule_leads(State.IDLE, start_event, state)
-        _check_rule_leads(state, end_event, State.IDLE)
-    rows = [[f"`{state}`", f"`{comes}`", f"`{ends}`"] for state, comes, ends in _INTERRUPTIONS]
+        _check_rule_can_lead(State.IDLE, start_event, state)
+        _check_rule_can_lead(state, end_event, State.IDLE)
+    rows = [
+        [f"`{state}`", f"`{start_event}`", f"`{end_event}`"]
+        for state, start_event, end_event in _INTERRUPTIONS
+    ]
     return format_table(["State", "Comes by", "Ends by"], rows)
 
 
-def _check_rule_leads(source: State, event: EventName, target: State) -> None:
-    """Raise NoSuchRuleError unless a rule of the state table leads from ``source`` to ``target`` on ``event``."""
-    ways = (NextState.DERIVED, NextState.DERIVED_ONCE_TESTED, target)
-    if not any(rule.next_state in ways for rule in FEATURES.state_table.list_rules(source, event)):
+def _check_rule_can_lead(source: State, event: EventName, target: State) -> None:
+    """Raise NoSuchRuleError unless a rule of the state table may lead from ``source`` to ``target`` on ``event``.
+
+    A rule whose next state is derived may lead to any state.
+    """
+    possible_next_states = (NextState.DERIVED, NextState.DERIVED_ONCE_TESTED, target)
+    if not any(
+        rule.next_state in possible_next_states for rule in FEATURES.state_table.list_rules(source, event)
+    ):
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
 
 
@@ -79,7 +87,7 @@ def format_rule_table(features: Features = FEATURES) -> str:
             _format_names([guard.__name__ for guard in rule.guards]),
             _format_names([effect.__name__ for effect in rule.effects]),
             "" if rule.next_state is NextState.SAME else _format_next(rule.next_state),
-            "told" if rule.refusal is RefusalHandling.REPORT else "recorded",
+            "refusal shown" if rule.refusal is RefusalHandling.REPORT else "refusal recorded",
         ]
         for rule in features.state_table
     ]

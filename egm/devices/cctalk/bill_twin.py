@@ -1,9 +1,9 @@
 """A simulated ccTalk bill validator: it reports a stacked bill once and does not wait for an acknowledgement."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedItem
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, BillRoute, CctalkFrame, Header
 from egm.devices.cctalk.twin import CctalkEventMemory, CctalkTwin
@@ -29,12 +29,12 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         cents_by_note_code: Mapping[int, int] = codec.BILL_CENTS_BY_TYPE,
     ) -> None:
         BillTwin.__init__(self, name, port, codec.cut_frame, cents_by_note_code, speed)
-        port.is_echoing = True
+        port.is_echoing = True  # as in the constructor of CctalkTwin, which is not called here
         self._event_memory = CctalkEventMemory()
         self._enabled_types_mask = 0
         self._is_master_enabled = False
         self._accept_counter = 0
-        self._schedule_step(_START_UP_SECONDS, self._start_with_paper)
+        self._schedule_step(_START_UP_SECONDS, self._finish_start_up)
 
     def _build_reply(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the simulated validator's reply to a message, or None for no reply."""
@@ -43,21 +43,17 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
                 is_count = message.header == Header.ACCEPT_COUNT
                 return self._accept_counter.to_bytes(3, "little") if is_count else self._event_memory.encode()
             case Header.ROUTE_BILL if len(message.data) == 1:
-                method_by_order = {
+                method_by_order: Mapping[int, Callable[[], bool]] = {
                     BillRoute.STACK: self.stack_escrowed_item,
                     BillRoute.RETURN: self.return_escrowed_item,
                     BillRoute.EXTEND_ESCROW_TIME: self.extend_escrow_time,
                 }
-                is_known_order = message.data[0] in frozenset(method_by_order)
-                return (
-                    b""
-                    if is_known_order and method_by_order[BillRoute(message.data[0])]()
-                    else bytes((BillRoute.ESCROW_EMPTY,))
-                )
+                execute_order = method_by_order.get(message.data[0], lambda: False)
+                return b"" if execute_order() else bytes((BillRoute.ESCROW_EMPTY,))
             case Header.BILL_ID | Header.COUNTRY_SCALING if message.data:
-                return self._encode_bill_name(message)
+                return self._encode_bill_description(message)
             case Header.READ_BARCODE:
-                return self._paper.barcode.encode("ascii") if self._paper is not None else b""
+                return self._item.barcode.encode("ascii") if self._item is not None else b""
             case Header.INHIBIT_MASK if len(message.data) == 2:
                 self._enabled_types_mask = int.from_bytes(message.data, "little")
             case Header.MASTER_INHIBIT if len(message.data) == 1:
@@ -68,7 +64,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
                 return None
         return b""
 
-    def _encode_bill_name(self, message: CctalkFrame) -> bytes:
+    def _encode_bill_description(self, message: CctalkFrame) -> bytes:
         """Return the reply to a query for a bill type's name or for a country's scaling of values to minor units."""
         if message.header == Header.COUNTRY_SCALING:
             is_own_country = message.data == self._currency_country_code.encode("ascii")
@@ -80,15 +76,18 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         """Return whether the machine has enabled the validator by its master inhibit."""
         return self._is_master_enabled
 
-    def _is_enabled(self, paper: SimulatedPaper) -> bool:
+    def _is_enabled(self, item: SimulatedItem) -> bool:
         """Return whether the machine accepts this type of bill; a ticket is always accepted."""
-        return bool(paper.barcode) or bool(
-            self._enabled_types_mask >> (self._note_code_by_cents[paper.cents] - 1) & 1
+        return bool(item.barcode) or bool(
+            self._enabled_types_mask >> (self._note_code_by_cents[item.cents] - 1) & 1
         )
 
     def _find_bill_type(self) -> int:
-        """Return the type number of the bill in the validator; 0 for a ticket, 1 if the validator is empty."""
-        return 1 if self._paper is None else self._note_code_by_cents.get(self._paper.cents, 0)
+        """Return the type number of the bill in the validator; 0 for a ticket.
+
+        1 if the validator is empty, so that it reports a bill and not a ticket.
+        """
+        return 1 if self._item is None else self._note_code_by_cents.get(self._item.cents, 0)
 
     def _handle_phase_change(self, phase: ItemPhase) -> None:
         """Store the event that the simulated validator reports on entering a phase."""
@@ -100,7 +99,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
                 )
             case ItemPhase.STACKED_UNACKNOWLEDGED:
                 bill_type = self._find_bill_type()
-                self._accept_counter += self._paper is not None
+                self._accept_counter += 0 if self._item is None else 1
                 self._event_memory.add(
                     bill_type, codec.BILL_STACKED_RESULT if bill_type else BillEvent.UNKNOWN_BILL_STACKED
                 )
@@ -140,20 +139,24 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
             self._enter_phase(self._phase_at_fault)
             return
         self._enter_phase(ItemPhase.STARTING)
-        self._schedule_step(_START_UP_SECONDS, self._start_with_paper)
+        self._schedule_step(_START_UP_SECONDS, self._finish_start_up)
 
-    def _start_with_paper(self) -> None:
-        """After a power loss, stack the item inside if it is past the point of no return, otherwise return it."""
-        if self._paper is None:
+    def _finish_start_up(self) -> None:
+        """Finish starting up: stack an item inside if it is past the point of no return, otherwise return it.
+
+        Without an item, become ready.
+        """
+        if self._item is None:
             self._enter_phase(ItemPhase.READY)
-        elif self._paper.is_past_point_of_no_return:
+        elif self._item.is_past_point_of_no_return:
             self._enter_phase(ItemPhase.STACKING)
             self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED))
         else:
             self._start_returning()
 
 
-#: Phase -> the status event that reports it.
+#: Phase -> the status event that reports it. ccTalk has no event for a failed sensor head, so the twin reports a faulty
+#: stacker.
 _EVENT_BY_FAULT_PHASE: Final[Mapping[ItemPhase, BillEvent]] = {
     ItemPhase.JAM: BillEvent.BILL_JAMMED_IN_TRANSPORT,
     ItemPhase.STACKER_JAM: BillEvent.BILL_JAMMED_IN_STACKER,

@@ -335,9 +335,8 @@ class CctalkCoinDriver(CctalkDriver):
             (Header.INHIBIT_MASK, 0): enabled_slots_mask.to_bytes(2, "little"),
             (Header.MASTER_INHIBIT, 0): bytes((is_accepting,)),
         }
-        if (
-            asyncio.get_running_loop().time() >= self._renew_settings_at
-        ):  # in case the acceptor lost them unnoticed
+        # In case the acceptor lost them unnoticed.
+        if asyncio.get_running_loop().time() >= self._renew_settings_at:
             self._applied_settings.clear()
         for (header, slot), data in settings.items():
             if self._applied_settings.get((header, slot)) == data:

@@ -59,9 +59,8 @@ class CctalkHopperDriver(CctalkDriver):
         self._has_paid_too_few = False
         self._has_paid_too_many = False
         self._is_full = False
-        self._next_level_query_at: float | None = (
-            0.0  # when to query the hopper's level sensors; None: it has none
-        )
+        # When to query the hopper's level sensors; None: it has none.
+        self._next_level_query_at: float | None = 0.0
         self._lifetime_paid_when_idle: int | None = None
         self._serial_when_idle: bytes | None = None  # of the hopper with that lifetime counter
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout

@@ -8,7 +8,7 @@ again.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedItem
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
     AcceptorStatus,
@@ -70,7 +70,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         self._last_reply = b""
         self._has_reported_stacked = False
         self._bits_for_next_status = AcceptorStatusBits(0)
-        self._schedule_step(_INITIALISATION_SECONDS, self._start_with_paper)
+        self._schedule_step(_INITIALISATION_SECONDS, self._finish_start_up)
 
     # ------------------------------------------------------------ the line
     def process_message(self, message: EbdsFrame) -> None:
@@ -132,16 +132,16 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         if self._phase is not ItemPhase.BOX_REMOVED:
             bits |= AcceptorStatusBits.BOX_PRESENT
         self._has_reported_stacked = self._phase is ItemPhase.STACKED_UNACKNOWLEDGED
-        paper = (
-            self._paper
+        item = (
+            self._item
             if self._phase in {ItemPhase.ESCROW, ItemPhase.HELD, ItemPhase.STACKED_UNACKNOWLEDGED}
             else None
         )
-        if paper is None:
+        if item is None:
             return AcceptorStatus(ack_number=ack_number, bits=bits, model=1, revision=2)
-        note_code = self._note_code_by_cents.get(paper.cents, 0)
+        note_code = self._note_code_by_cents.get(item.cents, 0)
         return AcceptorStatus(
-            ack_number=ack_number, bits=bits, note_code=note_code, barcode=paper.barcode, model=1, revision=2
+            ack_number=ack_number, bits=bits, note_code=note_code, barcode=item.barcode, model=1, revision=2
         )
 
     # ------------------------------------------------------------ commands from the machine
@@ -149,11 +149,11 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
         return bool(self._enabled_notes_mask) or self._accepts_tickets
 
-    def _is_enabled(self, paper: SimulatedPaper) -> bool:
+    def _is_enabled(self, item: SimulatedItem) -> bool:
         """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
-        if paper.barcode:
+        if item.barcode:
             return self._accepts_tickets
-        return bool(self._enabled_notes_mask >> (self._note_code_by_cents[paper.cents] - 1) & 1)
+        return bool(self._enabled_notes_mask >> (self._note_code_by_cents[item.cents] - 1) & 1)
 
     # ------------------------------------------------------------ the mechanics
     def _handle_phase_change(self, phase: ItemPhase) -> None:
@@ -182,13 +182,13 @@ class EbdsTwin(BillTwin[EbdsFrame]):
             self._enter_phase(self._phase_at_fault)
             return
         self._enter_phase(ItemPhase.STARTING)
-        self._schedule_step(_INITIALISATION_SECONDS, self._start_with_paper)
+        self._schedule_step(_INITIALISATION_SECONDS, self._finish_start_up)
 
-    def _start_with_paper(self) -> None:
+    def _finish_start_up(self) -> None:
         """Become ready after the return of power; an item still inside is stacked or returned first."""
-        if self._paper is None:
+        if self._item is None:
             self._enter_phase(ItemPhase.READY)
-        elif self._paper.is_past_point_of_no_return:
+        elif self._item.is_past_point_of_no_return:
             self._enter_phase(ItemPhase.STACKING)
             self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED))
         else:

@@ -8,7 +8,7 @@ VEND VALID only if ``revend`` is set: models differ, and the machine must handle
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedItem
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import CurrencyTable, CurrencyTableRow, Id003Command, Id003Frame, Id003Status
 from egm.devices.twin import SimulatedPort, SimulatorAction
@@ -89,9 +89,9 @@ class Id003Twin(BillTwin[Id003Frame]):
     def _build_status(self) -> Id003Status:
         """Return the status that the acceptor reports now."""
         if self._phase is ItemPhase.STARTING:
-            if self._paper is None:
+            if self._item is None:
                 return Id003Status.POWER_UP
-            is_past_point_of_no_return = self._paper.is_past_point_of_no_return
+            is_past_point_of_no_return = self._item.is_past_point_of_no_return
             return (
                 Id003Status.POWER_UP_BILL_IN_STACKER
                 if is_past_point_of_no_return
@@ -105,13 +105,13 @@ class Id003Twin(BillTwin[Id003Frame]):
 
     def _encode_status_data(self) -> bytes:
         """Return the data of the acceptor's status: the item in escrow, or the reason of a rejection."""
-        paper = self._paper
-        if self._phase is ItemPhase.ESCROW and paper is not None:
-            if paper.barcode:
-                return bytes((codec.BARCODE_ESCROW_CODE,)) + paper.barcode.encode("ascii")
-            return bytes((self._note_code_by_cents[paper.cents],))
+        item = self._item
+        if self._phase is ItemPhase.ESCROW and item is not None:
+            if item.barcode:
+                return bytes((codec.BARCODE_ESCROW_CODE,)) + item.barcode.encode("ascii")
+            return bytes((self._note_code_by_cents[item.cents],))
         if self._phase is ItemPhase.REJECTING:
-            return b"\x76" if paper is not None and paper.counterfeit else b"\x79"
+            return b"\x76" if item is not None and item.counterfeit else b"\x79"
         return b""
 
     def _build_currency_table(self) -> CurrencyTable:
@@ -136,12 +136,12 @@ class Id003Twin(BillTwin[Id003Frame]):
         """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
         return self._settings.get(Id003Command.INHIBIT) == b"\x00"
 
-    def _is_enabled(self, paper: SimulatedPaper) -> bool:
+    def _is_enabled(self, item: SimulatedItem) -> bool:
         """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
-        if paper.barcode:
+        if item.barcode:
             return self._settings.get(Id003Command.BARCODE_INHIBIT) == b"\x00"
         inhibited_notes_mask = self._settings.get(Id003Command.DENOMINATIONS, b"\xff\xff")[0]
-        return not inhibited_notes_mask >> (self._note_code_by_cents[paper.cents] - 0x61) & 1
+        return not inhibited_notes_mask >> (self._note_code_by_cents[item.cents] - 0x61) & 1
 
     def _format_status(self) -> str:
         """Return the name of the simulated acceptor's current ID-003 status, for display."""
@@ -155,9 +155,9 @@ class Id003Twin(BillTwin[Id003Frame]):
         if self._phase_at_fault is not None:
             self._enter_phase(self._phase_at_fault)
             return
-        if self._paper is None:
+        if self._item is None:
             self._enter_phase(ItemPhase.READY)
-        elif self._paper.is_past_point_of_no_return:
+        elif self._item.is_past_point_of_no_return:
             self._enter_phase(ItemPhase.STACKING)
             self._schedule_step(STACK_SECONDS, self._finish_interrupted_stacking)
         else:

@@ -432,7 +432,7 @@ def _build_game_entry(
 ) -> Transaction:
     """Return the new journal's entry that carries over a game with its record, for the claim ``claim_id``."""
     start_id = f"{play_id}.start"
-    dims = book.evidence.dims_by_play_id.get(play_id, {})
+    dims = book.evidence.dimensions_by_play_id.get(play_id, {})
     return book.build_entry(
         claim_id,
         CLAIM_CARRIED_KIND,

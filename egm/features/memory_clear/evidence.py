@@ -54,7 +54,7 @@ class MemoryEvidence:
 
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
-        self.dims_by_play_id: dict[str, dict[str, str | int]] = {}
+        self.dimensions_by_play_id: dict[str, dict[str, str | int]] = {}
         self.steps_by_round: dict[str, tuple[RecordedStep, ...]] = {}
         """For each shared round with an open game: the most steps recorded for any of its games, by round id."""
         self.void_rounds: set[str] = set()
@@ -170,7 +170,7 @@ class MemoryEvidence:
             self._drop_settled_games()
             game = replace(game, stakes_by_account=_list_stakes(entry))
         self._store_game(replace(game, claim_id=""))
-        self.dims_by_play_id[game.play_id] = dict(entry.transaction.dims)
+        self.dimensions_by_play_id[game.play_id] = dict(entry.transaction.dims)
 
     def _store_game(self, game: GameRecord) -> None:
         """Store a game's record.
@@ -207,7 +207,7 @@ class MemoryEvidence:
                 for contribution in game.levels.contributions
             )
             if game.end_entry_kind and not may_still_win:
-                del self.games[play_id], self.dims_by_play_id[play_id]
+                del self.games[play_id], self.dimensions_by_play_id[play_id]
         open_round_ids = {game.round_id for game in self.games.values()}
         for round_id in self.steps_by_round.keys() - open_round_ids:
             del self.steps_by_round[round_id]

@@ -41,7 +41,7 @@ from egm.play.rounds import play_step, require_open_game
 from egm.play.stepped_game import SteppedGame
 from egm.progressive import game_levels
 from egm.progressive.bet import AcceptedBet
-from egm.progressive.pools import has_prescribed_amounts
+from egm.progressive.pools import meets_prescribed_amounts
 from egm.staff.form import build_ruling_details
 from meters import Transfer
 from meters.transaction import JSON
@@ -148,7 +148,7 @@ def _build_bet(machine: Machine, selection: Selection, played_round: PlayedRound
     try:
         game_at_table = game.with_table_state(played_round.table_state)
         wager = game_at_table.build_wager(selection.bet_credits, **selection.options)
-        if game_at_table.list_levels(wager) or not has_prescribed_amounts(game_at_table, wager, cents):
+        if game_at_table.list_levels(wager) or not meets_prescribed_amounts(game_at_table, wager, cents):
             return None
     except (PaytableError, TypeError, ValueError):
         return None

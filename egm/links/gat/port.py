@@ -25,7 +25,7 @@ from egm.links.gat.service import GatService
 from egm.verify.digest import SignatureAlgorithm
 from egm.verify.examine import compute_signatures_in_child_process
 from egm.verify.own_files import find_software_scope
-from egm.verify.software_files import find_components
+from egm.verify.software_files import list_components
 
 #: Settings of the serial line to a verifier.
 GAT_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
@@ -87,7 +87,7 @@ class GatPort:
             version=version("open-egm"),
             serial=machine.identity.serial,
         )
-        components = find_components(self._software_scope)
+        components = list_components(self._software_scope)
         self._service = GatService(
             machine, identity, components, self._pending_requests.put_nowait, self._stop_calculations
         )

@@ -5,21 +5,21 @@ from collections.abc import Iterable, Sequence
 
 #: A point as (x, y), in units of the drawing.
 Point = tuple[float, float]
-#: A closed outline: its corners in order.
+#: A closed outline: its points in order.
 Outline = list[Point]
 
 
 def build_ellipse(
     cx: float, cy: float, rx: float, ry: float | None = None, rotation_degrees: float = 0.0
 ) -> Outline:
-    """Return the outline of an ellipse, turned clockwise. Without ``ry`` it is a circle."""
+    """Return the outline of an ellipse, turned clockwise by ``rotation_degrees``. Without ``ry`` it is a circle."""
     ry = rx if ry is None else ry
     c, s = math.cos(math.radians(rotation_degrees)), math.sin(math.radians(rotation_degrees))
     points = [(rx * math.cos(i * math.tau / 72), ry * math.sin(i * math.tau / 72)) for i in range(72)]
     return [(cx + x * c - y * s, cy + x * s + y * c) for x, y in points]
 
 
-def build_polygon_path(
+def build_regular_polygon(
     cx: float, cy: float, radius: float, sides: int, rotation_degrees: float = -90.0
 ) -> Outline:
     """Return the outline of a regular polygon.
@@ -40,25 +40,25 @@ def build_rounded_box(x: float, y: float, w: float, h: float, r: float = 0.0) ->
     if r <= 0:
         return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
     r = min(r, w / 2, h / 2)
-    path: Outline = []
-    for cx, cy, start in (
+    outline: Outline = []
+    for cx, cy, start_degrees in (
         (x + w - r, y + r, -90),
         (x + w - r, y + h - r, 0),
         (x + r, y + h - r, 90),
         (x + r, y + r, 180),
     ):
-        path += [
-            (cx + r * math.cos(math.radians(start + k * 9)), cy + r * math.sin(math.radians(start + k * 9)))
-            for k in range(11)
+        outline += [
+            (cx + r * math.cos(math.radians(degrees)), cy + r * math.sin(math.radians(degrees)))
+            for degrees in range(start_degrees, start_degrees + 91, 9)
         ]
-    return path
+    return outline
 
 
-def scale_path(path: Iterable[Point], factor: float) -> Outline:
-    """Return the path scaled by ``factor`` about the middle of a drawing of 100 by 100 units."""
-    return [(50 + (x - 50) * factor, 50 + (y - 50) * factor) for x, y in path]
+def scale_outline(outline: Iterable[Point], factor: float) -> Outline:
+    """Return the outline scaled by ``factor`` about the middle of a drawing of 100 by 100 units."""
+    return [(50 + (x - 50) * factor, 50 + (y - 50) * factor) for x, y in outline]
 
 
-def mirror_path(path: Sequence[Point]) -> Outline:
-    """Return the path mirrored left to right in a drawing 100 units wide."""
-    return [(100 - x, y) for x, y in reversed(path)]
+def mirror_outline(outline: Sequence[Point]) -> Outline:
+    """Return the outline mirrored left to right in a drawing 100 units wide."""
+    return [(100 - x, y) for x, y in reversed(outline)]

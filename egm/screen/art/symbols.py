@@ -15,7 +15,7 @@ import pygame
 from egm.kernel.messages import ArtFile
 from egm.screen.art.files import render_own_drawing
 from egm.screen.art.game_pictures import get_game_picture
-from egm.screen.art.paths import build_ellipse, build_polygon_path, scale_path
+from egm.screen.art.paths import build_ellipse, build_regular_polygon, scale_outline
 from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.theme import THEME_FOLDER, Colour, mix_colours, parse_colour
 
@@ -139,13 +139,13 @@ def _render_name_token(symbol: str, name_text: str, side_pixels: int) -> pygame.
     )
     black: Colour = (0, 0, 0, 255)
     canvas = VectorCanvas((side_pixels, side_pixels))
-    shape = build_polygon_path(50, 50, 47, 8, -67.5)
+    shape = build_regular_polygon(50, 50, 47, 8, -67.5)
     canvas.fill_path(shape, _TOKEN_EDGE_PAINT)
-    canvas.fill_path(scale_path(shape, 0.965), _TOKEN_FACE_PAINT)
+    canvas.fill_path(scale_outline(shape, 0.965), _TOKEN_FACE_PAINT)
     canvas.fill_path(
-        scale_path(shape, 0.86), RadialGradient(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9)
+        scale_outline(shape, 0.86), RadialGradient(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9)
     )
-    canvas.fill_inside(scale_path(shape, 0.86), build_ellipse(50, 14, 60, 30), (255, 255, 255, 56))
+    canvas.fill_inside(scale_outline(shape, 0.86), build_ellipse(50, 14, 60, 30), (255, 255, 255, 56))
     font = str(THEME_FOLDER / "fonts" / "Lato-Black.ttf")
     canvas.draw_text(
         font,

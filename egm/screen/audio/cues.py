@@ -83,24 +83,24 @@ class SoundPlayer:
         """Play the sounds of what has happened between two successive views, and start or stop looped sounds."""
         if self._speakers is None:
             return
-        family = find_sound_family(current_view, self._theme)
+        sound_family = find_sound_family(current_view, self._theme)
         if self._sound_store is not None and (
             current_view.games is not previous_view.games or current_view.game is not previous_view.game
         ):
-            self._request_sounds(self._sound_store, family, current_view)
-        self._update_loops(current_view, family, self._speakers)
+            self._request_sounds(self._sound_store, sound_family, current_view)
+        self._update_loops(current_view, sound_family, self._speakers)
         for cue in list_cues_between(previous_view, current_view, self._theme):
             self._play_once(
-                cue, self._choose_sound_family(cue, family, current_view), current_view, self._speakers
+                cue, self._choose_sound_family(cue, sound_family, current_view), current_view, self._speakers
             )
 
-    def _request_sounds(self, sound_store: SoundStore, family: str, view: View) -> None:
+    def _request_sounds(self, sound_store: SoundStore, sound_family: str, view: View) -> None:
         """Request the synthesis of the sounds of all games, and store the sounds that the games supply.
 
-        The sounds of ``family``, which is that of the game on the screen, come first.
+        The sounds of ``sound_family``, which is that of the game on the screen, come first.
         """
         looks = (self._theme.find_look(game.id, game.family, game.art.look) for game in view.games.values())
-        sound_store.request_families(family, *(look.name for look in looks))
+        sound_store.request_families(sound_family, *(look.name for look in looks))
         for game in view.games.values():
             sound_store.store_game_sounds(game)
 
@@ -109,11 +109,11 @@ class SoundPlayer:
         maximum_percent = 100 if view.snapshot is None else view.snapshot.loudness_percent
         return compute_loudness(cue, view.volume_step, maximum_percent) if is_cue_allowed(cue, view) else 0.0
 
-    def _choose_sound_family(self, cue: str, family: str, view: View) -> str:
+    def _choose_sound_family(self, cue: str, sound_family: str, view: View) -> str:
         """Return the family whose sound is played for a cue.
 
-        It is the game's own family if the game supplies a usable sound for the cue; otherwise ``family``, that of the
-        game's look.
+        It is the game's own family if the game supplies a usable sound for the cue; otherwise ``sound_family``, that
+        of the game's look.
         """
         game = view.game
         own_family = "" if game is None or cue not in game.art.sounds else build_game_family_name(game)
@@ -122,44 +122,44 @@ class SoundPlayer:
             if own_family
             and self._sound_store is not None
             and self._sound_store.find_sound(cue, own_family) is not None
-            else family
+            else sound_family
         )
 
-    def _is_synthesised(self, cue: str, family: str) -> bool:
+    def _is_synthesised(self, cue: str, sound_family: str) -> bool:
         """Return whether the sound of a cue in a family has been synthesised. Without a sound store, return True."""
-        return self._sound_store is None or self._sound_store.find_sound(cue, family) is not None
+        return self._sound_store is None or self._sound_store.find_sound(cue, sound_family) is not None
 
-    def _update_loops(self, view: View, family: str, speakers: SoundOutput) -> None:
+    def _update_loops(self, view: View, sound_family: str, speakers: SoundOutput) -> None:
         """Stop looped sounds that no longer apply, start new ones, and set the loudness of those that continue."""
         loops_to_play = list_loops_to_play(view, self._theme)
-        for channel, (cue, sound_family, loudness) in list(self._loop_by_channel.items()):
-            if loops_to_play.get(channel) != cue or sound_family != self._choose_sound_family(
-                cue, family, view
+        for channel, (cue, chosen_family, loudness) in list(self._loop_by_channel.items()):
+            if loops_to_play.get(channel) != cue or chosen_family != self._choose_sound_family(
+                cue, sound_family, view
             ):
                 del self._loop_by_channel[channel]
                 speakers.stop(channel)
             elif abs(loudness - self._compute_present_loudness(cue, view)) > _LOOP_LOUDNESS_CHANGE_MIN:
                 self._loop_by_channel[channel] = _PlayingLoop(
-                    cue, sound_family, self._compute_present_loudness(cue, view)
+                    cue, chosen_family, self._compute_present_loudness(cue, view)
                 )
                 speakers.set_loudness(channel, self._loop_by_channel[channel].loudness)
         for channel, cue in loops_to_play.items():
             loudness = self._compute_present_loudness(cue, view)
-            sound_family = self._choose_sound_family(cue, family, view)
+            chosen_family = self._choose_sound_family(cue, sound_family, view)
             if (
                 channel in self._loop_by_channel
                 or loudness <= 0
-                or not self._is_synthesised(cue, sound_family)
+                or not self._is_synthesised(cue, chosen_family)
             ):
                 continue
             if channel == "lead" and view.now < self._alarm_until:
                 continue
             if cue == "turn" and "lead" not in self._loop_by_channel and view.now >= self._alarm_until:
                 speakers.stop("lead")  # Stop the sound of the last win.
-            self._loop_by_channel[channel] = _PlayingLoop(cue, sound_family, loudness)
-            speakers.play(cue, sound_family, channel, loudness)
+            self._loop_by_channel[channel] = _PlayingLoop(cue, chosen_family, loudness)
+            speakers.play(cue, chosen_family, channel, loudness)
 
-    def _play_once(self, cue: str, family: str, view: View, speakers: SoundOutput) -> None:
+    def _play_once(self, cue: str, sound_family: str, view: View, speakers: SoundOutput) -> None:
         """Play a sound cue, unless it is silent now or an alarm sounds on its channel."""
         loudness, channel = self._compute_present_loudness(cue, view), SOUND_CUES[cue].channel
         if loudness <= 0:
@@ -171,7 +171,7 @@ class SoundPlayer:
         if channel == "touch":  # Two touch sounds may overlap.
             self._touch_sound_count += 1
             channel = ("touch", "touch_2")[self._touch_sound_count % 2]
-        speakers.play(cue, family, channel, loudness)
+        speakers.play(cue, sound_family, channel, loudness)
 
 
 def find_sound_family(view: View, theme: Theme) -> str:
@@ -334,7 +334,7 @@ def _list_game_cues(previous_view: View, current_view: View, theme: Theme) -> li
     ):
         cues.append(
             "closing"
-            if presentation.is_complete and is_feature_step(presentation, len(presentation.steps) - 1)
+            if presentation.is_last_section and is_feature_step(presentation, len(presentation.steps) - 1)
             else "count_end"
         )
     return cues

@@ -1,4 +1,4 @@
-"""Audio output on this computer's device, and the interface that this and the browser's output share."""
+"""Audio output on this computer's device, and the interface :class:`SoundOutput` that the browser's output has too."""
 
 import contextlib
 from typing import Final, Protocol
@@ -21,7 +21,7 @@ class SoundOutput(Protocol):
     Its methods never block, and do nothing if there is no audio device.
     """
 
-    def play(self, cue: str, family: str, channel: str, loudness: float) -> None:
+    def play(self, cue: str, sound_family: str, channel: str, loudness: float) -> None:
         """Play a sound cue of a sound family, replacing the sound on its channel, at a loudness from 0 to 1."""
         ...
 
@@ -48,12 +48,12 @@ class SoundMixer:
             pygame.mixer.set_num_channels(len(PEAK_SHARE_BY_CHANNEL))
             self.has_device = True
 
-    def play(self, cue: str, family: str, channel: str, loudness: float) -> None:
+    def play(self, cue: str, sound_family: str, channel: str, loudness: float) -> None:
         """Play a sound cue, replacing the sound on its channel, at a loudness from 0 to 1.
 
         If the sound has not been synthesised yet, play nothing.
         """
-        data = self._sound_store.find_sound(cue, family)
+        data = self._sound_store.find_sound(cue, sound_family)
         if data is None or not self.has_device:
             return
         with contextlib.suppress(pygame.error):  # The device may have been removed.

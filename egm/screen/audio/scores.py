@@ -57,7 +57,7 @@ class SoundCue:
 
     A host may silence such a cue.
     """
-    has_sound_per_game_family: bool = False
+    is_per_sound_family: bool = False
     """Whether each sound family has its own sound for this cue, and a game may supply one.
 
     If not, all games share one sound.
@@ -82,40 +82,36 @@ SOUND_CUES: Final[Mapping[str, SoundCue]] = {
     "alarm": SoundCue("lead", compression=2.0),
     "jackpot": SoundCue("lead", compression=1.6),
     **dict.fromkeys(TEST_TONES_HZ, SoundCue("lead")),
-    "credit": SoundCue("lead", has_sound_per_game_family=True, peak_share=0.5),
-    "attract": SoundCue("music", has_sound_per_game_family=True, compression=1.6),
-    "turn": SoundCue(
-        "turn", is_loop=True, is_of_game_play=True, has_sound_per_game_family=True, compression=1.4
-    ),
+    "credit": SoundCue("lead", is_per_sound_family=True, peak_share=0.5),
+    "attract": SoundCue("music", is_per_sound_family=True, compression=1.6),
+    "turn": SoundCue("turn", is_loop=True, is_of_game_play=True, is_per_sound_family=True, compression=1.4),
     **{
-        f"stop_{n}": SoundCue("touch", is_of_game_play=True, has_sound_per_game_family=True, compression=1.4)
+        f"stop_{n}": SoundCue("touch", is_of_game_play=True, is_per_sound_family=True, compression=1.4)
         for n in range(1, REEL_STOP_SOUND_COUNT + 1)
     },
     "anticipation": SoundCue(
         "lead",
         is_loop=True,
         is_of_game_play=True,
-        has_sound_per_game_family=True,
+        is_per_sound_family=True,
         compression=1.4,
         peak_share=0.55,
     ),
-    "count": SoundCue(
-        "turn", is_loop=True, is_of_game_play=True, has_sound_per_game_family=True, compression=1.4
-    ),
+    "count": SoundCue("turn", is_loop=True, is_of_game_play=True, is_per_sound_family=True, compression=1.4),
     "count_end": SoundCue(
-        "lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.4, peak_share=0.55
+        "lead", is_of_game_play=True, is_per_sound_family=True, compression=1.4, peak_share=0.55
     ),
     **{
         f"win_{n}": SoundCue(
-            "lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.6, peak_share=share
+            "lead", is_of_game_play=True, is_per_sound_family=True, compression=1.6, peak_share=share
         )
         for n, share in enumerate(_PEAK_SHARE_BY_CELEBRATION_LEVEL, 1)
     },
-    "title": SoundCue("lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.6),
+    "title": SoundCue("lead", is_of_game_play=True, is_per_sound_family=True, compression=1.6),
     "feature": SoundCue(
-        "music", is_loop=True, is_of_game_play=True, has_sound_per_game_family=True, compression=1.6
+        "music", is_loop=True, is_of_game_play=True, is_per_sound_family=True, compression=1.6
     ),
-    "closing": SoundCue("lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.6),
+    "closing": SoundCue("lead", is_of_game_play=True, is_per_sound_family=True, compression=1.6),
 }
 
 
@@ -539,14 +535,14 @@ _LOOP_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], tuple[Notes, f
 }
 
 
-def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
+def build_cue_notes(cue: str, family_name: str) -> tuple[list[Note], float]:
     """Return the notes of a sound cue in a family, and the loop's length in seconds (0: the sound is not a loop).
 
     For a cue with one sound for all games, the family does not matter.
     """
-    if not SOUND_CUES[cue].has_sound_per_game_family:
+    if not SOUND_CUES[cue].is_per_sound_family:
         return list(read_sound_table().notes_by_common_cue[cue]), 0.0
-    sound_family = read_sound_table().family_by_name[family]
+    sound_family = read_sound_table().family_by_name[family_name]
     if cue in _LOOP_FUNCTION_BY_CUE:
         return _LOOP_FUNCTION_BY_CUE[cue](sound_family)
     name, _, number = cue.rpartition("_")
@@ -555,10 +551,10 @@ def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
     return _NOTES_FUNCTION_BY_CUE[cue](sound_family), 0.0
 
 
-def synthesise_cue(cue: str, family: str) -> bytes:
+def synthesise_cue(cue: str, sound_family: str) -> bytes:
     """Return the samples (16 bits, mono) of a cue in a family, at the cue's share of its channel's peak level."""
     sound_cue = SOUND_CUES[cue]
-    notes, loop_seconds = build_cue_notes(cue, family)
+    notes, loop_seconds = build_cue_notes(cue, sound_family)
     return mix_notes_to_samples(
         notes,
         PEAK_SHARE_BY_CHANNEL[sound_cue.channel] * sound_cue.peak_share,
@@ -569,9 +565,9 @@ def synthesise_cue(cue: str, family: str) -> bytes:
 
 def list_family_cues() -> tuple[str, ...]:
     """Return the cues for which each sound family has its own sound."""
-    return tuple(name for name, cue in SOUND_CUES.items() if cue.has_sound_per_game_family)
+    return tuple(name for name, cue in SOUND_CUES.items() if cue.is_per_sound_family)
 
 
 def list_common_cues() -> tuple[str, ...]:
     """Return the cues whose sounds all games share."""
-    return tuple(name for name, cue in SOUND_CUES.items() if not cue.has_sound_per_game_family)
+    return tuple(name for name, cue in SOUND_CUES.items() if not cue.is_per_sound_family)

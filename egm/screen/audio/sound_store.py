@@ -29,14 +29,14 @@ _SOUND_BYTES_MAX: Final = 4_000_000
 _PROCESS_RETRY_SECONDS: Final = 5.0
 
 
-def write_family_sounds(family: str, output: IO[bytes]) -> None:
+def write_family_sounds(sound_family: str, output: IO[bytes]) -> None:
     """Write every sound of a family to ``output``.
 
     The family :data:`COMMON_FAMILY` has the sounds that all games share. Each sound is a line with its cue and its
     length in bytes, followed by its samples.
     """
-    for cue in list_common_cues() if family == COMMON_FAMILY else list_family_cues():
-        data = synthesise_cue(cue, family)
+    for cue in list_common_cues() if sound_family == COMMON_FAMILY else list_family_cues():
+        data = synthesise_cue(cue, sound_family)
         output.write(f"{cue} {len(data)}\n".encode() + data)
         output.flush()
 
@@ -85,9 +85,9 @@ class SoundStore:
         family that was requested before is ignored.
         """
         new_families = [
-            family
-            for family in dict.fromkeys((COMMON_FAMILY, *families))
-            if family not in self._requested_families
+            sound_family
+            for sound_family in dict.fromkeys((COMMON_FAMILY, *families))
+            if sound_family not in self._requested_families
         ]
         if not new_families:
             return
@@ -111,14 +111,14 @@ class SoundStore:
                     read_samples(data), PEAK_SHARE_BY_CHANNEL[SOUND_CUES[cue].channel]
                 )
 
-    def find_sound(self, cue: str, family: str) -> bytes | None:
+    def find_sound(self, cue: str, sound_family: str) -> bytes | None:
         """Return the samples of a cue in a family, or None if they are not synthesised yet or do not exist."""
         sound_cue = SOUND_CUES.get(cue)
         return (
             None
             if sound_cue is None
             else self._samples_by_cue_and_family.get(
-                (cue, family if sound_cue.has_sound_per_game_family else COMMON_FAMILY)
+                (cue, sound_family if sound_cue.is_per_sound_family else COMMON_FAMILY)
             )
         )
 
@@ -134,7 +134,7 @@ class SoundStore:
     def _synthesise_requested(self) -> None:
         """Synthesise the requested families one after another until the store is closed (runs in a thread).
 
-        A family for which no process can be started is tried again later.
+        A sound family for which no process can be started is tried again later.
         """
         while True:
             with self._condition:
@@ -142,19 +142,21 @@ class SoundStore:
                     self._condition.wait()
                 if self._is_closed:
                     return
-                family = self._waiting_families.popleft()
+                sound_family = self._waiting_families.popleft()
             try:
-                asyncio.run(self._synthesise_family(family))
+                asyncio.run(self._synthesise_family(sound_family))
             except OSError as error:  # No descriptor or memory for a process: try again later.
-                echo(f"screen: the sounds of {family}: {error.strerror}; they are tried again", err=True)
+                echo(
+                    f"screen: the sounds of {sound_family}: {error.strerror}; they are tried again", err=True
+                )
                 with self._condition:
-                    self._waiting_families.append(family)
+                    self._waiting_families.append(sound_family)
                     self._condition.wait_for(lambda: self._is_closed, timeout=_PROCESS_RETRY_SECONDS)
 
-    async def _synthesise_family(self, family: str) -> None:
+    async def _synthesise_family(self, sound_family: str) -> None:
         """Synthesise the sounds of a family in a child process and store them; report if the process fails."""
         process = await asyncio.create_subprocess_exec(
-            *build_python_command("egm.screen.audio", family),
+            *build_python_command("egm.screen.audio", sound_family),
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,  # The screen handles a Ctrl-C at the terminal.
         )
@@ -166,8 +168,8 @@ class SoundStore:
         try:
             if stream is not None:
                 async for cue, data in read_family_sounds(stream):
-                    self._samples_by_cue_and_family[cue, family] = data
+                    self._samples_by_cue_and_family[cue, sound_family] = data
         except ValueError:  # Not a sound; the exit status shows the error.
             process.kill()
         if await process.wait() and not self._is_closed:
-            echo(f"screen: the sounds of {family} could not be made", err=True)
+            echo(f"screen: the sounds of {sound_family} could not be made", err=True)

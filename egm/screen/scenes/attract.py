@@ -226,7 +226,7 @@ def _draw_rays(context: DrawingContext, centre: tuple[float, float], opacity: fl
 def _find_closing_title(context: DrawingContext, presentation: OutcomePresentation) -> str:
     """Return the title of the card that is shown after a feature, or "" if the game does not end with a feature."""
     last_index = len(presentation.steps) - 1
-    if not presentation.is_complete or not is_feature_step(presentation, last_index):
+    if not presentation.is_last_section or not is_feature_step(presentation, last_index):
         return ""
     return context.texts.translate(
         "feature.total", name=format_stage_name(context, find_step_stage(presentation, last_index))

@@ -5,16 +5,16 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
+from egm.screen.art.paths import build_ellipse, build_regular_polygon, build_rounded_box
 from egm.screen.art.symbols import render_drawing
 from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas
-from egm.screen.keno_slip import find_wheel_turns_min
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Painter, Rect, TextStyle
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, build_metal_gradient
 from egm.screen.steps import BonusAward, HoldStep, PickStep, WheelStep
 from egm.screen.theme import mix_colours, parse_colour
+from egm.screen.wheel_stakes import find_wheel_turns_min
 
 #: The least width beside a wheel for its pay, in units.
 _WIDTH_BESIDE_WHEEL_MIN: Final = 230.0
@@ -463,8 +463,8 @@ def _render_wheel_hub(context: DrawingContext, size: tuple[int, int]) -> pygame.
 def render_wheel_pointer(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the pointer above a wheel."""
     canvas = VectorCanvas(size)
-    canvas.fill_path(build_polygon_path(50, 40, 48, 3, 90), BLACK)
+    canvas.fill_path(build_regular_polygon(50, 40, 48, 3, 90), BLACK)
     canvas.fill_path(
-        build_polygon_path(50, 39, 42, 3, 90), build_metal_gradient(context.theme, context.look.rim_metal)
+        build_regular_polygon(50, 39, 42, 3, 90), build_metal_gradient(context.theme, context.look.rim_metal)
     )
     return canvas.finish_surface()

@@ -88,9 +88,8 @@ def find_cards_rect(context: DrawingContext, table: TableGameData) -> Rect:
     is_setting_hands = (
         decision is not None and decision.kind == "set" and is_decision_due(context.view, context.theme)
     )
-    if (
-        context.layout.is_telephone and is_setting_hands
-    ):  # No bets are shown, and each card is a touch target.
+    # No bets are shown, and each card is a touch target.
+    if context.layout.is_telephone and is_setting_hands:
         return (x, y, w, h - 8)
     return (x, y, w, compute_height_above_spots(table, context.layout) - 8)
 

@@ -31,8 +31,10 @@ def render_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
         build_ellipse(50, 47, 46), LinearGradient(((0, mix_colours(colour, WHITE, 0.2)), (1, colour)))
     )
     for turn_degrees in range(0, 360, 60):
-        mark = pygame.math.Vector2(0, -40).rotate(turn_degrees)
-        canvas.fill_path(build_ellipse(50 + mark.x, 47 + mark.y, 8, 6, turn_degrees), (250, 248, 240, 255))
+        spot_offset = pygame.math.Vector2(0, -40).rotate(turn_degrees)
+        canvas.fill_path(
+            build_ellipse(50 + spot_offset.x, 47 + spot_offset.y, 8, 6, turn_degrees), (250, 248, 240, 255)
+        )
     canvas.fill_path(build_ellipse(50, 47, 31), (252, 250, 244, 255))
     return canvas.finish_surface()
 

@@ -33,7 +33,7 @@ def find_shown_feature_step_index(view: View, timeline: PresentationTimeline | N
         return None
     elapsed_seconds = view.now - presentation.began_at
     step_index = timeline.find_step_index(elapsed_seconds)
-    has_ended = presentation.is_complete and elapsed_seconds >= timeline.roll_up_end_seconds + 1.2
+    has_ended = presentation.is_last_section and elapsed_seconds >= timeline.roll_up_end_seconds + 1.2
     return step_index if is_feature_step(presentation, step_index) and not has_ended else None
 
 

@@ -1,9 +1,9 @@
 """The content of the game field: a step of the game being presented, a decision, or the last result."""
 
-from egm.screen.keno_slip import is_keno_game, is_wheel_game
+from egm.screen.keno_slip import is_keno_game
 from egm.screen.outcome import ReelSpin
 from egm.screen.presentation import (
-    PRESENTATION_SECONDS_MAX,
+    SPEED_UP_ABOVE_SECONDS,
     OutcomePresentation,
     StepTimes,
     count_step_parts,
@@ -27,6 +27,7 @@ from egm.screen.view import (
     is_decision_due,
     is_presentation_running,
 )
+from egm.screen.wheel_stakes import is_wheel_game
 
 
 def draw_board(context: DrawingContext) -> None:
@@ -85,7 +86,7 @@ def _draw_between_games(context: DrawingContext) -> None:
     last_step, reel_spin = find_last_step(view), find_shown_reel_spin(view)
     if last_step is not None and not isinstance(last_step, ReelSpin):
         ended_step_times = StepTimes(0.0, 0.0, (0.0,) * count_step_parts(last_step), 0.0, 0.0)
-        _draw_step_without_reels(context, last_step, ended_step_times, PRESENTATION_SECONDS_MAX)
+        _draw_step_without_reels(context, last_step, ended_step_times, SPEED_UP_ABOVE_SECONDS)
         return
     reel_data = reel_data_by_stage[reel_spin.stage] if reel_spin else next(iter(reel_data_by_stage.values()))
     if reel_spin is None or view.snapshot is None or not view.snapshot.win_cents:

@@ -13,7 +13,6 @@ import pygame
 
 from egm.screen.art.paths import build_rounded_box
 from egm.screen.art.vector_canvas import VectorCanvas
-from egm.screen.keno_slip import is_wheel_game
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, grow_rect
 from egm.screen.outcome import PrizeTableRow, ReelData, compute_prize_at_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
@@ -36,6 +35,7 @@ from egm.screen.scenes.strategy_chart import draw_chart, has_strategy_chart
 from egm.screen.scenes.table_side_panels import draw_felt_prizes, list_prize_pages
 from egm.screen.scenes.wheel_game import draw_wheel_prizes
 from egm.screen.view import Action, list_offered_costs
+from egm.screen.wheel_stakes import is_wheel_game
 
 #: The most prizes pictured with the rules, of those that award more than credits.
 _PICTURED_PRIZES_MAX: Final = 3

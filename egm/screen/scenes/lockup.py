@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import pygame
 
@@ -15,26 +15,34 @@ from egm.kernel.messages import HandpayView, HostLock, Snapshot, Tilt
 from egm.links.screen.start_up_activity import StartUpActivity
 from egm.links.systemd import MACHINE_START_SECONDS_MAX
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
+from egm.screen.art.paths import build_ellipse, build_regular_polygon, build_rounded_box
 from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.motion import ease_out
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message, format_prize_names
-from egm.screen.scenes.moving_value import draw_value_at_slot
+from egm.screen.scenes.moving_money import draw_item_at_slot
 from egm.screen.text import LOCALE_BY_LANGUAGE, CatalogueError, Texts, format_fault
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Scene, View, compute_seconds_since
 
-#: Colour and sign of each scene. The sign's shape distinguishes them without colour.
-_COLOUR_AND_PICTOGRAM_BY_SCENE: Final = {
-    Scene.STARTING: ("info", "clock"),
-    Scene.CONNECTION_LOST: ("info", "clock"),
-    Scene.PAYING: ("emerald", "note"),
-    Scene.LOCKED_BY_HOST: ("info", "clock"),
-    Scene.HANDPAY: ("gold", "note"),
-    Scene.DOOR: ("alarm", "door"),
-    Scene.TILT: ("amber", "warning"),
-    Scene.OUT_OF_SERVICE: ("steel", "stop"),
+
+class _PlateStyle(NamedTuple):
+    """The colour and the sign of a lock-up's plate. The sign's shape distinguishes the scenes without colour."""
+
+    colour: str
+    pictogram: str
+
+
+#: The style of the plate in each scene.
+_PLATE_STYLE_BY_SCENE: Final = {
+    Scene.STARTING: _PlateStyle("info", "clock"),
+    Scene.CONNECTION_LOST: _PlateStyle("info", "clock"),
+    Scene.PAYING: _PlateStyle("emerald", "note"),
+    Scene.LOCKED_BY_HOST: _PlateStyle("info", "clock"),
+    Scene.HANDPAY: _PlateStyle("gold", "note"),
+    Scene.DOOR: _PlateStyle("alarm", "door"),
+    Scene.TILT: _PlateStyle("amber", "warning"),
+    Scene.OUT_OF_SERVICE: _PlateStyle("steel", "stop"),
 }
 
 #: Height of a plate's sign, in units.
@@ -402,7 +410,7 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
 def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupText) -> None:
     """Draw the plate of a lock-up with its sign, texts and picture."""
     painter, (x, y, w, h) = context.painter, rect
-    colour = context.theme.get_colour(_COLOUR_AND_PICTOGRAM_BY_SCENE[scene][0])
+    colour = context.theme.get_colour(_PLATE_STYLE_BY_SCENE[scene].colour)
     painter.draw_cached_picture(
         ("plate", scene), (x, y, w, h), lambda size: _render_plate_background(size, (w, h), colour)
     )
@@ -415,7 +423,7 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
             _PICTOGRAM_HEIGHT,
         ),
         lambda size: _render_lockup_pictogram(
-            size, text.pictogram or _COLOUR_AND_PICTOGRAM_BY_SCENE[scene][1], colour
+            size, text.pictogram or _PLATE_STYLE_BY_SCENE[scene].pictogram, colour
         ),
     )
     title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help
@@ -462,7 +470,7 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
             painter.draw_text(line_text, (x + w / 2, middle), style, width_max=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(context):
         elapsed_seconds = context.view.now - context.view.scene_began_at
-        draw_value_at_slot(
+        draw_item_at_slot(
             context,
             _choose_payout_picture(context),
             (x + w / 2 - 110, y + h - 196, 220, 170),
@@ -530,8 +538,8 @@ def _render_lockup_pictogram(size: tuple[int, int], pictogram: str, colour: Colo
     """
     canvas = VectorCanvas(size)
     build_body_path: Callable[[float], list[tuple[float, float]]] = {
-        "warning": lambda r: build_polygon_path(50, 56, r * 1.12, 3),
-        "stop": lambda r: build_polygon_path(50, 50, r, 8, -67.5),
+        "warning": lambda r: build_regular_polygon(50, 56, r * 1.12, 3),
+        "stop": lambda r: build_regular_polygon(50, 50, r, 8, -67.5),
         "door": lambda r: build_rounded_box(50 - r, 50 - r, 2 * r, 2 * r, 16),
     }.get(pictogram, lambda r: build_ellipse(50, 50, r))
     canvas.fill_path(build_body_path(49), BLACK)

@@ -7,7 +7,7 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.paths import build_rounded_box, mirror_path, scale_path
+from egm.screen.art.paths import build_rounded_box, mirror_outline, scale_outline
 from egm.screen.art.symbols import is_blank
 from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas, create_painted_surface
 from egm.screen.motion import ReelTravel, ease_out
@@ -213,10 +213,10 @@ def _render_pay_line_tab(size: tuple[int, int], colour: Colour, side_index: int)
     canvas = VectorCanvas(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
     if side_index:
-        shape = mirror_path(shape)
+        shape = mirror_outline(shape)
     canvas.fill_path(shape, (0, 0, 0, 255))
     canvas.fill_path(
-        scale_path(shape, 0.9),
+        scale_outline(shape, 0.9),
         LinearGradient(((0, mix_colours(colour, (255, 255, 255, 255), 0.6)), (1, colour))),
     )
     return canvas.finish_surface()

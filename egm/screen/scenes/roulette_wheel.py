@@ -8,13 +8,13 @@ import pygame
 
 from egm.screen.art.paths import build_ellipse
 from egm.screen.art.vector_canvas import RadialGradient, VectorCanvas
-from egm.screen.keno_slip import find_wheel_turns_min
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_on_wheel_face, render_wheel_pointer
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, build_metal_gradient
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, parse_colour
+from egm.screen.wheel_stakes import find_wheel_turns_min
 
 #: The colour of a pocket, by the name that its game uses.
 POCKET_COLOURS: Final[dict[str, Colour]] = {

@@ -7,7 +7,6 @@ from egm.kernel.messages import GameView
 from egm.screen.keno_slip import (
     compute_current_preset_ticket_price,
     find_current_preset_ticket,
-    is_wheel_game,
 )
 from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
 from egm.screen.outcome import PrizeTableRow, ReelData, compute_prize_at_bet
@@ -21,6 +20,7 @@ from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.table_side_panels import draw_table_side_panels
 from egm.screen.scenes.wheel_game import draw_wheel_side_panels
 from egm.screen.text import Texts
+from egm.screen.wheel_stakes import is_wheel_game
 
 #: A prize row higher than this has large digits.
 _LARGE_DIGITS_ROW_HEIGHT_MIN: Final = 40.0

@@ -4,13 +4,7 @@ from decimal import Decimal
 from typing import Final, TypeAlias
 
 from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
-from egm.screen.keno_slip import (
-    is_keno_game,
-    is_valid_slip,
-    is_wheel_game,
-    list_permitted_spot_counts,
-    read_area_stakes,
-)
+from egm.screen.keno_slip import is_keno_game, is_valid_slip, list_permitted_spot_counts
 from egm.screen.layout import Layout
 from egm.screen.outcome import WinOnReels
 from egm.screen.painter import FACT_SEPARATOR, TextStyle
@@ -54,6 +48,7 @@ from egm.screen.view import (
     has_unsent_bet,
     is_decision_due,
 )
+from egm.screen.wheel_stakes import is_wheel_game, read_area_stakes
 
 #: A text of the status line, and the name of its colour.
 TextAndColour: TypeAlias = tuple[str, str]
@@ -300,7 +295,7 @@ def _describe_finished_keno_ticket(context: DrawingContext) -> TextAndColour | N
     Return None for any other game.
     """
     presentation = context.view.selected_game_presentation
-    if presentation is None or not presentation.is_complete:
+    if presentation is None or not presentation.is_last_section:
         return None
     draw_count = sum(isinstance(step, KenoStep) for step in presentation.steps)
     if draw_count < _KENO_DRAWS_FOR_SUMMARY_MIN:

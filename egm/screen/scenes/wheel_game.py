@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any, Final
 
 from egm.screen.art.files import render_own_picture
-from egm.screen.keno_slip import is_wheel_game, read_area_stakes
 from egm.screen.layout import SMALL_PRINT_HEIGHT, Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_wheel, find_rect_beside_wheel
 from egm.screen.scenes.drawing_context import DrawingContext, draw_heading
 from egm.screen.steps import BonusAward, WheelStep
 from egm.screen.view import Action, Scene, View, find_last_step
+from egm.screen.wheel_stakes import is_wheel_game, read_area_stakes
 
-#: With at most this width next to the wheel, as in portrait, the stakes' prizes are only on the panel.
+#: If the rectangle beside the wheel is at most this wide, as in portrait, its stakes are drawn without prizes.
 _WIDTH_WITHOUT_PRIZES_MAX: Final = 300.0
 
 
@@ -23,7 +23,7 @@ def draw_idle_wheel(context: DrawingContext) -> None:
     """Draw the wheel of a wheel game at rest where the last game stopped it.
 
     Next to it is the award of the last game, if it won, or else the bet. Before any game, each segment shows what it
-    pays for one credit staked.
+    pays for one credit staked, on the first area that pays for its symbol.
     """
     view, step = context.view, find_last_step(context.view)
     has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
@@ -45,7 +45,10 @@ def draw_idle_wheel(context: DrawingContext) -> None:
 
 
 def _draw_bet(context: DrawingContext) -> None:
-    """Draw, next to the wheel, the stake on each betting area with its possible prize, and the cost of the bet."""
+    """Draw, next to the wheel, the stake on each betting area with its possible prize, and the cost of the bet.
+
+    For an area that pays for several symbols, the first one and its prize are drawn.
+    """
     view, (x, y, w, h) = context.view, find_rect_beside_wheel(context.layout.game_field)
     if view.game is None or view.snapshot is None:
         return
@@ -75,7 +78,7 @@ def _draw_bet(context: DrawingContext) -> None:
             ("symbol", symbol), (x + 14, middle - symbol_width / 2, symbol_width, symbol_width), render_symbol
         )
         stake_text = context.format_money(stake_credits * unit_cents)
-        prize = context.format_money(stake_credits * int(pay) * unit_cents)
+        prize_text = context.format_money(stake_credits * int(pay) * unit_cents)
         painter.draw_text(
             stake_text,
             (x + 24 + symbol_width, middle),
@@ -84,11 +87,14 @@ def _draw_bet(context: DrawingContext) -> None:
             width_max=w * 0.3 if w > _WIDTH_WITHOUT_PRIZES_MAX else w * 0.6,
         )
         if w > _WIDTH_WITHOUT_PRIZES_MAX:
-            text, style = texts.translate("wheel.pays", amount=prize), TextStyle("strong", "caption", "meter")
+            text, style = (
+                texts.translate("wheel.pays", amount=prize_text),
+                TextStyle("strong", "caption", "meter"),
+            )
             painter.draw_text(text, (x + w - 16, middle), style, align="right", width_max=w * 0.46)
-    price = context.format_money(view.snapshot.bet_credits * unit_cents)
+    cost_text = context.format_money(view.snapshot.bet_credits * unit_cents)
     painter.draw_text(
-        price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width_max=w - 30
+        cost_text, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width_max=w - 30
     )
 
 
@@ -157,7 +163,7 @@ def draw_wheel_side_panels(context: DrawingContext) -> None:
 
 
 def _draw_area(context: DrawingContext, rect: Rect, area: dict[str, Any], stake_credits: int) -> None:
-    """Draw a betting area of a wheel game: its picture, name and prize, and the chip for its stake."""
+    """Draw a betting area of a wheel game: its name, its first symbol with what it pays, and the chip for its stake."""
     painter, (x, y, w, h) = context.painter, rect
     is_enabled = context.view.is_request_accepted("bet")
     edge_colour = context.look.accent_colour if stake_credits else (*context.look.accent_colour[:3], 80)

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis, PrizeFigures
 from paytables.cards import JOKER, RANK_LETTERS, format_card, get_rank
-from paytables.cards.ranking import HandRanking, find_category, unpack_ranks
+from paytables.cards.ranking import HandRanking, find_category_of_strength, unpack_ranks
 from paytables.contract import Cue, DrawSource, Settlement, Spot, Wager, draw_and_remove_element
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
 from paytables.player_bank import BANK_SPOT
@@ -43,7 +43,7 @@ EXACT_METHOD_TEXT: Final = (
 )
 #: The name of the best strategy.
 BEST_STRATEGY_TEXT: Final = "of the ways to set seven cards, always the one with the highest exact mean"
-#: The number of ranks needed to describe a hand, by combination; for the others the name is enough.
+#: The number of ranks needed to describe a hand, by category; for the others the name is enough.
 _RANK_COUNT_BY_COMBINATION: Final = {
     "pair": 1,
     "two-pair": 2,
@@ -77,7 +77,7 @@ class PaiGowPokerRules(TwoHandsRules):
         return self._house_way_rules.choose_setting(cards)
 
     def describe_setting(self, setting: HandSetting) -> dict[str, str]:
-        """Return the combinations of the low and the high hand as text, by language."""
+        """Return the categories of the low and the high hand as text, by language."""
         return {
             code: f"{_describe_hand(setting.low_strength, LOW_HAND_RANKING, n)} / "
             f"{_describe_hand(setting.high_strength, HIGH_HAND_RANKING, n)}"
@@ -394,9 +394,9 @@ class PaiGowPokerRules(TwoHandsRules):
 def _describe_hand(strength: int, ranking: HandRanking, language: int) -> str:
     """Return a pai gow poker low or high hand as text.
 
-    The text names the combination and its ranks, or the highest cards if there is no combination.
+    The text names the category and its ranks, or the highest cards if there is no category.
     """
-    kind, ranks = find_category(strength, ranking.rules), unpack_ranks(strength)
+    kind, ranks = find_category_of_strength(strength, ranking.rules), unpack_ranks(strength)
     if kind == "high-card":
         return _format_ranks(ranks[:2])
     return f"{CATEGORY_NAMES[kind][language]} {_format_ranks(ranks[: _RANK_COUNT_BY_COMBINATION.get(kind, 0)])}".strip()

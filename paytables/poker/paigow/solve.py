@@ -120,7 +120,7 @@ def list_unsurpassed_settings(
 
 def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
     """Return every combination of ranks of seven cards, each with the bank's way to set it and its unsurpassed ways."""
-    compute_high_strength = cache(HIGH_HAND_RANKING.compute_rank_strength)
+    compute_high_strength = cache(HIGH_HAND_RANKING.compute_strength_without_flushes)
     rank_sets = [
         ranks_of_hand + joker
         for joker in ((), (JOKER_RANK,))
@@ -134,7 +134,7 @@ def list_rank_patterns(house_way: HouseWayRules, ranks: Sequence[int] = ALL_RANK
             counts[row, rank] += 1
         settings = list_settings_by_strength(
             ranks_of_hand,
-            LOW_HAND_RANKING.compute_rank_strength,
+            LOW_HAND_RANKING.compute_strength_without_flushes,
             lambda cards: compute_high_strength(tuple(cards)),
         )
         bank_setting = house_way.choose_setting_by_ranks(ranks_of_hand, settings)

@@ -2,7 +2,7 @@
 
 from paytables.cards.card import STANDARD_DECK_SIZES
 from paytables.game import GameFamily
-from paytables.layout import check_forms
+from paytables.layout import check_preset_bets
 from paytables.poker.room.rules import RoomRules
 from paytables.poker.room.schema import RoomDefinition
 
@@ -10,7 +10,7 @@ from paytables.poker.room.schema import RoomDefinition
 def build_rules(definition: RoomDefinition, file: str) -> RoomRules:
     """Build the rules of a poker room game from its definition, and check its preset bets."""
     rules = RoomRules(definition)
-    check_forms(rules.table_layout, file)
+    check_preset_bets(rules.table_layout, file)
     return rules
 
 

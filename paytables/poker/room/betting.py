@@ -226,9 +226,9 @@ class Betting:
     def _reopen_raising(self, player: Player, raised_credits: int) -> None:
         """Let every other player raise again, because ``player`` made a full bet or raise."""
         self.last_raise_credits, self.raise_count = raised_credits, self.raise_count + 1
-        for other in self.players:
-            if other is not player:
-                other.can_raise, other.has_acted = True, False
+        for other_player in self.players:
+            if other_player is not player:
+                other_player.can_raise, other_player.has_acted = True, False
 
     def _bet_credits(self, player: Player, credits_: int) -> None:
         """Move credits of a player from the table stakes into the pot."""

@@ -19,7 +19,7 @@ from typing import Final, Self
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.cards.card import Card, Shoe, format_card, get_rank
-from paytables.cards.ranking import FIVE_CARD_RANKING, HandRanking, find_category
+from paytables.cards.ranking import FIVE_CARD_RANKING, HandRanking, find_category_of_strength
 from paytables.contract import (
     Bet,
     Choice,
@@ -90,8 +90,8 @@ class _SeatHandsView:
     """The cards of the shared board."""
     seats_shown: set[int] = field(default_factory=set)
     """The seats that have shown their hole cards to the table."""
-    combination_by_seat: dict[int, str] = field(default_factory=dict)
-    """The combination of each seat that has shown its hole cards, by seat."""
+    category_by_seat: dict[int, str] = field(default_factory=dict)
+    """The hand category of each seat that has shown its hole cards, by seat."""
     awards: Mapping[int, int] = field(default_factory=dict)
     """Credits that each winning seat receives from the pots, by seat; empty until the game is settled."""
     is_settled: bool = False
@@ -110,11 +110,11 @@ class _SeatHandsView:
         self.board.append(shoe.deal(draw, f"{BOARD_HAND_ID} card {len(self.board) + 1}"))
         return Cue("deal", {"hand": BOARD_HAND_ID, "card": format_card(self.board[-1])})
 
-    def show_hole_cards(self, seat: int, combination: str) -> Iterator[Cue]:
+    def show_hole_cards(self, seat: int, category: str) -> Iterator[Cue]:
         """Show a seat's hole cards to all; yield the animation cues of those that the viewer has not seen."""
         seen_cards = self._list_seen_cards(seat)
         self.seats_shown.add(seat)
-        self.combination_by_seat[seat] = combination
+        self.category_by_seat[seat] = category
         for index, card in enumerate(self.cards_by_seat[seat]):
             if seen_cards[index] == FACE_DOWN_CARD_TEXT:
                 yield Cue("flip", {"hand": format_hand_id(seat), "index": index, "card": format_card(card)})
@@ -160,9 +160,9 @@ class _SeatHandsView:
         }
 
     def _find_hand_text(self, player: Player) -> Mapping[str, str] | None:
-        """Return the text shown at a seat's hand, by language, or None: its combination, "all in" or "button"."""
-        if player.seat in self.combination_by_seat:
-            return dict(zip(("en", "fr"), CATEGORY_NAMES[self.combination_by_seat[player.seat]], strict=True))
+        """Return the text shown at a seat's hand, by language, or None: its category, "all in" or "button"."""
+        if player.seat in self.category_by_seat:
+            return dict(zip(("en", "fr"), CATEGORY_NAMES[self.category_by_seat[player.seat]], strict=True))
         if player.is_all_in and not self.is_settled:
             return _ALL_IN_TEXT
         return _BUTTON_TEXT if player.seat == self.button else None
@@ -228,7 +228,7 @@ class RoomRules(SeatedRules):
             terms=self.definition.format_terms(),
             **stack.limits.build_spot_fields(),
         )
-        return TableLayout((spot,), self.definition.table, self.definition.forms)
+        return TableLayout((spot,), self.definition.table, self.definition.preset_bets)
 
     @property
     def shared_state_keys(self) -> frozenset[str]:
@@ -319,7 +319,7 @@ class RoomRules(SeatedRules):
         strengths = self._rank_hands(hands)
         if len(strengths) > 1:
             for seat in _list_showdown_seats(betting, strengths):
-                yield from hands.show_hole_cards(seat, find_category(strengths[seat]))
+                yield from hands.show_hole_cards(seat, find_category_of_strength(strengths[seat]))
         pots = self._build_pots(betting, round_count)
         awards = award_pots(pots, strengths, [player.seat for player in players])
         hands.is_settled, hands.awards = True, {seat: award.credits for seat, award in awards.items()}
@@ -390,7 +390,7 @@ class RoomRules(SeatedRules):
             return 0
         players = hands.betting.players
         strength_by_index = {
-            n: _HAND_RANKING.compute_rank_strength(
+            n: _HAND_RANKING.compute_strength_without_flushes(
                 tuple(sorted(map(get_rank, hands.list_face_up_cards(player.seat))))
             )
             for n, player in enumerate(players)

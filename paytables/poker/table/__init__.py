@@ -1,7 +1,7 @@
 """The family of poker against the bank: one engine for definitions that list steps, bets and pays."""
 
 from paytables.game import GameFamily
-from paytables.layout import check_forms
+from paytables.layout import check_preset_bets
 from paytables.poker.table.rules import PokerRules
 from paytables.poker.table.schema import PokerDefinition
 
@@ -12,7 +12,7 @@ def build_rules(definition: PokerDefinition, file: str) -> PokerRules:
     Raises :class:`DefinitionError` for errors that the model alone cannot detect.
     """
     rules = PokerRules(definition)
-    check_forms(rules.table_layout, file)
+    check_preset_bets(rules.table_layout, file)
     rules.check_definition(file)
     return rules
 

@@ -274,7 +274,7 @@ def _iter_bank_hands(
 
         ``suited_ranks_mask`` are the ranks of the bank's cards in the suit that may make a flush.
         """
-        strength = ranking.compute_rank_strength(tuple(sorted((*ranks, a, b))))
+        strength = ranking.compute_strength_without_flushes(tuple(sorted((*ranks, a, b))))
         return (
             max(strength, ranking.compute_flush_strength(suited_ranks_mask, 0))
             if suited_ranks_mask.bit_count() >= ranking.rules.hand_size

@@ -9,7 +9,7 @@ from typing import Final
 from paytables import side_bets
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.cards import Card, Shoe, format_card, parse_cards
-from paytables.cards.ranking import HandRanking, find_category
+from paytables.cards.ranking import HandRanking, find_category_of_strength
 from paytables.contract import (
     Bet,
     Choice,
@@ -125,7 +125,7 @@ class PokerRules(SeatedRules):
             else self._build_spot(spot)
             for spot in self.definition.bet_spots
         )
-        return TableLayout(spots, self.definition.table, self.definition.forms)
+        return TableLayout(spots, self.definition.table, self.definition.preset_bets)
 
     def _build_spot(self, spot: BetSpot) -> Spot:
         """Return the betting spot of a definition's stake, with its odds as text and its limits."""
@@ -457,14 +457,14 @@ class PokerRules(SeatedRules):
 
     # ------------------------------------------------------------ texts and screen data
     def _describe_hand(self, cards: list[Card], *, is_bank_hand: bool) -> dict[str, str] | None:
-        """Return the combination of a poker hand as text, by language, or None if the hand has too few cards."""
+        """Return the category of a poker hand as text, by language, or None if the hand has too few cards."""
         duel = self.definition.duel
         name = duel.ranking_name if duel is not None else self.definition.ante.ranking_name
         ranking = self._rankings[name]
         if len(cards) < ranking.rules.hand_size:
             return None
         strength = ranking.compute_strength(cards)
-        english, french = CATEGORY_NAMES[find_category(strength, ranking.rules)]
+        english, french = CATEGORY_NAMES[find_category_of_strength(strength, ranking.rules)]
         if is_bank_hand and duel is not None and strength < duel.lowest_qualifying_strength:
             english, french = f"{english}: does not open", f"{french} : n'ouvre pas"
         return {"en": english, "fr": french}
@@ -472,7 +472,7 @@ class PokerRules(SeatedRules):
     def _build_felt(self, hands: RoundHands) -> dict[str, object]:
         """Return the bank's, the board's and the seats' hands as the viewing seat's screen shows them.
 
-        At the end of the round the bank's combination is named.
+        At the end of the round the bank's category is named.
         """
         shown_hands: list[dict[str, object]] = []
         duel, bank, board = self.definition.duel, hands.bank, hands.board

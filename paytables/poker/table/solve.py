@@ -77,7 +77,10 @@ def solve(definition: PokerDefinition, *solver_options: object) -> dict[str, Pro
 
 
 def build_figures_from_cases(
-    case_count_by_net: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
+    case_count_by_net: Counter[Fraction],
+    mean_stake: Fraction,
+    worst_return: Fraction,
+    simplest_return: Fraction | None,
 ) -> ProvedFigures:
     """Return a poker bet's figures from the number of cases that end with each net in ``case_count_by_net``."""
     total = sum(case_count_by_net.values())
@@ -88,9 +91,9 @@ def build_figures_from_cases(
     }
     return ProvedFigures(
         law=rates,
-        staked=format_fraction(staked),
-        worst=format_fraction(worst),
-        simplest=None if simplest is None else format_fraction(simplest),
+        staked=format_fraction(mean_stake),
+        worst=format_fraction(worst_return),
+        simplest=None if simplest_return is None else format_fraction(simplest_return),
     )
 
 
@@ -633,7 +636,7 @@ class OneDecisionSolver:
             ]
         )
         case_counts_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
-        staked, won = Fraction(0), Counter[BetPayment]()
+        stake_sum, payment_counts = Fraction(0), Counter[BetPayment]()
         ids = [solved_option.option.id for solved_option in solved_options]
         strategies = [sums_by_option.argmax(axis=0), sums_by_option.argmin(axis=0)]
         for line in self.definition.best_strategy[:1]:
@@ -655,16 +658,18 @@ class OneDecisionSolver:
                     bank_hand_counts, solved_options, chosen_options[known_set_indexes][:, None]
                 )
                 case_counts_by_play[n] += case_count_by_net
-                staked += cost if n == 0 else 0
-            won += self._count_bet_payments(
+                stake_sum += cost if n == 0 else 0
+            payment_counts += self._count_bet_payments(
                 bank_hand_counts, solved_options, strategies[0][known_set_indexes][:, None]
             )
         simplest = _compute_mean(case_counts_by_play[2]) if len(strategies) > 2 else None
         figures = build_figures_from_cases(
             case_counts_by_play[0],
-            staked / comb(self.own_card_count, self.known_card_count),
+            stake_sum / comb(self.own_card_count, self.known_card_count),
             _compute_mean(case_counts_by_play[1]),
             simplest,
         )
-        rates = list_row_rates(self._iter_rows(solved_options), won, sum(case_counts_by_play[0].values()))
+        rates = list_row_rates(
+            self._iter_rows(solved_options), payment_counts, sum(case_counts_by_play[0].values())
+        )
         return figures.model_copy(update={"payment_rates": rates})

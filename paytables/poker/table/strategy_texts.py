@@ -29,7 +29,7 @@ def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
 
     It is the strategy for the independent bet on ``spot``, or for the ante and the bets placed together with it.
     """
-    if spot is not None and not _may_be_withdrawn(definition, spot):
+    if spot is not None and not _can_be_withdrawn(definition, spot):
         return _NO_DECISION_TEXT
     return (
         _format_lines(definition, definition.best_strategy)
@@ -52,8 +52,8 @@ def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str
     )
 
 
-def _may_be_withdrawn(definition: PokerDefinition, spot: str) -> bool:
-    """Return whether some player decision can take back the bet on ``spot``."""
+def _can_be_withdrawn(definition: PokerDefinition, spot: str) -> bool:
+    """Return whether some player decision can withdraw the bet on ``spot``."""
     options = (option for step in definition.steps for option in step.options)
     return any(option.spot == spot and option.returned_share is not None for option in options)
 
@@ -74,10 +74,10 @@ def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> s
 
 
 def _format_hand(names: str, ranking: HandRanking) -> str:
-    """Return a poker hand as text: its ranks, those that occur most often first, and its combination if it has one."""
+    """Return a poker hand as text: its ranks, those that occur most often first, and its category if it has one."""
     cards = parse_cards(names)
     count_by_rank = Counter(map(get_rank, cards))
     ranks = sorted(map(get_rank, cards), key=lambda rank: (count_by_rank[rank], rank), reverse=True)
-    combination = ranking.find_category(cards)
-    name = "" if combination == "high-card" else f" ({CATEGORY_NAMES[combination][0].lower()})"
+    category = ranking.find_category(cards)
+    name = "" if category == "high-card" else f" ({CATEGORY_NAMES[category][0].lower()})"
     return "-".join(_RANK_NAMES[rank] for rank in ranks) + name

@@ -28,11 +28,9 @@ from paytables.poker.table.schema import (
     ProvedFigures,
 )
 
-#: One representative strength for each combination, lowest combination first. Any one will do, because the pay rows of
-#: this game depend on the combination alone.
-_STRENGTH_BY_COMBINATION = tuple(
-    combination << 20 for combination in range(len(FIVE_CARD_RANKING.categories))
-)
+#: One representative strength for each category, lowest category first. Any one will do, because the pay rows of
+#: this game depend on the category alone.
+_STRENGTH_BY_COMBINATION = tuple(category << 20 for category in range(len(FIVE_CARD_RANKING.categories)))
 
 
 def build_street_bets(definition: PokerDefinition) -> StreetBets:
@@ -181,7 +179,7 @@ def _count_payment(
     """Return the payment of a bet of ``stake_antes`` antes with this ``result``; empty if it loses.
 
     The key is the bet's id, the row's id (or "won", "push"), and the multiple of the ante returned.
-    ``hand_strength`` is the strength of the player's hand by its combination alone.
+    ``hand_strength`` is the strength of the player's hand by its category alone.
     """
     row_index = find_pay_row(spot.pay_rows, hand_strength, 0, FIVE_CARD_RANKING) if result == "pays" else None
     if row_index is not None:

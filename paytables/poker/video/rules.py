@@ -7,7 +7,7 @@ from functools import cached_property
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.cards import Shoe, format_card, get_rank
 from paytables.cards.card import JOKER
-from paytables.cards.ranking import JOKER_RANK, HandRanking, find_category
+from paytables.cards.ranking import JOKER_RANK, HandRanking, find_category_of_strength
 from paytables.contract import (
     Cue,
     Decision,
@@ -101,7 +101,7 @@ class VideoPokerRules(TablelessRules):
         if pay is not None:
             return pay.title
         english, french = CATEGORY_NAMES[
-            find_category(self._ranking.compute_strength(cards), self._ranking.rules)
+            find_category_of_strength(self._ranking.compute_strength(cards), self._ranking.rules)
         ]
         return {"en": english, "fr": french}
 

@@ -39,8 +39,12 @@ class Deck(StrictTable):
     @property
     def ranking_rules(self) -> RankingRules:
         """Return the ranking order for hands of this deck."""
-        wild = (*parse_wild_ranks(self.wild_ranks), *((JOKER_RANK,) if self.has_joker else ()))
-        return RankingRules(categories=HAND_CATEGORIES, wild_ranks=wild) if wild else FIVE_CARD_RANKING
+        wild_ranks = (*parse_wild_ranks(self.wild_ranks), *((JOKER_RANK,) if self.has_joker else ()))
+        return (
+            RankingRules(categories=HAND_CATEGORIES, wild_ranks=wild_ranks)
+            if wild_ranks
+            else FIVE_CARD_RANKING
+        )
 
 
 class VideoPokerPayRow(HandPayRow):

@@ -11,7 +11,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.links.sas.crc import append_crc
 from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
-from egm.progressive.broadcast import create_broadcasts
+from egm.progressive.broadcast import create_broadcast_services
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
 from egm.staff.events import RulingForm
@@ -42,7 +42,7 @@ def make(tmp_path):
         rig = make_levels_machine(tmp_path, *numbers, levels=LEVELS)
         rig.machine.component(LevelAmountSources).link = None
         opened.append(SasHostBench(tmp_path, rig, enable=["progressives"]))
-        (opened[-1].levels,) = create_broadcasts(create_machine_context(rig, tmp_path, {}))
+        (opened[-1].levels,) = create_broadcast_services(create_machine_context(rig, tmp_path, {}))
         opened[-1].read_exceptions()
         return opened[-1]
 
@@ -165,7 +165,7 @@ def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
 
 def test_a_machine_without_broadcast_levels_ignores_broadcasts(tmp_path):
     rig = make_levels_machine(tmp_path)
-    assert create_broadcasts(create_machine_context(rig, tmp_path, {})) == ()
+    assert create_broadcast_services(create_machine_context(rig, tmp_path, {})) == ()
     rig.close()
 
 

@@ -11,7 +11,7 @@ from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_i
 from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
 from egm.screen.scenes.drawing_context import DrawingContext
-from egm.screen.scenes.moving_value import find_value_plate_rect
+from egm.screen.scenes.moving_money import find_moving_money_rect
 from egm.screen.scenes.odds import draw_chances
 from egm.screen.scenes.service import find_back_key_rect
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
@@ -127,7 +127,7 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
             continue
         context = picture._build_context(view)
         sum_ = context.format_money(view.latest_notice.values["amount_cents"])
-        plate = find_value_plate_rect(context)
+        plate = find_moving_money_rect(context)
         amounts = [
             words
             for words, rect in list_written_texts(picture, view)

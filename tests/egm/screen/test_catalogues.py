@@ -105,7 +105,7 @@ def test_every_text_that_the_source_asks_for_exists():
     requested_keys = set()
     for path in SOURCES.rglob("*.py"):
         requested_keys |= set(
-            re.findall(r"""translate\(\s*f?["']([a-z_]+\.[a-z_0-9.]+)["']""", path.read_text("utf-8"))
+            re.findall(r"""translate\(\s*["']([a-z_]+\.[a-z_0-9.]+)["']""", path.read_text("utf-8"))
         )
     assert len(requested_keys) > 40
     assert requested_keys - texts.keys() == set()

@@ -44,7 +44,7 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
         seen = []
         for play in (
             closing,
-            replace(closing, presentation=replace(closing.presentation, is_complete=False)),
+            replace(closing, presentation=replace(closing.presentation, is_last_section=False)),
         ):
             picture.draw_view(
                 surface, replace(play, now=play.presentation.began_at + line.last_stop_seconds + 0.6)

@@ -96,7 +96,7 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
             view, (request,) = apply_action(view, Action(name_of, answer), theme)
             assert (request.name, request.value) == ("choose", answer)
         view = apply_message(view, build_outcome(view_of, outcome))
-        assert view.presentation.is_complete
+        assert view.presentation.is_last_section
         line = build_view_timeline(view, theme)
         _, (request,) = advance_time(view, view.now + line.end_seconds + 0.01, theme)
         assert (request.name, request.value) == ("shown", "p")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pygame
 import pytest
 
-from egm.screen import keno_slip
+from egm.screen import keno_slip, wheel_stakes
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
@@ -217,20 +217,20 @@ def test_stakes_on_a_wheel_rise_by_area_up_to_the_limit_of_a_spin(published, gam
     wheel = next(game for game in published if game.id == "river-wheel")
     source = next(game for game in games if game.id == "river-wheel")
     view = build_idle_view(published, wheel, "en", bet_credits=6)
-    assert keno_slip.read_area_stakes(wheel, view.snapshot) == dict.fromkeys(
+    assert wheel_stakes.read_area_stakes(wheel, view.snapshot) == dict.fromkeys(
         ("otter", "heron", "trout", "loon", "bear", "star"), 1
     )
     view = touch_and_apply_reply(view, theme, source, "area", "bear")
-    assert keno_slip.read_area_stakes(wheel, view.snapshot)["bear"] == 2
+    assert wheel_stakes.read_area_stakes(wheel, view.snapshot)["bear"] == 2
     for _ in range(4):
         view = touch_and_apply_reply(view, theme, source, "area", "bear")
-    assert "bear" not in keno_slip.read_area_stakes(wheel, view.snapshot), (
+    assert "bear" not in wheel_stakes.read_area_stakes(wheel, view.snapshot), (
         "after the highest stake comes none"
     )
     for area in ("otter", "heron", "trout", "loon", "bear", "star"):
         for _ in range(9):
             view = touch_and_apply_reply(view, theme, source, "area", area)
-            assert 0 < sum(keno_slip.read_area_stakes(wheel, view.snapshot).values()) <= 150
+            assert 0 < sum(wheel_stakes.read_area_stakes(wheel, view.snapshot).values()) <= 150
     picture = Picture(theme)
     areas = [touch.action.value for touch in picture.list_touches(view) if touch.action.name == "area"]
     assert areas == ["otter", "heron", "trout", "loon", "bear", "star"]

@@ -26,7 +26,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.presentation import PRESENTATION_SECONDS_MAX
+from egm.screen.presentation import SPEED_UP_ABOVE_SECONDS
 from egm.screen.view import Action, Scene, build_view_timeline
 from tools.dev.gallery import pages
 from tools.lab.views import build_idle_view
@@ -234,7 +234,7 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
         assert then.game.id == game.id
         line = build_view_timeline(then, theme)
         picture.draw_view(
-            surface, replace(view, now=100 + min(line.last_stop_seconds, PRESENTATION_SECONDS_MAX))
+            surface, replace(view, now=100 + min(line.last_stop_seconds, SPEED_UP_ABOVE_SECONDS))
         )
         assert not [t for t in picture.list_touches(view) if t.action.name in {"mark", "choose", "area"}]
 

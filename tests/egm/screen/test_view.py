@@ -17,7 +17,7 @@ from egm.screen.message_reducer import (
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.presentation import PRESENTATION_SECONDS_MAX
+from egm.screen.presentation import SPEED_UP_ABOVE_SECONDS
 from egm.screen.scenes.deck import compute_meter_amounts, is_key_lit
 from egm.screen.scenes.drawer import COMMAND_RESULT_SHOWN_SECONDS
 from egm.screen.scenes.drawing_context import DrawingContext
@@ -311,7 +311,7 @@ def test_a_very_long_game_is_shown_faster(idle_view, game, outcomes, theme):
     view = show_outcome(idle_view, game, outcomes[game.id].loss)
     long = replace(view.presentation, steps=view.presentation.steps * 30)
     line = build_view_timeline(replace(view, presentation=long), theme)
-    assert 40 < line.last_stop_seconds <= PRESENTATION_SECONDS_MAX + 1e-6
+    assert 40 < line.last_stop_seconds <= SPEED_UP_ABOVE_SECONDS + 1e-6
     assert [step.begin_seconds for step in line.steps] == sorted(step.begin_seconds for step in line.steps)
     assert line.end_seconds < 60
 

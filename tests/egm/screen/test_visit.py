@@ -16,7 +16,6 @@ from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello, Notice
 from egm.screen.input_reducer import apply_action
-from egm.screen.keno_slip import read_area_stakes
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.painter import Painter
@@ -31,6 +30,7 @@ from egm.screen.scenes.status import choose_status_text_and_colour, format_notic
 from egm.screen.scenes.wheel_game import draw_wheel_side_panels
 from egm.screen.text import Texts
 from egm.screen.view import Action, Scene, View, build_view_timeline, is_presentation_running
+from egm.screen.wheel_stakes import read_area_stakes
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 from rng import Draw
 from tools.audit.games import GameFiles

@@ -17,7 +17,7 @@ CREDIT_CENTS = 10_000
 def lay_forms(rooms, game):
     """Place a bet of the game's first form at every position with credit."""
     rules = rooms[0].machine.games[game].rules
-    bets = dict(rules.definition.forms[0].bets)
+    bets = dict(rules.definition.preset_bets[0].bets)
     for rig in rooms:
         rig.insert(CREDIT_CENTS)
         rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})

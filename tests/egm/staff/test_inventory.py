@@ -293,7 +293,7 @@ def test_the_inventory_has_return_and_date_from_the_makers_certificate(maker, ri
     assert not refusals
     resident = admitted[DEFAULT_GAME_ID]
     manifest = json.loads((maker / DEFAULT_GAME_ID / "manifest.json").read_text())
-    assert resident.certificate.return_min == resident.lowest_return == Fraction(manifest["least_return"])
+    assert resident.certificate.lowest_return == resident.lowest_return == Fraction(manifest["least_return"])
     record_inventory_change(
         rig.machine, inventory(tmp_path), {DEFAULT_GAME_ID: resident.certificate}, must_be_complete=True
     )
@@ -309,9 +309,9 @@ def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, t
         game=DEFAULT_GAME_ID,
         digest=digest,
         jurisdiction="monaco",
-        return_min=Fraction(8737, 10000),
+        lowest_return=Fraction(8737, 10000),
         certified_on=signed_on,
-        signer="ab" * 32,
+        signer_key_hex="ab" * 32,
     )
     record_inventory_change(rig.machine, inventory(tmp_path), {DEFAULT_GAME_ID: certificate})
     (game,) = read_technical_sheet(rig.journal).current_values["games"]

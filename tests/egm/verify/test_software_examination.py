@@ -38,7 +38,7 @@ from egm.verify.software_files import (
     PATH_PREFIXES_BY_COMPONENT,
     PRODUCT_PACKAGES,
     SoftwareScope,
-    find_component,
+    find_component_of_file,
     list_software_files,
     list_uncompiled_modules,
 )
@@ -276,7 +276,7 @@ def test_a_component_digest_equals_the_digest_of_sha256sum_output():
     files = {
         name: path
         for name, path in list_software_files(SoftwareScope()).items()
-        if find_component(name) == "chance"
+        if find_component_of_file(name) == "chance"
     }
     root = Path(__file__).parents[3]
     names = sorted(files, key=str.encode)
@@ -294,7 +294,7 @@ def test_invalid_seeds_components_and_unreadable_files_are_refused_for_signature
     with pytest.raises(LocalError, match="cannot be read"):
         compute_signatures({"rng/gone.py": tmp_path / "gone.py"}, SignatureAlgorithm.SHA256, b"")
     with pytest.raises(LocalError, match="not belong to any component"):
-        find_component("elsewhere/x")
+        find_component_of_file("elsewhere/x")
     with pytest.raises(OperatorError, match="not hexadecimal"):
         read_seed("xy")
     with pytest.raises(OperatorError, match="64 at most"):

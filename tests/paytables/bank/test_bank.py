@@ -359,7 +359,7 @@ class FirstCard:
 @pytest.mark.parametrize(("card", "away"), [("Ah", 1), ("2c", 2), ("9s", 9), ("Td", 10), ("Kc", 10)])
 def test_a_new_shoe_burns_as_many_cards_as_its_first_card_counts(card, away, seeded_draw):
     game = load_game("quebec-baccarat")
-    bets = dict(game.rules.definition.forms[0].bets)
+    bets = dict(game.rules.definition.preset_bets[0].bets)
     wager, draw = game.build_wager(sum(bets.values()), bets=bets), FirstCard(seeded_draw(card), card, 8)
     play_with_choices(game.play(wager, draw), wager)
     assert [purpose for purpose in draw.purposes if purpose.startswith("burn")] == [

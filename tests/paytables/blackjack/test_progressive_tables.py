@@ -187,7 +187,7 @@ def test_the_progressive_bet_of_a_round_wins_by_its_first_cards(name, cards, ans
     tenth = (PartialLevelHit("jackpot", Fraction(1, 10)),)
     assert round_.outcome.progressives == (tenth if hits == "tenth" else hits)
     (play,) = game.list_levels(wager)
-    assert (play.stake_credits, play.contributing_credits, play.spots) == (1, 1, (spot,))
+    assert (play.stake_credits, play.qualifying_credits, play.spots) == (1, 1, (spot,))
 
 
 def test_the_split_aces_bet_of_monaco_has_the_counted_progressive_rates():

@@ -8,7 +8,7 @@ import pytest
 from rigs.craps_text import MONACO, QUEBEC
 
 from paytables import AnalysisDepth, AnalysisError, analyse, build_game, load_game
-from paytables.craps.figures import COME_OUT_SHARE_OF_THROWS, BetReturnChain, compute_stakes_per_throw
+from paytables.craps.figures import COME_OUT_SHARE_OF_THROWS, BetReturnChain, compute_bets_per_throw
 from paytables.craps.state import CrapsState
 from paytables.craps.strategy import analyse_named_strategy, find_strategy_bets
 from paytables.definition import parse, read_source
@@ -91,18 +91,18 @@ def test_the_bets_decided_per_throw_are_those_of_the_stationary_table():
     assert share[None] == COME_OUT_SHARE_OF_THROWS
     rules_by_spot = load_game(QUEBEC).rules.rules_by_spot
     assert (
-        compute_stakes_per_throw(rules_by_spot["pass"])
-        == compute_stakes_per_throw(rules_by_spot["dontpass"])
+        compute_bets_per_throw(rules_by_spot["pass"])
+        == compute_bets_per_throw(rules_by_spot["dontpass"])
         == F(165, 557)
     )
-    assert compute_stakes_per_throw(rules_by_spot["come"]) == F(392, 557)
-    assert compute_stakes_per_throw(rules_by_spot["odds-pass"], 6) == F(165, 557) * F(5, 36)
-    assert compute_stakes_per_throw(rules_by_spot["odds-dontcome-4"]) == F(392, 557) * F(3, 36)
-    assert compute_stakes_per_throw(rules_by_spot["right-6"]) == F(11, 36) * F(392, 557)
-    assert compute_stakes_per_throw(rules_by_spot["lay-5"]) == F(10, 36)
-    assert compute_stakes_per_throw(rules_by_spot["hard-8"]) == F(11, 36) * F(392, 557)
-    assert compute_stakes_per_throw(load_game(MONACO).rules.rules_by_spot["hard-8"]) == F(11, 36)
-    assert compute_stakes_per_throw(rules_by_spot["field"]) == 1
+    assert compute_bets_per_throw(rules_by_spot["come"]) == F(392, 557)
+    assert compute_bets_per_throw(rules_by_spot["odds-pass"], 6) == F(165, 557) * F(5, 36)
+    assert compute_bets_per_throw(rules_by_spot["odds-dontcome-4"]) == F(392, 557) * F(3, 36)
+    assert compute_bets_per_throw(rules_by_spot["right-6"]) == F(11, 36) * F(392, 557)
+    assert compute_bets_per_throw(rules_by_spot["lay-5"]) == F(10, 36)
+    assert compute_bets_per_throw(rules_by_spot["hard-8"]) == F(11, 36) * F(392, 557)
+    assert compute_bets_per_throw(load_game(MONACO).rules.rules_by_spot["hard-8"]) == F(11, 36)
+    assert compute_bets_per_throw(rules_by_spot["field"]) == 1
     notes = {bet.bet: bet.notes[0] for bet in analyse(load_game(QUEBEC)).bets}
     assert (
         "3.3757 throws on average (557/165); the house edge is 7/495 of each bet, 7/1671 per throw"

@@ -122,7 +122,7 @@ def test_the_figures_of_a_wager_state_the_part_of_the_progressive_side_bet(game)
 
 def test_a_wager_plays_for_a_level_only_with_its_side_bet(game):
     (play,) = game.list_levels(game.build_wager(2, bets={"ante": 1, "progressive": 1}))
-    assert (play.spots, play.stake_credits, play.contributing_credits) == (("progressive",), 1, 1)
+    assert (play.spots, play.stake_credits, play.qualifying_credits) == (("progressive",), 1, 1)
     assert (play,) == game.list_every_level()
     assert game.list_levels(game.build_wager(5, bets={"ante": 5})) == ()
 
@@ -203,7 +203,7 @@ def test_several_seats_win_one_level_in_seat_order():
     bets = {"ante": 1, "progressive": 1}
     wager = game.build_wager(6, seats={"0": bets, "1": bets, "2": bets})
     (play,) = game.list_levels(wager)
-    assert (play.stake_credits, play.contributing_credits) == (1, 3)
+    assert (play.stake_credits, play.qualifying_credits) == (1, 3)
     hands = "9h 8h 7h 6h 5h As Ks Qs Js Ts 9d 8d 7d 6d 5d Kc"
     round_ = Round(game.play(wager, Given(hands)), wager)
     round_.advance()

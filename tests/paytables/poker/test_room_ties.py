@@ -46,9 +46,7 @@ def test_the_chance_of_equal_hands_is_that_of_all_deals():
     equal = sum(
         int(weight)
         * int(
-            counted(
-                flop, tables.rank_tables, len(tables.combination_by_strength), strengths, standings, counts
-            )
+            counted(flop, tables.rank_tables, len(tables.category_by_strength), strengths, standings, counts)
         )
         for flop, weight in zip(cards, like, strict=True)
     )

@@ -268,7 +268,7 @@ class Apart:
 def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
     game = load(name)
     for n in range(count):
-        forms = game.rules.definition.forms
+        forms = game.rules.definition.preset_bets
         form = forms[n % len(forms)]
         most = game.rules.table_layout.spots_by_id
         bets = {spot: min(credits_ * (1 + n % 3), most[spot].bet_max) for spot, credits_ in form.bets.items()}
@@ -304,7 +304,7 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
 def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
     """A card that the player must not know has not been drawn at the decision, so that it cannot leak."""
     game, draw = load(name), RecordingDrawSource(seeded_draw(name))
-    form = game.rules.definition.forms[1 if name == "quebec-poker-3-5-7" else 0]
+    form = game.rules.definition.preset_bets[1 if name == "quebec-poker-3-5-7" else 0]
     wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
     round_ = Round(game.play(wager, draw), wager)
     round_.advance()
@@ -370,7 +370,7 @@ NEXT_CARDS = ("2c 4d 6h Tc Qd 8c 3h 5d 7s Jc 9c Kd", "Ah Kc Ac Kh Ad Kd Qh Qd Jh
 def test_every_pay_table_row_is_paid_after_every_decision(name):
     """Rare hands, such as a straight flush, against a weak and a strong bank."""
     game = load(name)
-    bets = max((form.bets for form in game.rules.definition.forms), key=len)
+    bets = max((form.bets for form in game.rules.definition.preset_bets), key=len)
     wager = game.build_wager(sum(bets.values()), bets=dict(bets))
     answers_offered = range(len(game.rules.definition.steps[1].options))
     every_hand = itertools.product(PLAYER_HANDS, NEXT_CARDS[:1], answers_offered[:1])
@@ -428,7 +428,7 @@ def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
 ):
     """With five cards, the lowest king at Crazy Four Poker has a six, because five-four-three-two is a straight."""
     game = load(name)
-    bets = game.rules.definition.forms[0].bets
+    bets = game.rules.definition.preset_bets[0].bets
     wager = game.build_wager(sum(bets.values()), bets=dict(bets))
     for bank, is_open in ((lowest, True), (below, False)):
         round_ = Round(game.play(wager, Given(f"{player} {bank}")), wager)
@@ -456,7 +456,7 @@ def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
 def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, spots, times):
     """Equal hands win at Four Card Poker; at the other tables, bets are returned."""
     game = load(name)
-    bets = game.rules.definition.forms[0].bets
+    bets = game.rules.definition.preset_bets[0].bets
     wager = game.build_wager(sum(bets.values()), bets=dict(bets))
     round_ = Round(game.play(wager, Given(f"{player} {bank}")), wager)
     round_.advance()
@@ -623,7 +623,7 @@ def test_the_best_option_is_advised(name, cards, advice):
     Source: wizardofodds.com. In Caribbean Stud the last card is the bank's.
     """
     game = load(name)
-    form = game.rules.definition.forms[0]
+    form = game.rules.definition.preset_bets[0]
     wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
     round_ = Round(game.play(wager, Given(cards)), wager)
     round_.advance()
@@ -654,7 +654,7 @@ def test_the_best_option_is_advised(name, cards, advice):
 )
 def test_the_best_option_is_advised_if_the_proof_stores_it(name, cards, answers, advice):
     game = load(name)
-    form = game.rules.definition.forms[-1 if "3-5-7" in name else 0]
+    form = game.rules.definition.preset_bets[-1 if "3-5-7" in name else 0]
     wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
     round_ = Round(game.play(wager, Given(cards)), wager)
     round_.advance()

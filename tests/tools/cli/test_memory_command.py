@@ -35,7 +35,7 @@ def test_a_named_person_replaces_the_second_medium_and_the_next_start_fills_it(t
     second.mkdir()
     with pytest.raises(MediumMissing):
         open_journal(state, second)
-    assert "no medium of this machine is there" in egm("show", *where)[1]
+    assert "contains no medium of this machine" in egm("show", *where)[1]
     code, output = egm("replace", *where, "--person", "7", "--reason", "worn out")
     assert code == 0, output
     with open_journal(state, second) as journal:

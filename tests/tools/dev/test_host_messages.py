@@ -13,7 +13,7 @@ from egm.links.sas.tables.denominations import DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.links.sas.tables.polls import POLL_BY_CODE as SHARED_POLLS
 from tools.dev.host import codes
-from tools.dev.host.fields import LayoutError, compute_fixed_size, read_layout, write_layout
+from tools.dev.host.fields import LayoutError, compute_fixed_size, decode_layout, encode_layout
 from tools.dev.host.messages import (
     ReplyKind,
     decode_answer,
@@ -301,8 +301,8 @@ def test_encoded_values_are_decoded_to_the_same(data_):
     }
     names = [part.name for outer in layout for part in getattr(outer, "parts", (outer,))]
     values = {name: data_.draw(sample[name]) for name in names}
-    written = write_layout(layout, values)
-    assert read_layout(layout, written) == values
+    written = encode_layout(layout, values)
+    assert decode_layout(layout, written) == values
 
 
 def test_every_event_layout_has_a_fixed_size():

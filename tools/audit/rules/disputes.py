@@ -372,9 +372,8 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
     What remains of a reserved amount is booked as coins that the hopper paid. There are none for a printed ticket.
     """
     dispute, awarded_cents = _find_ruled_dispute(context), context.record["amount_cents"]
-    if (
-        dispute.is_about_printed_ticket
-    ):  # the reservation is ended by the cash-out, which is paid by the ticket or by hand
+    # The reservation is ended by the cash-out, which is paid by the ticket or by hand.
+    if dispute.is_about_printed_ticket:
         return []
     source = "house:disputed"
     if dispute.set_aside_cents:

@@ -245,7 +245,7 @@ def _print_changes_from_approved(
                 "class": str(needed_approval),
                 "changes": [
                     {
-                        "path": change.path,
+                        "path": change.dotted_path,
                         "before": change.value_before,
                         "after": change.value_after,
                         "asks": str(change.needed_approval),
@@ -255,7 +255,7 @@ def _print_changes_from_approved(
             }
         )
         rows = (
-            (new_game.id, change.needed_approval, change.path, change.value_before, change.value_after)
+            (new_game.id, change.needed_approval, change.dotted_path, change.value_before, change.value_after)
             for change in changes
         )
         title = f"{new_game.id} {new_game.version} after {old_game.id} {old_game.version}: {needed_approval}"

@@ -1,4 +1,4 @@
-"""``egm progressive status``: the status of a link, its signs and its mystery prizes."""
+"""``egm progressive``: commands for the status of a link, its signs, held claims and payments, and mystery prizes."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ from tools.floor.progressive.signs import read_signs
 from tools.floor.progressive.store_option import STORE_OPTION, open_controller
 
 #: Kinds of event that staff should investigate.
-_SUSPICIOUS_EVENT_KINDS = (
+_EVENT_KINDS_TO_INVESTIGATE = (
     "refused",
     "forged",
     "misunderstood",
@@ -51,9 +51,9 @@ _SUSPICIOUS_EVENT_KINDS = (
 def status(*, store: str | None, output_format: OutputFormat) -> None:
     """Show the link's status: its controller's last write, its machines, its signs, rejected messages.
 
-    A machine is seen whenever it requests its levels: at every connection, and with each wager that plays for
-    one. `never` means that it has not connected yet, or has no linked level. The exit status is 1 if a sign
-    is dark or not reporting (Québec by-law, s.91).
+    The last message of a machine is its last request for its levels: it sends one at every connection, and with
+    each wager that plays for one. `never` means that it has not connected yet, or has no linked level. The exit
+    status is 1 if a sign is dark or not reporting (Québec by-law, s.91).
     """
     with open_controller(store, read_only=True) as controller:
         link_status = _read_status(controller)
@@ -67,9 +67,7 @@ def status(*, store: str | None, output_format: OutputFormat) -> None:
         )
         for sign in link_status["signs"]
     )
-    status_column = Column(
-        "is", "status", choose_style=lambda status: GOOD_STYLE if status == "lit" else BAD_STYLE
-    )
+    status_column = Column("status", choose_style=lambda status: GOOD_STYLE if status == "lit" else BAD_STYLE)
     introduction = (
         f"the controller last wrote at {link_status['alive_at'][:19]}"
         if link_status["alive_at"]
@@ -85,7 +83,7 @@ def status(*, store: str | None, output_format: OutputFormat) -> None:
     )
     event_counts_text = "\n".join(f"{kind}: {count}" for kind, count in link_status["troubles"].items())
     sign_table = Table(
-        ("sign", status_column, "since", Column("last message", "last_heard"), "no amount of"),
+        ("sign", status_column, "since", Column("last message", "last_heard"), "levels not shown"),
         sign_rows,
         empty_text="no sign",
     )
@@ -104,7 +102,7 @@ def _read_status(controller: Controller) -> dict[str, Any]:
     """Return the status of the progressive link as JSON data."""
     with controller.open_read_session() as session:
         count_by_kind = Counter(
-            event.kind for event in session.read_events() if event.kind in _SUSPICIOUS_EVENT_KINDS
+            event.kind for event in session.read_events() if event.kind in _EVENT_KINDS_TO_INVESTIGATE
         )
         message_times = session.read_message_times()
         return {
@@ -137,7 +135,7 @@ def forget_sign(sign: str, store: str | None) -> None:
 @STORE_OPTION
 @add_format_options
 def held(*, store: str | None, output_format: OutputFormat) -> None:
-    """List the implausible claims of hits, and payments, that the controller holds, and the rulings on them.
+    """List the implausible claims of hits and the payments that the controller holds, and the rulings on them.
 
     A claim is held if the machine has hit more often than chance explains. A payment (CLAIM/payment) is held
     if it is not between the award and the amount that the machine showed. Until a ruling, the level pays only
@@ -184,8 +182,9 @@ def rule(
 ) -> None:
     """Rule on a held CLAIM or payment; two enrolled people sign.
 
-    award: the claim gets the amount that the level shows, or the level bears the held payment. decline: the
-    claim gets nothing, or the operator bears the difference of the payment.
+    For a claim: award gives it the amount that the level shows; decline gives it nothing.
+
+    For a payment: after award the level bears it; after decline the operator bears the difference.
     """
     with open_controller(store, read_only=True) as controller, controller.open_read_session() as session:
         find_held_message_to_rule_on(session, claim)
@@ -222,7 +221,7 @@ def prizes(*, store: str | None, output_format: OutputFormat) -> None:
         Column("opened", "opened_at"),
         "commitment",
         "secret",
-        build_number_column("after turns"),
+        build_number_column("after contributions"),
         Column("won as", "claim"),
     )
     rows = (

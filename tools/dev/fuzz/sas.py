@@ -109,15 +109,15 @@ def run_fuzz_input(data: bytes) -> None:
         return
     machine = _Machine(data[0])
     step, noise = data[1] % 16 + 1, data[2:]
-    for at in range(0, len(noise), step):
-        machine.receive(noise[at : at + step])
-        if noise[at] % 8 == 0:
+    for offset in range(0, len(noise), step):
+        machine.receive(noise[offset : offset + step])
+        if noise[offset] % 8 == 0:
             list(
                 machine.channel.post_exception(
-                    SasException(_EXCEPTION_CODES[noise[at] % len(_EXCEPTION_CODES)]), machine.now_ns
+                    SasException(_EXCEPTION_CODES[noise[offset] % len(_EXCEPTION_CODES)]), machine.now_ns
                 )
             )
-        if noise[at] % 16 == 1:
+        if noise[offset] % 16 == 1:
             machine.pause()
     machine.pause()
     machine.channel.is_real_time_reporting_on = False

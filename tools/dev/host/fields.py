@@ -148,7 +148,7 @@ class _MessageReader:
             raise LayoutError(f"surplus: {self.data.hex(' ')}")
 
 
-def read_layout(layout: Layout, data: bytes) -> Values:
+def decode_layout(layout: Layout, data: bytes) -> Values:
     """Return the values of the fields by name. Raises :class:`LayoutError` if ``data`` does not match the layout."""
     reader = _MessageReader(data)
     values: Values = {}
@@ -175,7 +175,7 @@ def _decode_value(field: Field, data: bytes) -> int | str:
             return digits if field.kind is FieldKind.DIGITS else int(digits or "0")
 
 
-def write_layout(layout: Layout, values: Mapping[str, Any]) -> bytes:
+def encode_layout(layout: Layout, values: Mapping[str, Any]) -> bytes:
     """Return ``values`` (by field name) as bytes.
 
     A :class:`LengthPrefixedGroup` part ends before its first field without a value.
@@ -191,7 +191,7 @@ def _encode_part(part: LayoutPart, values: Mapping[str, Any]) -> bytes:
         end = has_value_by_part.index(False) if False in has_value_by_part else len(has_value_by_part)
         if any(has_value_by_part[end:]):
             raise LayoutError(f"{part.parts[end].name}: no value given, but a later part has one")
-        return _prefix_length(write_layout(part.parts[:end], values), "length")
+        return _prefix_length(encode_layout(part.parts[:end], values), "length")
     if part.name not in values:
         raise LayoutError(f"{part.name}: no value given")
     value = values[part.name]
@@ -205,7 +205,7 @@ def _encode_part(part: LayoutPart, values: Mapping[str, Any]) -> bytes:
         case ValueSizedByCode(name, code_field, sizes):
             return _encode_value(Field(name, sizes.get(values[code_field], 0)), value)
         case RepeatedGroup(_, parts):
-            return b"".join(write_layout(parts, row) for row in value)
+            return b"".join(encode_layout(parts, row) for row in value)
 
 
 def _prefix_length(body: bytes, name: str) -> bytes:

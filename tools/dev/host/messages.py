@@ -17,8 +17,8 @@ from tools.dev.host.fields import (
     LengthPrefixedGroup,
     Values,
     compute_fixed_size,
-    read_layout,
-    write_layout,
+    decode_layout,
+    encode_layout,
 )
 from tools.dev.host.poll import LongPollType
 from tools.dev.host.polls import EVENT_LAYOUT_BY_CODE, POLL_BY_CODE
@@ -69,7 +69,7 @@ def encode_general_poll(address: int) -> bytes:
 def encode_long_poll(address: int, code: int, values: Mapping[str, Any] | None = None) -> bytes:
     """Return the bytes of a long poll; address 0 broadcasts. Raises LayoutError for a value that does not fit."""
     poll = POLL_BY_CODE[code]
-    body = bytes((address, code)) + write_layout(poll.request, values or {})
+    body = bytes((address, code)) + encode_layout(poll.request, values or {})
     return body if poll.type is LongPollType.READ else append_crc(body)
 
 
@@ -165,7 +165,7 @@ def _decode_frame(request: bytes, received: bytes) -> SasReply:
             ReplyKind.REAL_TIME_EVENT if event else ReplyKind.NOTHING_TO_REPORT,
             received,
             event,
-            read_layout(EVENT_LAYOUT_BY_CODE.get(event, ()), data[1:]),
+            decode_layout(EVENT_LAYOUT_BY_CODE.get(event, ()), data[1:]),
         )
     expected_code = _SIGNATURE_POLL_CODE if is_general_poll(request) else request[1]
     if code != expected_code:
@@ -173,9 +173,9 @@ def _decode_frame(request: bytes, received: bytes) -> SasReply:
     layout = _find_answer_layout(code)
     if layout is None:
         raise LayoutError(f"poll {code:02X} has no data in its answer")
-    values = read_layout(layout, data)
+    values = decode_layout(layout, data)
     if code == _DENOMINATION_POLL_CODE and (inner := _find_answer_layout(values["poll"])) is not None:
-        values = read_layout(inner, bytes.fromhex(values["data"])) | values
+        values = decode_layout(inner, bytes.fromhex(values["data"])) | values
     return SasReply(ReplyKind.DATA, received, code, values)
 
 

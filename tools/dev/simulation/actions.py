@@ -124,7 +124,8 @@ class Crowd:
         """Perform an action at a player position that the action's seed chooses."""
         self.dice = random.Random(action.seed)  # noqa: S311 (the sequence must be repeatable)
         self.player = self.players[self.dice.choice(sorted(self.players))]
-        _WEIGHT_AND_FUNCTION_BY_ACTION[action.name][1](self)
+        _, perform = _WEIGHT_AND_FUNCTION_BY_ACTION[action.name]
+        perform(self)
         self.done[action.name] += 1
 
     def pause_seconds(self, longest: float) -> float:

@@ -188,9 +188,8 @@ class Player:
             self._answered_page_id = snapshot.service_page.id
             delay = self._dice.uniform(0.1, _REACTION_SECONDS_MAX)
             asyncio.get_running_loop().call_later(delay, self._answer_page, snapshot.service_page)
-        if (
-            snapshot.reminder is not None and "acknowledge" in snapshot.accepted_inputs
-        ):  # a reached limit cannot be acknowledged
+        # A reached limit cannot be acknowledged.
+        if snapshot.reminder is not None and "acknowledge" in snapshot.accepted_inputs:
             self.press("acknowledge")
 
     def _track_handpay(self, snapshot: Snapshot) -> None:

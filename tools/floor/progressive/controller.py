@@ -120,7 +120,7 @@ class Controller:
         """Process the messages in one transaction, and return the replies."""
         with self._store.transaction() as session:
             for machine in sorted(
-                {received.sender for received in messages if session.may_enrol(received.sender)}
+                {received.sender for received in messages if session.can_enrol(received.sender)}
             ):
                 session.store_message_time(machine, self._format_time())
             return [reply for received in messages for reply in self._process_message(session, received)]
@@ -153,7 +153,7 @@ class Controller:
                 message=message.model_dump(mode="json"),
             )
             return []
-        if not session.may_enrol(message.machine):
+        if not session.can_enrol(message.machine):
             return [
                 self._refuse(
                     session,
@@ -642,7 +642,7 @@ class Controller:
     def dismiss_machine(self, machine: str) -> None:
         """Remove a machine from those that may enrol in levels; its contributions stay in the levels (I-12)."""
         with self._store.transaction() as session:
-            if not session.may_enrol(machine):
+            if not session.can_enrol(machine):
                 raise ControllerError(f"machine {machine} is not on this link's list")
             session.remove_machine(machine)
             session.record_event(self._format_time(), "dismissed", machine=machine)

@@ -102,7 +102,7 @@ class Session:
         """Return the ids of the machines that may enrol in levels."""
         return tuple(str(row[0]) for row in self._run("SELECT id FROM machine ORDER BY id"))
 
-    def may_enrol(self, machine: str) -> bool:
+    def can_enrol(self, machine: str) -> bool:
         """Return whether this machine may enrol in levels."""
         return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
 

@@ -1,4 +1,6 @@
-"""The approval that a changed game needs: none, a theme approval, a notice, or full approval again (AGC 2.1).
+"""The approval that a changed game needs: none, a theme approval, a notice, or full approval again.
+
+Source: Ontario, AGCO Casino Electronic Gaming Devices minimum technical standards, 2.1.
 
 The approved and the changed definition are compared value by value. This module lists which values are texts
 and pictures; every other value counts as a rule.
@@ -30,7 +32,7 @@ class ApprovalKind(StrEnum):
     """The rules, the prizes or their odds change: a full approval is needed."""
 
 
-#: Texts that do not affect the rules; ids count as texts if they are renamed consistently.
+#: Texts that do not affect the rules. Ids count as texts too if they are renamed consistently.
 _KEY_PATHS_OF_THEME: Final = frozenset({("game", "id"), ("game", "title"), ("game", "author")})
 #: Information for the player or the operator.
 _KEY_PATHS_NEEDING_NOTICE_ONLY: Final = frozenset({("game", "version"), ("game", "date"), ("game", "help")})
@@ -40,10 +42,11 @@ _KEY_PATHS_NEEDING_NOTICE_ONLY: Final = frozenset({("game", "version"), ("game",
 class DefinitionChange:
     """One value that differs between two game definitions.
 
-    ``path`` is its key path. ``value_before`` or ``value_after`` is None if that definition does not have the value.
+    ``dotted_path`` is its key path, with dots between the keys. ``value_before`` or ``value_after`` is None if that
+    definition does not have the value.
     """
 
-    path: str
+    dotted_path: str
     value_before: Any
     value_after: Any
     needed_approval: ApprovalKind
@@ -53,7 +56,7 @@ class DefinitionChange:
 def classify_changes(old: Game, new: Game) -> tuple[ApprovalKind, tuple[DefinitionChange, ...]]:
     """Return the approval that a game's new definition needs, and every changed value.
 
-    Symbol ids are matched by their order, so consistent renaming counts as a theme. The exact return of every
+    Symbol ids are matched by their order, so consistent renaming counts as a change of theme. The exact return of every
     bet is compared too: a changed return always needs full approval.
     """
     old_data, new_data = json.loads(old.text), json.loads(new.text)
@@ -62,18 +65,18 @@ def classify_changes(old: Game, new: Game) -> tuple[ApprovalKind, tuple[Definiti
     if renamed:
         renaming_text = ", ".join(f"{name} is {new_name}" for name, new_name in sorted(renamed.items()))
         changes = (*changes, DefinitionChange("symbol.id", None, renaming_text, ApprovalKind.THEME))
-    asks = max(
+    needed_approval = max(
         (change.needed_approval for change in changes),
         key=list(ApprovalKind).index,
         default=ApprovalKind.SAME,
     )
-    if asks is not ApprovalKind.FULL and _list_bet_figures(old) != _list_bet_figures(new):
+    if needed_approval is not ApprovalKind.FULL and _list_bet_figures(old) != _list_bet_figures(new):
         changes = (
             *changes,
             DefinitionChange("return", _list_bet_figures(old), _list_bet_figures(new), ApprovalKind.FULL),
         )
-        asks = ApprovalKind.FULL
-    return asks, changes
+        needed_approval = ApprovalKind.FULL
+    return needed_approval, changes
 
 
 def _list_bet_figures(game: Game) -> list[tuple[str, int, str]]:

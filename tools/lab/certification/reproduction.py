@@ -29,10 +29,10 @@ from tools.lab.certification.submission import (
     BATTERY_FILE,
     FINDINGS_ENDING,
     SOFTWARE_MANIFEST_NAME,
+    build_game_documents,
     build_packages,
     list_built_files,
     read_pages,
-    write_game_documents,
 )
 from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.formats import to_csv
@@ -166,7 +166,7 @@ def _reproduce_submission(
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
     documents = {
         **copied_pages,
-        **write_game_documents([(game, analyse(game)) for game in games], profile, command_reference),
+        **build_game_documents([(game, analyse(game)) for game in games], profile, command_reference),
     }
     yield from (_compare_file(folder, name, documents[name]) for name in sorted(documents))
     for game in games:

@@ -13,7 +13,7 @@ from unicodedata import combining, normalize
 from egm.config.levels import ProgressiveLevelTable
 from egm.errors import OperatorError
 from egm.play.prize_limits import compute_largest_win_cents
-from egm.progressive.pools import create_pools, has_prescribed_amounts, list_available_bets
+from egm.progressive.pools import create_pools, list_available_bets, meets_prescribed_amounts
 from paytables import (
     BetAnalysis,
     Choice,
@@ -99,7 +99,7 @@ def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
         )
 
 
-def check_levy(case: CertificationCase) -> Iterator[Finding]:
+def check_commission(case: CertificationCase) -> Iterator[Finding]:
     """State the levy (the venue's share) of a game in which players play against each other (Monaco art. 19.3)."""
     commission_rate = case.game.rules.commission_rate
     if commission_rate is not None:
@@ -255,7 +255,7 @@ def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
     return (
         bet_credits
         for bet_credits in game.bet_options
-        if has_prescribed_amounts(game, game.build_wager(bet_credits), cents)
+        if meets_prescribed_amounts(game, game.build_wager(bet_credits), cents)
     )
 
 
@@ -614,7 +614,7 @@ def check_same_file(case: CertificationCase) -> Iterator[Finding]:
 #: Every rule, in the order of the findings.
 CERTIFICATION_RULES: tuple[CertificationRule, ...] = (
     check_return_floor,
-    check_levy,
+    check_commission,
     check_return_ceiling,
     check_largest_win,
     check_progressive_levels,

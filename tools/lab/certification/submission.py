@@ -62,8 +62,6 @@ SOURCE_PAGE_BY_NAME: Final[Mapping[str, str]] = {
     "libraries.txt": "requirements.txt",
     "wiring.md": "egm/devices/WIRING.md",
 }
-
-
 #: The result of the RNG battery, as `egm rng battery --json` writes it: supplied, not made here.
 BATTERY_FILE: Final = "battery.json"
 #: The ending of the file names of games' findings.
@@ -96,7 +94,7 @@ def build_submission(
     command_reference: str,
     battery_result: bytes | None,
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Return every file of the bundle for games checked against one profile, and the facts for its manifest.
+    """Return every file of the bundle for games checked against one profile, and the details for its manifest.
 
     ``command_reference`` is the command-line reference. ``battery_result`` is the result of the RNG battery, or
     None. Raises OperatorError if ``root`` is not a checkout of one commit of the source, or contains the
@@ -110,7 +108,7 @@ def build_submission(
         export(root, commit, source)
         files = {**build_packages(source), **read_pages(source)}
     files |= {
-        **write_game_documents(games, profile, command_reference),
+        **build_game_documents(games, profile, command_reference),
         SOFTWARE_MANIFEST_NAME: sign_software_manifest(key),
     }
     for case, findings in checked_games:
@@ -120,11 +118,11 @@ def build_submission(
     if battery_result is not None:
         files[BATTERY_FILE], missing_files = battery_result, []
     check_key_absent(files, key)
-    return files, {**_list_facts(checked_games), "commit": commit, "missing": missing_files}
+    return files, {**_build_manifest_details(checked_games), "commit": commit, "missing": missing_files}
 
 
-def _list_facts(checked_games: CheckedGames) -> dict[str, object]:
-    """Return the facts for a submission's manifest: release, games with their digests, profile and time."""
+def _build_manifest_details(checked_games: CheckedGames) -> dict[str, object]:
+    """Return the details for a submission's manifest: release, games with their digests, profile and time."""
     games = [case.game for case, _ in checked_games]
     cases = [case for case, _ in checked_games]
     return {
@@ -181,7 +179,7 @@ def read_pages(root: Path) -> dict[str, bytes]:
     return {name: (root / path).read_bytes() for name, path in SOURCE_PAGE_BY_NAME.items()}
 
 
-def write_game_documents(
+def build_game_documents(
     games: Iterable[tuple[Game, Analysis]], profile: Profile, command_reference: str
 ) -> dict[str, bytes]:
     """Return the documents of a submission by file name.

@@ -20,15 +20,15 @@ def build_sheets(rules: KenoRules, analysis: Analysis) -> list[SheetData]:
 
 def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
     """Yield the sheets of a Keno game's pay tables and features."""
-    field, marks = definition.field, definition.ticket_limits
+    field, ticket_limits = definition.field, definition.ticket_limits
     labelled_values: LabelledValues = [
         ("field", f"{field.drawn_count} of {field.number_count} numbers, without replacement"),
         ("possible draws", definition.cycle),
-        ("stakes, credits per way", ", ".join(map(str, marks.stake_options))),
-        ("most selections per ticket", marks.selections_max),
-        ("most groups per selection", marks.groups_max),
-        ("most draws per ticket", marks.draws_max),
-        ("highest cost of a ticket per draw, credits", marks.cost_max_credits),
+        ("stakes, credits per way", ", ".join(map(str, ticket_limits.stake_options))),
+        ("most selections per ticket", ticket_limits.selections_max),
+        ("most groups per selection", ticket_limits.groups_max),
+        ("most draws per ticket", ticket_limits.draws_max),
+        ("highest cost of a ticket per draw, credits", ticket_limits.cost_max_credits),
         ("highest pay of a ticket per draw, credits", definition.prize_limit_credits),
     ]
     for bonus in definition.bonuses:

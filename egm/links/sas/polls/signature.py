@@ -20,7 +20,7 @@ from egm.links.sas.wire import LongPoll
 from egm.verify.digest import SignatureAlgorithm
 from egm.verify.examine import compute_signatures_in_child_process
 from egm.verify.own_files import list_own_definition_files
-from egm.verify.software_files import SoftwareScope, find_components
+from egm.verify.software_files import SoftwareScope, list_components
 
 #: Command code of the ROM signature poll.
 _ROM_SIGNATURE_POLL: Final = 0x21
@@ -33,7 +33,7 @@ async def compute_rom_signature(scope: SoftwareScope, seed: bytes) -> int:
 
     Raises LocalError if it cannot be computed.
     """
-    components = tuple(sorted(find_components(scope)))
+    components = tuple(sorted(list_components(scope)))
     signature_by_component = await compute_signatures_in_child_process(
         scope, SignatureAlgorithm.SHA1_HMAC, seed, components
     )

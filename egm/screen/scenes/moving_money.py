@@ -5,7 +5,7 @@ An animation starts when the machine's notice of the event arrives. What is draw
 
 import math
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import pygame
 
@@ -19,40 +19,52 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message
 from egm.screen.theme import mix_colours
 
-#: Notice code -> what is drawn, whether it leaves the machine, and its duration in seconds.
-_MOVING_VALUE_BY_NOTICE: Final = {
-    "bill_accepted": ("bill", False, 2.6),
-    "ticket_accepted": ("ticket", False, 2.6),
-    "coins_accepted": ("coins", False, 2.0),
-    "ticket_printed": ("ticket", True, 8.0),
-    "bill_returned": ("bill", True, 4.0),
-    "ticket_returned": ("ticket", True, 4.0),
+
+class _MoneyAnimation(NamedTuple):
+    """An animation of money that goes into the machine or out of it."""
+
+    item_kind: str
+    """What is drawn: a bill, a ticket or coins."""
+    is_leaving: bool
+    """Whether it leaves the machine."""
+    duration_seconds: float
+
+
+#: The animation that each notice starts, by the notice's code.
+_ANIMATION_BY_NOTICE: Final = {
+    "bill_accepted": _MoneyAnimation("bill", is_leaving=False, duration_seconds=2.6),
+    "ticket_accepted": _MoneyAnimation("ticket", is_leaving=False, duration_seconds=2.6),
+    "coins_accepted": _MoneyAnimation("coins", is_leaving=False, duration_seconds=2.0),
+    "ticket_printed": _MoneyAnimation("ticket", is_leaving=True, duration_seconds=8.0),
+    "bill_returned": _MoneyAnimation("bill", is_leaving=True, duration_seconds=4.0),
+    "ticket_returned": _MoneyAnimation("ticket", is_leaving=True, duration_seconds=4.0),
 }
 
 
-def find_moving_value_notice(context: DrawingContext) -> Notice | None:
+def find_moving_money_notice(context: DrawingContext) -> Notice | None:
     """Return the latest notice if its animation (a bill, ticket or coins entering or leaving) is still to be drawn.
 
-    Return None for any other notice, after the end of the animation, and unless the machine is idle or out of service.
+    Return None for any other notice, after the end of the animation, and if the machine is neither idle nor out of
+    service.
     """
     view, snapshot = context.view, context.view.snapshot
     notice = view.latest_notice
     if snapshot is None or notice is None or snapshot.state not in {"idle", "out_of_service"}:
         return None
     if (
-        notice.code not in _MOVING_VALUE_BY_NOTICE
-        or view.now - view.notice_received_at > _MOVING_VALUE_BY_NOTICE[notice.code][2]
+        notice.code not in _ANIMATION_BY_NOTICE
+        or view.now - view.notice_received_at > _ANIMATION_BY_NOTICE[notice.code].duration_seconds
     ):
         return None
     return notice
 
 
-def find_value_plate_rect(context: DrawingContext) -> Rect | None:
+def find_moving_money_rect(context: DrawingContext) -> Rect | None:
     """Return the rectangle in which an animation of money is drawn, or None if no money is moving.
 
     Touch targets that it covers cannot be touched.
     """
-    if find_moving_value_notice(context) is None:
+    if find_moving_money_notice(context) is None:
         return None
     x, y, w, h = context.layout.game_field
     width, height, top = min(760.0, w - 40), 168.0, y + h - 186
@@ -67,12 +79,12 @@ def find_value_plate_rect(context: DrawingContext) -> Rect | None:
     return (x + (24 if is_beside_tray else (w - width) / 2), top, width, height)
 
 
-def draw_moving_value_plate(context: DrawingContext) -> None:
+def draw_moving_money(context: DrawingContext) -> None:
     """Draw a plate over the lower part of the field with the moving bill, ticket or coin, and its amount."""
-    notice, plate_rect = find_moving_value_notice(context), find_value_plate_rect(context)
+    notice, plate_rect = find_moving_money_notice(context), find_moving_money_rect(context)
     if notice is None or plate_rect is None:
         return
-    value_kind, is_leaving, duration_seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
+    item_kind, is_leaving, duration_seconds = _ANIMATION_BY_NOTICE[notice.code]
     elapsed_seconds = context.view.now - context.view.notice_received_at
     is_motion_reduced = context.view.reduced_motion
     entrance_share = 1.0 if is_motion_reduced else ease_out(elapsed_seconds / 0.3)
@@ -88,9 +100,9 @@ def draw_moving_value_plate(context: DrawingContext) -> None:
         ((0, mix_colours(colour, WHITE, 0.45)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.55)))
     )
     context.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge_paint=rim, edge_width=4)
-    draw_value_at_slot(
+    draw_item_at_slot(
         context,
-        value_kind,
+        item_kind,
         (plate[0] + 20, plate[1] + 14, 190, height - 28),
         elapsed_seconds,
         is_leaving=is_leaving,
@@ -121,8 +133,8 @@ def draw_moving_value_plate(context: DrawingContext) -> None:
     context.painter.draw_text(text, (rect[0], rect[1] + 110), style, align="left", width_max=rect[2])
 
 
-def draw_value_at_slot(
-    context: DrawingContext, value_kind: str, rect: Rect, elapsed_seconds: float, *, is_leaving: bool
+def draw_item_at_slot(
+    context: DrawingContext, item_kind: str, rect: Rect, elapsed_seconds: float, *, is_leaving: bool
 ) -> None:
     """Draw a slot of the machine, and the bill or ticket that enters or (``is_leaving``) leaves it.
 
@@ -135,17 +147,17 @@ def draw_value_at_slot(
         else ease_out(clamp_to_unit_interval((elapsed_seconds - 0.25) / 1.1))
     )
     slot_rect: Rect = (x, y + 4, w, w * 0.18)
-    if value_kind == "coins":
+    if item_kind == "coins":
         _draw_falling_coins(context, rect, elapsed_seconds)
         return
     paper_rect: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
-    hidden_increment = 1 - moved_share if is_leaving else moved_share
-    top = y + 22 - hidden_increment * (paper_rect[3] + 4)
+    hidden_share = 1 - moved_share if is_leaving else moved_share
+    top = y + 22 - hidden_share * (paper_rect[3] + 4)
     with painter.clip_to((x, y + 21, w, h)):
         painter.draw_cached_picture(
-            ("paper", value_kind),
+            ("paper", item_kind),
             (paper_rect[0], top, paper_rect[2], paper_rect[3]),
-            partial(render_own_picture, value_kind),
+            partial(render_own_picture, item_kind),
         )
     painter.draw_cached_picture(("slot",), slot_rect, partial(render_own_picture, "slot"))
 
