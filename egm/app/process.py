@@ -310,7 +310,9 @@ class MachineProcess:
             first_machine.install(ticket_desk)
         self._machine = first_machine
         apply_options(first_machine)
-        certificate_by_game = {name: game.certificate for name, game in self._installed_games.items()}
+        certificate_by_game = {
+            name: installed_game.certificate for name, installed_game in self._installed_games.items()
+        }
         must_be_complete = self._has_real_devices and self._profile.inventory.complete
         record_inventory_change(
             first_machine,
@@ -396,9 +398,10 @@ class MachineProcess:
             storage_keys=self._features.storage_keys,
             entry_declarations=self._features.entry_declarations,
             profile=self._profile,
-            games={game_id: game.game for game_id, game in self._installed_games.items()},
+            games={game_id: installed_game.game for game_id, installed_game in self._installed_games.items()},
             denominations_cents={
-                game_id: game.denominations_cents for game_id, game in self._installed_games.items()
+                game_id: installed_game.denominations_cents
+                for game_id, installed_game in self._installed_games.items()
             },
             clock=self._clock,
             timekeeper=self._timekeeper,
@@ -407,7 +410,7 @@ class MachineProcess:
             position=position,
         )
         lowest_return_by_game = {
-            game_id: game.lowest_return for game_id, game in self._installed_games.items()
+            game_id: installed_game.lowest_return for game_id, installed_game in self._installed_games.items()
         }
         machine.install(InstalledGames(machine.games, machine.denominations_cents, lowest_return_by_game))
         machine.install(GeneratorFactory(self._test_and_start_generator))
@@ -419,7 +422,11 @@ class MachineProcess:
         machine.install(
             Roster(self._state_folder.staff, second_copy_path=second_medium / self._state_folder.staff.name)
         )
-        machine.install(combine_pools(game.progressive_pools for game in self._installed_games.values()))
+        machine.install(
+            combine_pools(
+                installed_game.progressive_pools for installed_game in self._installed_games.values()
+            )
+        )
         return machine
 
     def _open_station(self, machine: Machine) -> PlayerStation:

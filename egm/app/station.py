@@ -132,8 +132,8 @@ class PlayerStation:
     def connect_devices(self, devices: PositionDevices) -> None:
         """Store the drivers of the position's devices, connect the machine to them, and restore the devices' faults."""
         self.devices = devices
-        game = find_open_game(self.machine)
-        self._play_id_at_start = "" if game is None else game.play_id
+        game_record = find_open_game(self.machine)
+        self._play_id_at_start = "" if game_record is None else game_record.play_id
         self.machine.component(MoneyDevices).acceptor = devices.bill_acceptor
         self.machine.component(MoneyDevices).printer = devices.ticket_printer
         self.machine.component(MoneyDevices).hopper = devices.hopper
@@ -343,17 +343,17 @@ class PlayerStation:
 
     def _build_withdrawn_game_view(self) -> GameView | None:
         """Return the screen's view of the open game if that game is no longer offered; None in all other cases."""
-        game = find_open_game(self.machine)
-        if game is None:
+        game_record = find_open_game(self.machine)
+        if game_record is None:
             return None
         try:
-            rules = find_definition(self.machine, game.game)
+            rules = find_definition(self.machine, game_record.game_reference)
         except GameDefectiveError:
             return None
         offered_game = self.machine.games.get(rules.id)
         if offered_game is not None and offered_game.digest == rules.digest:
             return None
-        return build_withdrawn_game_view(rules, game.denomination_cents)
+        return build_withdrawn_game_view(rules, game_record.denomination_cents)
 
     def build_snapshot(self) -> Snapshot:
         """Return the machine's snapshot that a person at this player position may see."""

@@ -168,8 +168,8 @@ class RecallPlayPage(MenuPage):
         )
         return Replay(
             play_id=self.play.play_id,
-            game_id=record.game.id,
-            game_version=record.game.version,
+            game_id=record.game_reference.id,
+            game_version=record.game_reference.version,
             time_utc=self.play.start_entry.time_utc.isoformat(),
             denomination_cents=record.denomination_cents,
             bet_credits=record.bet_credits,
@@ -240,7 +240,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
         cells=(
             build_time_text(play.start_entry.time_utc.isoformat()),
             *((build_number_text(play.position),) if machine.position.position_count > 1 else ()),
-            _find_game_title(machine, _read_first_record(play).game),
+            _find_game_title(machine, _read_first_record(play).game_reference),
             build_money_text(play.bet_cents),
             build_plain_text("") if play.payout_cents is None else build_money_text(play.payout_cents),
             build_text(f"service.recall.{_describe_play_state(play)}"),
@@ -276,7 +276,7 @@ def _build_play_tables(
 ) -> tuple[PageTable, ...]:
     """Return all recorded data of a play as tables (E-01, E-04)."""
     record = _read_complete_record(play)
-    game, unit_cents = _find_definition(machine, record.game), record.denomination_cents
+    game, unit_cents = _find_definition(machine, record.game_reference), record.denomination_cents
     paid_cents, after_cents = play.payout_cents or 0, play.credit_after_cents
     rows: list[tuple[str | PageText, PageText]] = [
         ("column.time", build_time_text(play.start_entry.time_utc.isoformat())),
@@ -285,8 +285,11 @@ def _build_play_tables(
             if machine.position.position_count > 1
             else ()
         ),
-        ("column.game", _find_game_title(machine, record.game)),
-        ("recall.version", build_plain_text(f"{record.game.version}  {record.game.digest[:16]}")),
+        ("column.game", _find_game_title(machine, record.game_reference)),
+        (
+            "recall.version",
+            build_plain_text(f"{record.game_reference.version}  {record.game_reference.digest[:16]}"),
+        ),
         ("recall.credit_before", build_money_text(record.credit_before_cents)),
         ("column.bet", build_money_text(play.bet_cents)),
         ("column.win", build_plain_text("") if play.payout_cents is None else build_money_text(paid_cents)),
@@ -372,7 +375,9 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     record = _read_complete_record(play)
     steps: list[ReplayStep] = []
     try:
-        stepped_game = SteppedGame(find_definition(machine, record.game), record.wager, record.table_state)
+        stepped_game = SteppedGame(
+            find_definition(machine, record.game_reference), record.wager, record.table_state
+        )
         for step in record.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if steps:

@@ -83,13 +83,15 @@ def apply_options(machine: Machine) -> None:
     If the options would allow nothing, every game is offered. A game in progress is offered until the next
     start even if the options exclude it, so that it can be finished.
     """
-    options, unfinished_game = OperatorOptions.read_stored(machine), find_open_game(machine)
+    options, open_game_record = OperatorOptions.read_stored(machine), find_open_game(machine)
     approved_cents_by_game = machine.component(InstalledGames).denominations_cents
     offered_cents_by_game = {
         game: options.list_denominations(game, cents) for game, cents in approved_cents_by_game.items()
     }
-    if unfinished_game is not None and unfinished_game.game.id in offered_cents_by_game:
-        offered_cents_by_game[unfinished_game.game.id] = approved_cents_by_game[unfinished_game.game.id]
+    if open_game_record is not None and open_game_record.game_reference.id in offered_cents_by_game:
+        offered_cents_by_game[open_game_record.game_reference.id] = approved_cents_by_game[
+            open_game_record.game_reference.id
+        ]
     final_cents_by_game = {game: cents for game, cents in offered_cents_by_game.items() if cents} or dict(
         approved_cents_by_game
     )
