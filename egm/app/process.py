@@ -508,7 +508,9 @@ class MachineProcess:
         for refusal in refused_games:
             if installed_games:
                 self._print_message(f"game refused: {refusal.reason}")
-            self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game_id, reason=refusal.reason))
+            self._machine.post(
+                GAME_REFUSED, GameRefused(game_id_or_path=refusal.game_id_or_path, reason=refusal.reason)
+            )
         for game in record_conflicting_versions(
             self._machine, [installed_game.game for installed_game in installed_games.values()]
         ):
@@ -517,7 +519,9 @@ class MachineProcess:
                 "give this one a new game.version"
             )
         device_page_data = self._machine.component(ServiceDesk).device_page_data
-        device_page_data.refused_games = tuple((refusal.game_id, refusal.reason) for refusal in refused_games)
+        device_page_data.refused_games = tuple(
+            (refusal.game_id_or_path, refusal.reason) for refusal in refused_games
+        )
         update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused_games))
         if not installed_games:
             reasons = (

@@ -194,8 +194,8 @@ class PlayerStation:
         for event in iter_reported_events(
             report, self.devices.kind_by_device_name[report.device], doors_known_open
         ):
-            for position in iter_concerned_positions(running_positions, number, event):
-                position.submit_event(event)
+            for running_position in iter_concerned_positions(running_positions, number, event):
+                running_position.submit_event(event)
         if service_desk.is_open:  # its pages show what devices report
             self.process_change()
 
@@ -231,8 +231,8 @@ class PlayerStation:
         positions = self.machine.component(RunningPositions).position_by_number
         return frozenset[FaultCode]().union(
             *(
-                position.list_board_faults()
-                for number, position in positions.items()
+                running_position.list_board_faults()
+                for number, running_position in positions.items()
                 if number != self.machine.position.number
             )
         )
@@ -251,8 +251,8 @@ class PlayerStation:
         """
         positions = self.machine.component(RunningPositions).position_by_number
         reports = [
-            position.find_open_doors()
-            for number, position in positions.items()
+            running_position.find_open_doors()
+            for number, running_position in positions.items()
             if number != self.machine.position.number
         ]
         return frozenset[str]().union(
@@ -370,8 +370,8 @@ class PlayerStation:
             snapshot = positions.read_snapshot(self.machine.position.number)
             self.server.send(snapshot)
             self._update_devices(snapshot)
-            for position in positions.position_by_number.values():
-                position.update_tower_light_and_bell()
+            for running_position in positions.position_by_number.values():
+                running_position.update_tower_light_and_bell()
             self._on_change()
 
     def _update_devices(self, snapshot: Snapshot) -> None:
@@ -409,7 +409,8 @@ class PlayerStation:
         positions = self.machine.component(RunningPositions)
         positions_served = positions.iter_positions_served(self.machine.position.number)
         snapshots = [
-            positions.read_snapshot(position.engine.machine.position.number) for position in positions_served
+            positions.read_snapshot(running_position.engine.machine.position.number)
+            for running_position in positions_served
         ]
         io_board.light_tower(
             list_outputs_under_test(test_outputs, "tower")

@@ -44,9 +44,9 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     level, prize = report.level_id, report.won_prize
     if unproved.is_prize_report_closed(machine, prize):
         return
-    held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim}")
+    held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim_id}")
     if held_prize is not None:
-        unproved.hold_unproved_prize(machine, prize.claim, held_prize)
+        unproved.hold_unproved_prize(machine, prize.claim_id, held_prize)
         return
     open_game_record = find_open_game(machine)
     game_record = (
@@ -70,9 +70,9 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
             amount_cents=prize.amount_cents,
             reason=reason,
             ruling=None,
-            won=prize.model_dump(mode="json"),
+            won=prize.model_dump(mode="json", by_alias=True),
         )
-        unproved.hold_unproved_prize(machine, prize.claim, held_prize)
+        unproved.hold_unproved_prize(machine, prize.claim_id, held_prize)
     elif open_game_record is not None and game_record.play_id == open_game_record.play_id:
         _add_prize_to_game(machine, game_record, level, prize)
     elif _can_open_handpay(machine, open_game_record):
@@ -105,13 +105,13 @@ class _RuledPrize(NamedTuple):
 
 def _iter_ruled_prizes(machine: Machine) -> Iterator[_RuledPrize]:
     """Yield each held mystery prize whose ruling can be carried out now."""
-    for claim, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
+    for claim_id, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
             continue
         level_id, prize = held_prize.pool_id, WonPrize.model_validate(held_prize.won)
         game_record = _find_contributing_game(machine, level_id, prize.sequence)
         if game_record is not None:
-            key = f"{ProgressiveKey.HELD_PRIZE}{claim}"
+            key = f"{ProgressiveKey.HELD_PRIZE}{claim_id}"
             yield _RuledPrize(key, held_prize.ruling, game_record, level_id, prize)
 
 
@@ -191,7 +191,7 @@ def _build_prize_record(
     return MysteryPrizeWon(
         play_id=None if game_record is None else game_record.play_id,
         pool_id=level_id,
-        claim_id=prize.claim,
+        claim_id=prize.claim_id,
         contribution_number=prize.sequence,
         amount_cents=prize.amount_cents,
         hit_number=prize.order,
@@ -221,7 +221,7 @@ def _build_claim_state(
         payment_method=payment_method,
         is_unanswered=False,
     )
-    return {f"{ProgressiveKey.CLAIM}{prize.claim}": record}
+    return {f"{ProgressiveKey.CLAIM}{prize.claim_id}": record}
 
 
 def _find_level_name(game_record: GameRecord, level_id: str) -> str:
@@ -238,13 +238,13 @@ def _add_prize_to_game(machine: Machine, game_record: GameRecord, level_id: str,
         pool_id=level_id,
         level_name=_find_level_name(game_record, level_id),
         is_mystery=True,
-        claim_id=prize.claim,
+        claim_id=prize.claim_id,
         amount_cents=prize.amount_cents,
     )
     machine.post(
         PRIZE_WON,
         replace(_build_prize_record(machine, game_record, level_id, prize), hits=(hit,)),
-        entry_id=unproved.build_prize_entry_id(prize.claim),
+        entry_id=unproved.build_prize_entry_id(prize.claim_id),
         state=_build_claim_state(machine, game_record, level_id, prize, None),
     )
     machine.component(GameInProgress).record = game_record.with_hits((hit,))
@@ -263,7 +263,7 @@ def _return_prize_to_level(
     machine.post(
         PRIZE_RETURNED,
         replace(_build_prize_record(machine, game_record, level_id, prize), late_decision=reason),
-        entry_id=unproved.build_prize_entry_id(prize.claim),
+        entry_id=unproved.build_prize_entry_id(prize.claim_id),
         state={**_build_claim_state(machine, game_record, level_id, prize, "void"), **(state_change or {})},
     )
 
@@ -276,7 +276,7 @@ def _reserve_prize_for_handpay(
     state_change: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve a mystery prize for a hand-pay, because the game that won it is closed."""
-    reservation = unproved.build_prize_entry_id(prize.claim)
+    reservation = unproved.build_prize_entry_id(prize.claim_id)
     handpay = HandpayRecord(
         id=reservation,
         kind="progressive",
@@ -287,7 +287,7 @@ def _reserve_prize_for_handpay(
     game_levels.register_hit(
         machine,
         game_record,
-        f"{prize.claim}.hit",
+        f"{prize.claim_id}.hit",
         pool_id=level_id,
         level_name=_find_level_name(game_record, level_id),
         amount_cents=prize.amount_cents,

@@ -73,7 +73,7 @@ def record_prizes_won(machine: Machine, game_record: GameRecord, prizes: Sequenc
             record = PrizesWon(
                 machine=machine.identity.serial,
                 play_id=game_record.play_id,
-                game=game_record.game_reference.id,
+                game_id=game_record.game_reference.id,
                 prizes=(prize,),
             )
             machine.post(PRIZE_REGISTERED, record, entry_id=entry_id)

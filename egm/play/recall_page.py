@@ -118,9 +118,11 @@ class RecallPlayPage(MenuPage):
                 tables = (*tables, build_two_column_table((("recall.pictures", reason),)))
             return ServicePage(id="", title=title, tables=tables, actions=(BACK_ACTION, show_action))
         has_later_step = self.step_index + 1 < len(self.steps)
-        position = self.position_by_seat.get(self.steps[self.step_index].seat)
+        position_number = self.position_by_seat.get(self.steps[self.step_index].seat)
         position_row = (
-            () if position is None else (("recall.of", build_text("handpay.position", number=position)),)
+            ()
+            if position_number is None
+            else (("recall.of", build_text("handpay.position", number=position_number)),)
         )
         return ServicePage(
             id="",
@@ -204,7 +206,11 @@ def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
     round_id = _read_first_record(play).round_id
     recent_plays = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
     records = ((_read_first_record(seat_play), seat_play.position) for seat_play in recent_plays)
-    return {record.wager.seat or 0: position for record, position in records if record.round_id == round_id}
+    return {
+        record.wager.seat or 0: position_number
+        for record, position_number in records
+        if record.round_id == round_id
+    }
 
 
 def _has_hidden_pictures(machine: Machine, play: Play) -> bool:
@@ -358,11 +364,11 @@ def _format_answer_label(
 
     ``is_by_table``: the table gave the answer for the position.
     """
-    position = None if step is None else position_by_seat.get(step.seat)
-    if position is None:
+    position_number = None if step is None else position_by_seat.get(step.seat)
+    if position_number is None:
         return build_text("service.recall.choice", number=index)
     name = "choice_by_table" if is_by_table else "choice_of"
-    return build_text(f"service.recall.{name}", number=index, position=position)
+    return build_text(f"service.recall.{name}", number=index, position=position_number)
 
 
 def _list_shown_answer_indexes(record: GameRecord) -> range:

@@ -139,8 +139,8 @@ def continue_round(machine: Machine, game_record: GameRecord) -> ProgressiveRoun
     The levels receive no further contribution.
     """
     pool_by_level = {
-        level: _find_pool(machine, game_record.levels, pool_id)
-        for level, pool_id in game_record.levels.pool_id_by_level.items()
+        level_name: _find_pool(machine, game_record.levels, pool_id)
+        for level_name, pool_id in game_record.levels.pool_id_by_level.items()
     }
     return _build_round(
         machine, game_record.levels, pool_by_level, {}, f"{game_record.play_id}.{len(game_record.steps)}"

@@ -391,7 +391,7 @@ class ProgressiveLinkService:
                 if error:
                     self._record_complaint("seal", error)
             case MysteryWinFound():
-                self._found_win_by_claim_id[notification.won_prize.claim] = notification
+                self._found_win_by_claim_id[notification.won_prize.claim_id] = notification
                 self._submit_found_wins()
             case LevelResultsKnown():
                 self._store_decided_number(notification.level_id, notification.contribution_number)

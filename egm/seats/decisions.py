@@ -198,7 +198,7 @@ def _start_time_bank(
 def _store_time_bank_left(tables: SharedTables, turn: PendingTurn) -> None:
     """Store how much time is left in the time bank that a finished decision has used."""
     if turn.time_bank_key is not None:
-        now_ns = tables.position_by_number[turn.time_bank_key.position].machine.clock.monotonic_ns()
+        now_ns = tables.position_by_number[turn.time_bank_key.position_number].machine.clock.monotonic_ns()
         tables.time_bank_left_ns[turn.time_bank_key] = max(0, turn.deadline_ns - now_ns)
         turn.time_bank_key = None
 
@@ -206,7 +206,7 @@ def _store_time_bank_left(tables: SharedTables, turn: PendingTurn) -> None:
 def _refill_time_banks_of_vacated_seats(tables: SharedTables) -> None:
     """Refill the time banks of every position without credit and game, for its next player."""
     for time_bank_key in list(tables.time_bank_left_ns):
-        seated_position = tables.position_by_number.get(time_bank_key.position)
+        seated_position = tables.position_by_number.get(time_bank_key.position_number)
         if seated_position is None or (
             not seated_position.machine.credit_cents and find_open_game(seated_position.machine) is None
         ):

@@ -69,7 +69,7 @@ class TimeBankKey(NamedTuple):
     A time bank is extra time for a player's decisions; it is refilled only for the next player.
     """
 
-    position: int
+    position_number: int
     game_digest: str
 
 

@@ -39,7 +39,9 @@ _ADDED_FOLD_AND_ROUND_COUNTS: Final = (0.5, 100)
 #: The name of the settlement of a stake that a player gave up.
 _FOLDED_SETTLEMENT_NAME: Final = "folded"
 #: The kinds of entries that are read.
-_ENTRY_KINDS_READ: Final = frozenset(entry.kind for entry in (GAME_START, GAME_CHOICE, GAME_END, GAME_VOID))
+_ENTRY_KINDS_READ: Final = frozenset(
+    declaration.kind for declaration in (GAME_START, GAME_CHOICE, GAME_END, GAME_VOID)
+)
 
 
 class PositionPair(NamedTuple):

@@ -635,11 +635,11 @@ class GameAudit:
                 f"the register of wins does not list each prize of the play once: expected {list(won_prize_ids)},"
                 f" found {registered_prize_ids}",
             )
-        if any(line.game != game.id for _, line in register_lines):
+        if any(line.game_id != game.id for _, line in register_lines):
             first_entry, _ = register_lines[0]
             self._report_finding(
                 first_entry,
-                f"record.game: expected {game.id!r}, found {[line.game for _, line in register_lines]}",
+                f"record.game: expected {game.id!r}, found {[line.game_id for _, line in register_lines]}",
             )
 
     def _check_void(

@@ -475,7 +475,7 @@ class LevelAudit:
         after its game may move money, and it must be in the register of wins. A prize won by an open game is stored as
         a hit of that game.
         """
-        pool, claim, amount_cents = record.pool_id, record.claim_id, record.amount_cents
+        pool, claim_id, amount_cents = record.pool_id, record.claim_id, record.amount_cents
         play_id, late_decision = str(record.play_id), record.late_decision
         if self._play_by_contribution.get((pool, record.contribution_number)) != play_id:
             winning_play_id = self._play_by_contribution.get(
@@ -486,14 +486,14 @@ class LevelAudit:
                 f"record.play_id: contribution {record.contribution_number} to {pool} was made by {winning_play_id}, "
                 f"found {play_id}",
             )
-        if claim in self._awarded_cents:
-            self._report_finding(entry, f"record.claim: claim {claim} was already won before this entry")
+        if claim_id in self._awarded_cents:
+            self._report_finding(entry, f"record.claim: claim {claim_id} was already won before this entry")
         is_returned_unproved = late_decision == "void" and record.is_proved is False
-        if claim not in self._claims_with_ruling and not is_returned_unproved:
+        if claim_id not in self._claims_with_ruling and not is_returned_unproved:
             self._check_mystery_secret(entry, pool, record, amount_cents)
         play = self._open_plays.get(play_id)
         if late_decision == "hand":
-            line = self._late_register_lines.pop(f"{claim}.hit", None)
+            line = self._late_register_lines.pop(f"{claim_id}.hit", None)
             registered_hit = (
                 None if line is None else (line.play_id, line.pool_id, line.amount_cents, line.payment_method)
             )
@@ -513,15 +513,15 @@ class LevelAudit:
             self._report_finding(
                 entry, f"transfers: expected {expected_flows or 'none'}, found {recorded_flows or 'none'}"
             )
-        if (play is None) != bool(late_decision) and claim not in self._claims_with_ruling:
+        if (play is None) != bool(late_decision) and claim_id not in self._claims_with_ruling:
             self._report_finding(
                 entry,
                 f"record.late is {late_decision!r}, but {play_id} was {'over' if play is None else 'open'} when it won "
                 f"{pool}",
             )
         if play is not None and not late_decision:
-            self._awarded_cents[claim] = amount_cents
-            play.hits.append((pool, claim))
+            self._awarded_cents[claim_id] = amount_cents
+            play.hits.append((pool, claim_id))
 
     def _check_mystery_secret(
         self, entry: StoredEntry, pool: str, record: MysteryPrizeWon, amount_cents: int
@@ -539,10 +539,10 @@ class LevelAudit:
                 f"record.trigger: no commitment to prize {trigger.prize_number} of level {pool} was received "
                 "before this entry",
             )
-        elif trigger.level != pool or commitment != trigger.commitment:
+        elif trigger.level_id != pool or commitment != trigger.commitment:
             self._report_finding(
                 entry,
-                f"record.trigger: the secret of level {trigger.level} gives the commitment {trigger.commitment}, "
+                f"record.trigger: the secret of level {trigger.level_id} gives the commitment {trigger.commitment}, "
                 f"expected {commitment} for level {pool}",
             )
         terms = self._mystery_terms.get(pool)

@@ -256,9 +256,9 @@ class PlainRun:
         """Return the table states that the sequence leaves in the machine's memory, by storage key."""
         tables = self.table_states.items()
         return {
-            f"{TableKey.TABLE_STATE}{digest}": parse_json(table.stored_json)
-            for digest, table in tables
-            if table.stored_json
+            f"{TableKey.TABLE_STATE}{digest}": parse_json(table_state.stored_json)
+            for digest, table_state in tables
+            if table_state.stored_json
         }
 
     def is_continued_by(self, plain_game: _PlainGame) -> bool:
@@ -266,9 +266,9 @@ class PlainRun:
 
         The credit and the table from which the game starts must be those with which the sequence ends.
         """
-        table = self.table_states.get(plain_game.terms.game.digest)
+        table_state = self.table_states.get(plain_game.terms.game.digest)
         return (
-            (table is None or table.state_after == plain_game.table_json_before)
+            (table_state is None or table_state.state_after == plain_game.table_json_before)
             and self.head_hex == plain_game.previous_hex
             and self.last_sequence + 1 == plain_game.first_sequence
             and self.journal_tag == plain_game.journal_tag
@@ -289,12 +289,12 @@ class PlainRun:
         self.smallest_stake_cents = min(self.smallest_stake_cents, terms.stake_cents)
         self.game_ids.add(terms.game.id)
         self.tables_played.add((terms.game.digest, terms.denomination_cents))
-        table = self.table_states.setdefault(
+        table_state = self.table_states.setdefault(
             terms.game.digest, RunTableState(plain_game.table_json_before, b"")
         )
-        table.state_after, table.stored_json = (
+        table_state.state_after, table_state.stored_json = (
             plain_game.table.json,
-            plain_game.stored_table_json or table.stored_json,
+            plain_game.stored_table_json or table_state.stored_json,
         )
         self._add_flow(
             (CASHABLE_ACCOUNT, "house:wager", dimensions_key),
@@ -318,7 +318,7 @@ class PlainRun:
 
 
 _KINDS_OF_OPEN_GAME: Final = tuple(
-    b'"kind":"%b"' % entry.kind.encode() for entry in (GAME_START, GAME_CHOICE, GAME_PUSH)
+    b'"kind":"%b"' % declaration.kind.encode() for declaration in (GAME_START, GAME_CHOICE, GAME_PUSH)
 )
 
 

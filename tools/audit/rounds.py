@@ -22,8 +22,8 @@ from paytables import ALL_STAKED_OPTION, DECISION_OF_SEATS, Bet, Decision
 _STORED_ENDED_ROUNDS_MAX: Final = 1_000
 #: Kinds of entries that the journal, the clock or the generator may write between any two others.
 _KINDS_POSSIBLE_BETWEEN_ANY_ENTRIES: Final = frozenset(
-    entry.kind
-    for entry in (
+    declaration.kind
+    for declaration in (
         CHECKPOINT_SIGNED,
         SEGMENT_ARCHIVED,
         MEMORY_EVENT_RECORDED,

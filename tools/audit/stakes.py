@@ -383,8 +383,8 @@ class StakeAudit:
                     f"{'a' if table_key in end_entry.state else 'no'} table",
                 )
             return
-        table = game.with_table_state(outcome.table)
-        standing_credits = sum(bet.credits for bet in table.rules.list_standing_bets())
+        game_at_table = game.with_table_state(outcome.table)
+        standing_credits = sum(bet.credits for bet in game_at_table.rules.list_standing_bets())
         if last_step.standing_credits != standing_credits:
             self._report_finding(
                 end_entry,

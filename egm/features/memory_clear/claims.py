@@ -328,18 +328,22 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
     missing_steps = len(round_steps) - len(game_record.steps) if game_record.wager.seat is not None else 0
     game_record = replace(game_record, round_steps=round_steps if missing_steps > 0 else ())
     claim_id, outcome = f"game:{position}", game_record.outcome
-    hit_by_key = {key: hit for key, hit in _list_open_hits(book).items() if hit.play_id == play_id}
+    claim_record_by_key = {
+        key: claim_record
+        for key, claim_record in _read_open_claim_records(book).items()
+        if claim_record.play_id == play_id
+    }
     state_names = (
         state_name,
         format_state_name(position, ProgressiveKey.GAME_AWAITING_AWARD),
         format_state_name(position, ProgressiveKey.GAME_ENDED_UNDECIDED),
-        *hit_by_key,
+        *claim_record_by_key,
     )
-    table = format_state_name(position, TableKey.TABLE_STATE) + game_record.game_reference.digest
-    has_table = outcome is not None and table in book.old_state  # the outcome decides the standing bets
-    state = book.remove_values(*state_names, *([table] if has_table else []))
+    table_key = format_state_name(position, TableKey.TABLE_STATE) + game_record.game_reference.digest
+    has_table = outcome is not None and table_key in book.old_state  # the outcome decides the standing bets
+    state = book.remove_values(*state_names, *([table_key] if has_table else []))
     stake_cents = sum(amount_cents for _, amount_cents in game_record.stakes_by_account or ())
-    awards = [(hit.pool_id, _find_award_cents(hit, hit_by_key)) for hit in game_record.levels.hits]
+    awards = [(hit.pool_id, _find_award_cents(hit, claim_record_by_key)) for hit in game_record.levels.hits]
     prizes = [] if outcome is None else list(outcome.merchandise)
     win_cents = game_record.win_cents
     returned_cents = (
@@ -367,12 +371,15 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
         outcome is None and are_stakes_between_players((*game_record.steps, *round_steps)) and not is_void
     )
     payment_method = "hand" if outcome is not None else "void"
-    closed_hit_by_key = {
-        key: to_json(replace(hit, payment_method=payment_method)) for key, hit in hit_by_key.items()
+    closed_claim_by_key = {
+        key: to_json(replace(claim_record, payment_method=payment_method))
+        for key, claim_record in claim_record_by_key.items()
     }
     paid_entries = (
         _build_game_entry(book, claim_id, play_id, replace(game_record, end_entry_kind=CLAIM_PAID_KIND), {}),
-        book.build_entry(claim_id, CLAIM_PAID_KIND, transfers=tuple(hand_payments), state=closed_hit_by_key),
+        book.build_entry(
+            claim_id, CLAIM_PAID_KIND, transfers=tuple(hand_payments), state=closed_claim_by_key
+        ),
     )
     has_linked_contribution = any(
         contribution.contribution_number is not None for contribution in game_record.levels.contributions
@@ -448,7 +455,7 @@ def _build_game_entry(
     )
 
 
-def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
+def _read_open_claim_records(book: ClaimBook) -> dict[str, ClaimRecord]:
     """Return the hits of linked progressive levels that their controller has not confirmed, by storage name."""
     return {
         key: book.read_record(ClaimRecord, key)
@@ -457,13 +464,13 @@ def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
     }
 
 
-def _find_award_cents(hit: LevelHitRecord, hit_by_key: Mapping[str, ClaimRecord]) -> int | None:
+def _find_award_cents(hit: LevelHitRecord, claim_record_by_key: Mapping[str, ClaimRecord]) -> int | None:
     """Return the amount of a progressive hit in minor units, or None if it is not known yet.
 
-    If ``hit_by_key`` contains the award of the level's controller, that is the amount; otherwise it is the recorded
-    amount.
+    If ``claim_record_by_key`` contains the award of the level's controller, that is the amount; otherwise it is the
+    recorded amount.
     """
-    record = hit_by_key.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
+    record = claim_record_by_key.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     return hit.amount_cents if record is None else record.amount_cents
 
 
@@ -569,8 +576,12 @@ def _is_uncounted(contribution: LevelContribution, pool_id: str, last_counted: i
 def _claim_linked_hit(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a linked progressive level that an ended game has won and its controller has not confirmed."""
     state = book.remove_values(state_name)
-    hit = book.read_record(ClaimRecord, state_name)
-    details = {"pool": hit.pool_id, "way": hit.payment_method, "amount_cents": hit.amount_cents}
+    claim_record = book.read_record(ClaimRecord, state_name)
+    details = {
+        "pool": claim_record.pool_id,
+        "way": claim_record.payment_method,
+        "amount_cents": claim_record.amount_cents,
+    }
     book.add_claim(
         ClearanceClaim(
             state_name,
