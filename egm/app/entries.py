@@ -16,7 +16,7 @@ from rng import MechanismName
 class GameRefused:
     """A game that the cabinet file names is not offered; ``reason`` says why."""
 
-    game: str
+    game_id_or_path: str = field(metadata=stored_as("game"))
     """The name of the game in the cabinet file."""
     reason: str
 
@@ -118,5 +118,5 @@ ENTRY_BY_GENERATOR_EVENT: Final[Mapping[str, AnyEntryDeclaration]] = {
 
 def record_generator_event(machine: Machine, code: str, values: Mapping[str, object]) -> None:
     """Record an event that the random number generator reports."""
-    entry = ENTRY_BY_GENERATOR_EVENT[code]
-    machine.post(entry, from_json(entry.record, values, entry.kind))
+    declaration = ENTRY_BY_GENERATOR_EVENT[code]
+    machine.post(declaration, from_json(declaration.record, values, declaration.kind))

@@ -74,9 +74,9 @@ MACHINE_RULES_FEATURE: Final = Feature(
         KernelKey.FAULT: own_entries.ActiveFault,
     },
     entry_declarations=tuple(
-        entry
+        declaration
         for module in (own_entries, entries, journal_entries, memory_clear_entries)
-        for entry in list_entries(module)
+        for declaration in list_entries(module)
     ),
     payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=_MACHINE_RULES,

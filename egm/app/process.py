@@ -312,7 +312,9 @@ class MachineProcess:
             first_machine.install(ticket_desk)
         self._machine = first_machine
         apply_options(first_machine)
-        certificate_by_game = {name: game.certificate for name, game in self._installed_games.items()}
+        certificate_by_game = {
+            name: installed_game.certificate for name, installed_game in self._installed_games.items()
+        }
         must_be_complete = self._has_real_devices and self._profile.inventory.must_be_complete
         record_inventory_change(
             first_machine,
@@ -398,9 +400,10 @@ class MachineProcess:
             storage_keys=self._features.storage_keys,
             entry_declarations=self._features.entry_declarations,
             profile=self._profile,
-            games={game_id: game.game for game_id, game in self._installed_games.items()},
+            games={game_id: installed_game.game for game_id, installed_game in self._installed_games.items()},
             denominations_cents={
-                game_id: game.denominations_cents for game_id, game in self._installed_games.items()
+                game_id: installed_game.denominations_cents
+                for game_id, installed_game in self._installed_games.items()
             },
             clock=self._clock,
             timekeeper=self._timekeeper,
@@ -409,7 +412,7 @@ class MachineProcess:
             position=position,
         )
         lowest_return_by_game = {
-            game_id: game.lowest_return for game_id, game in self._installed_games.items()
+            game_id: installed_game.lowest_return for game_id, installed_game in self._installed_games.items()
         }
         machine.install(InstalledGames(machine.games, machine.denominations_cents, lowest_return_by_game))
         machine.install(GeneratorFactory(self._test_and_start_generator))
@@ -421,7 +424,11 @@ class MachineProcess:
         machine.install(
             Roster(self._state_folder.staff, second_copy_path=second_medium / self._state_folder.staff.name)
         )
-        machine.install(combine_pools(game.progressive_pools for game in self._installed_games.values()))
+        machine.install(
+            combine_pools(
+                installed_game.progressive_pools for installed_game in self._installed_games.values()
+            )
+        )
         return machine
 
     def _open_station(self, machine: Machine) -> PlayerStation:
@@ -503,7 +510,9 @@ class MachineProcess:
         for refusal in refused_games:
             if installed_games:
                 self._print_message(f"game refused: {refusal.reason}")
-            self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game_id, reason=refusal.reason))
+            self._machine.post(
+                GAME_REFUSED, GameRefused(game_id_or_path=refusal.game_id_or_path, reason=refusal.reason)
+            )
         for game in record_conflicting_versions(
             self._machine, [installed_game.game for installed_game in installed_games.values()]
         ):
@@ -512,7 +521,9 @@ class MachineProcess:
                 "give this one a new game.version"
             )
         device_page_data = self._machine.component(ServiceDesk).device_page_data
-        device_page_data.refused_games = tuple((refusal.game_id, refusal.reason) for refusal in refused_games)
+        device_page_data.refused_games = tuple(
+            (refusal.game_id_or_path, refusal.reason) for refusal in refused_games
+        )
         update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused_games))
         if not installed_games:
             reasons = (

@@ -166,7 +166,7 @@ def _describe_open_item(key: StorageKey, state: JSON, stored_name: str, currency
         if table_record.standing_stakes
         else "a seat"
     )
-    return f"{bets_text} at the table of {table_record.game.id}"
+    return f"{bets_text} at the table of {table_record.game_reference.id}"
 
 
 def _format_money(cents: int, currency: str) -> str:

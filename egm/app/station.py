@@ -132,8 +132,8 @@ class PlayerStation:
     def connect_devices(self, devices: PositionDevices) -> None:
         """Store the drivers of the position's devices, connect the machine to them, and restore the devices' faults."""
         self.devices = devices
-        game = find_open_game(self.machine)
-        self._play_id_at_start = "" if game is None else game.play_id
+        game_record = find_open_game(self.machine)
+        self._play_id_at_start = "" if game_record is None else game_record.play_id
         self.machine.component(MoneyDevices).acceptor = devices.bill_acceptor
         self.machine.component(MoneyDevices).printer = devices.ticket_printer
         self.machine.component(MoneyDevices).hopper = devices.hopper
@@ -194,8 +194,8 @@ class PlayerStation:
         for event in iter_reported_events(
             report, self.devices.kind_by_device_name[report.device], doors_known_open
         ):
-            for position in iter_concerned_positions(running_positions, number, event):
-                position.submit_event(event)
+            for running_position in iter_concerned_positions(running_positions, number, event):
+                running_position.submit_event(event)
         if service_desk.is_open:  # its pages show what devices report
             self.process_change()
 
@@ -231,8 +231,8 @@ class PlayerStation:
         positions = self.machine.component(RunningPositions).position_by_number
         return frozenset[FaultCode]().union(
             *(
-                position.list_board_faults()
-                for number, position in positions.items()
+                running_position.list_board_faults()
+                for number, running_position in positions.items()
                 if number != self.machine.position.number
             )
         )
@@ -251,8 +251,8 @@ class PlayerStation:
         """
         positions = self.machine.component(RunningPositions).position_by_number
         reports = [
-            position.find_open_doors()
-            for number, position in positions.items()
+            running_position.find_open_doors()
+            for number, running_position in positions.items()
             if number != self.machine.position.number
         ]
         return frozenset[str]().union(
@@ -343,17 +343,17 @@ class PlayerStation:
 
     def _build_withdrawn_game_view(self) -> GameView | None:
         """Return the screen's view of the open game if that game is no longer offered; None in all other cases."""
-        game = find_open_game(self.machine)
-        if game is None:
+        game_record = find_open_game(self.machine)
+        if game_record is None:
             return None
         try:
-            rules = find_definition(self.machine, game.game)
+            rules = find_definition(self.machine, game_record.game_reference)
         except GameDefectiveError:
             return None
         offered_game = self.machine.games.get(rules.id)
         if offered_game is not None and offered_game.digest == rules.digest:
             return None
-        return build_withdrawn_game_view(rules, game.denomination_cents)
+        return build_withdrawn_game_view(rules, game_record.denomination_cents)
 
     def build_snapshot(self) -> Snapshot:
         """Return the machine's snapshot that a person at this player position may see."""
@@ -370,8 +370,8 @@ class PlayerStation:
             snapshot = positions.read_snapshot(self.machine.position.number)
             self.server.send(snapshot)
             self._update_devices(snapshot)
-            for position in positions.position_by_number.values():
-                position.update_tower_light_and_bell()
+            for running_position in positions.position_by_number.values():
+                running_position.update_tower_light_and_bell()
             self._on_change()
 
     def _update_devices(self, snapshot: Snapshot) -> None:
@@ -409,7 +409,8 @@ class PlayerStation:
         positions = self.machine.component(RunningPositions)
         positions_served = positions.iter_positions_served(self.machine.position.number)
         snapshots = [
-            positions.read_snapshot(position.engine.machine.position.number) for position in positions_served
+            positions.read_snapshot(running_position.engine.machine.position.number)
+            for running_position in positions_served
         ]
         io_board.light_tower(
             list_outputs_under_test(test_outputs, "tower")

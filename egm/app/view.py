@@ -71,13 +71,15 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     machine = engine.machine
     selection = machine.selection
     in_tournament = is_in_tournament(machine)
-    last_game, last_win = (find_last_purse_game(machine) if in_tournament else find_last_game(machine)) or (
+    last_game_record, last_win = (
+        find_last_purse_game(machine) if in_tournament else find_last_game(machine)
+    ) or (
         None,
         None,
     )
-    current_game = find_open_game(machine)
-    if last_game is not None and last_game.game.id != selection.game_id:
-        last_game, last_win = None, None  # the result of another game is not shown
+    open_game_record = find_open_game(machine)
+    if last_game_record is not None and last_game_record.game_reference.id != selection.game_id:
+        last_game_record, last_win = None, None  # the result of another game is not shown
     standing_credits_by_spot, closed_spots, felt_state = read_table_view(machine)
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     cash_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
@@ -92,14 +94,15 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         currency=machine.profile.currency,
         language=selection.language,
         languages=machine.profile.languages,
-        game_id=(selection.game_id if current_game is None else current_game.game.id) or None,
+        game_id=(selection.game_id if open_game_record is None else open_game_record.game_reference.id)
+        or None,
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
         standing_credits_by_spot=standing_credits_by_spot,
         closed_spots=closed_spots,
         felt_state=felt_state,
-        staked_cents=0 if current_game is None else current_game.staked_cents,
+        staked_cents=0 if open_game_record is None else open_game_record.staked_cents,
         bet_min_cents=machine.profile.play.bet_min_cents,
         bet_max_cents=_find_highest_bet_cents(machine),
         round_stake_max_cents=_find_highest_round_stake_cents(machine),
@@ -110,13 +113,13 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.read_credit_cents(CreditKind.NONRESTRICTED),
         win_cents=0
-        if last_game is None
+        if last_game_record is None
         or last_win is None
-        or (not in_tournament and is_win_cashed_out(machine, last_game))
+        or (not in_tournament and is_win_cashed_out(machine, last_game_record))
         else last_win.win_cents,
         last_display=None
-        if last_game is None or last_game.outcome is None
-        else dict(last_game.outcome.display),
+        if last_game_record is None or last_game_record.outcome is None
+        else dict(last_game_record.outcome.display),
         last_results=() if in_tournament else list_last_results(machine),
         accepted_inputs=_list_accepted_inputs(engine),
         notices=tuple(_iter_notices(machine)),

@@ -78,7 +78,7 @@ class Features:
             {key: value_type for feature in self.features for key, value_type in feature.value_types.items()},
         )
         self.entry_declarations: Final = EntryDeclarations(
-            entry for feature in self.features for entry in feature.entry_declarations
+            declaration for feature in self.features for declaration in feature.entry_declarations
         )
         self.state_table: Final[StateTable[Machine]] = StateTable(
             (rule for feature in self.features for rule in feature.rules),

@@ -131,7 +131,7 @@ class Machine:
     @overload
     def post(
         self,
-        entry: EntryDeclaration[None],
+        declaration: EntryDeclaration[None],
         record: None = None,
         *,
         entry_id: str | None = None,
@@ -145,7 +145,7 @@ class Machine:
     @overload
     def post(
         self,
-        entry: EntryDeclaration[RecordT],
+        declaration: EntryDeclaration[RecordT],
         record: RecordT,
         *,
         entry_id: str | None = None,
@@ -158,7 +158,7 @@ class Machine:
 
     def post(
         self,
-        entry: AnyEntryDeclaration,
+        declaration: AnyEntryDeclaration,
         record: object = None,
         *,
         entry_id: str | None = None,
@@ -176,21 +176,21 @@ class Machine:
         EventReplacement with a fault event if the entry would advance a master meter by more than the
         jurisdiction allows.
         """
-        if entry not in self.entry_declarations:
-            raise EntryError(f"no feature declares the entry {entry.kind}")
+        if declaration not in self.entry_declarations:
+            raise EntryError(f"no feature declares the entry {declaration.kind}")
         transaction = Transaction(
-            id=entry_id or self.fresh_id(entry.kind),
-            kind=entry.kind,
+            id=entry_id or self.fresh_id(declaration.kind),
+            kind=declaration.kind,
             transfers=transfers,
-            phase=entry.phase,
+            phase=declaration.phase,
             ref=ref,
-            counts={**entry.fixed_counts, **(counts or {})},
+            counts={**declaration.fixed_counts, **(counts or {})},
             dims={**self.position.meter_dimensions, **(dims or {})},
-            marks=entry.marks,
+            marks=declaration.marks,
             state=self.encode_state(state or {}),
             record=encode_value(record),
         )
-        entry.check_transaction(transaction, self.storage_keys)
+        declaration.check_transaction(transaction, self.storage_keys)
         return self.append(transaction)
 
     def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:

@@ -105,7 +105,7 @@ def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list
             machine.post(
                 GAME_VERSION_CONFLICT,
                 VersionConflict(
-                    game=game.id, version=game.version, digest=game.digest, earlier_digest=earlier_digest
+                    game_id=game.id, version=game.version, digest=game.digest, earlier_digest=earlier_digest
                 ),
             )
             conflicting_games.append(game)

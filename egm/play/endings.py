@@ -36,11 +36,11 @@ from meters import Transfer
 @refusal_code("is_this_game")
 def outcome_is_of_open_game(machine: Machine, event: Event) -> bool:
     """Return whether the outcome just shown belongs to the open game, and the game is decided."""
-    game = find_open_game(machine)
+    game_record = find_open_game(machine)
     return (
-        game is not None
-        and game.outcome is not None
-        and event.read_payload(OutcomeShown).play_id == game.play_id
+        game_record is not None
+        and game_record.outcome is not None
+        and event.read_payload(OutcomeShown).play_id == game_record.play_id
     )
 
 
@@ -49,38 +49,38 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
 
     The win is large or taxable, or it includes a progressive level paid by hand or a prize in kind.
     """
-    game = require_open_game(machine)
-    won_cents = game.win_cents + game_levels.sum_progressive_award_cents(machine, game)
+    game_record = require_open_game(machine)
+    won_cents = game_record.win_cents + game_levels.sum_progressive_award_cents(machine, game_record)
     tax_cents = machine.profile.handpay.taxable_win_min_cents
     return (
         won_cents >= machine.profile.pay_out.large_win_cents
         or (tax_cents is not None and won_cents >= tax_cents)
-        or game_levels.must_attendant_pay_award(machine, game)
-        or bool(prizes_in_kind.list_won_prizes(machine, game))
+        or game_levels.must_attendant_pay_award(machine, game_record)
+        or bool(prizes_in_kind.list_won_prizes(machine, game_record))
     )
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def end_game(machine: Machine, _: Event) -> None:
     """Close the open game and credit its win as cashable credit, even if another kind of credit was wagered."""
-    game = require_open_game(machine)
-    won_cents = game.win_cents
-    game_levels.register_hits(machine, game, "credit")
-    standing_stakes = _return_stakes_and_list_standing(machine, game)
+    game_record = require_open_game(machine)
+    won_cents = game_record.win_cents
+    game_levels.register_hits(machine, game_record, "credit")
+    standing_stakes = _return_stakes_and_list_standing(machine, game_record)
     credit_account = machine.name_credit_account(CreditKind.CASHABLE)
-    source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
+    source = "house:double_up_win" if _post_double_up(machine, game_record) else "house:win"
     win_transfers = (Transfer(source, credit_account, won_cents),) if won_cents else ()
-    transfers = (*win_transfers, *game_levels.build_payment(machine, game, credit_account))
+    transfers = (*win_transfers, *game_levels.build_payment(machine, game_record, credit_account))
     machine.post(
         GAME_END,
-        GameEnd(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents),
-        entry_id=f"{game.play_id}.end",
+        GameEnd(play_id=game_record.play_id, win_cents=won_cents, push_cents=game_record.push_cents),
+        entry_id=f"{game_record.play_id}.end",
         transfers=transfers,
-        dims=game.meter_dimensions,
-        counts={_find_result_meter(game, transfers): 1},
+        dims=game_record.meter_dimensions,
+        counts={_find_result_meter(game_record, transfers): 1},
         state={
-            **_build_closing_state(machine, game, transfers, standing_stakes),
-            **game_levels.build_closing_state(machine, game, "credit"),
+            **_build_closing_state(machine, game_record, transfers, standing_stakes),
+            **game_levels.build_closing_state(machine, game_record, "credit"),
         },
     )
     machine.component(GameInProgress).stepped_game = None
@@ -88,52 +88,54 @@ def end_game(machine: Machine, _: Event) -> None:
 
 def end_game_by_hand(machine: Machine, _: Event) -> None:
     """Close the open game with its whole win reserved for a hand-pay (NZ 1.16.6; Monaco art. 19.4)."""
-    game = require_open_game(machine)
-    won_cents = game.win_cents
-    prizes = prizes_in_kind.list_won_prizes(machine, game)
-    game_levels.register_hits(machine, game, "hand")
-    _post_double_up(machine, game)
-    standing_stakes = _return_stakes_and_list_standing(machine, game)
-    prizes_in_kind.record_prizes_won(machine, game, prizes)
+    game_record = require_open_game(machine)
+    won_cents = game_record.win_cents
+    prizes = prizes_in_kind.list_won_prizes(machine, game_record)
+    game_levels.register_hits(machine, game_record, "hand")
+    _post_double_up(machine, game_record)
+    standing_stakes = _return_stakes_and_list_standing(machine, game_record)
+    prizes_in_kind.record_prizes_won(machine, game_record, prizes)
     win_transfers = (
         (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
     )
-    level_transfers = game_levels.build_payment(machine, game, "out:handpay_progressive")
-    reservation_id = f"{game.play_id}.end"
+    level_transfers = game_levels.build_payment(machine, game_record, "out:handpay_progressive")
+    reservation_id = f"{game_record.play_id}.end"
     kind: HandpayKind = "progressive" if level_transfers else "merchandise" if prizes else "jackpot"
     total_cents = sum(transfer.amount_cents for transfer in (*win_transfers, *level_transfers))
-    progressive_pools = game_levels.format_paid_pools(machine, game)
+    progressive_pools = game_levels.format_paid_pools(machine, game_record)
     machine.post(
         GAME_END_BY_HAND,
-        GameEndByHand(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents, prizes=prizes),
+        GameEndByHand(
+            play_id=game_record.play_id, win_cents=won_cents, push_cents=game_record.push_cents, prizes=prizes
+        ),
         entry_id=reservation_id,
         transfers=(*win_transfers, *level_transfers, *prizes_in_kind.build_prize_transfers(prizes)),
-        dims=game.meter_dimensions,
+        dims=game_record.meter_dimensions,
         state={
-            **_build_closing_state(machine, game, (*win_transfers, *level_transfers), standing_stakes),
-            **game_levels.build_closing_state(machine, game, "hand"),
+            **_build_closing_state(machine, game_record, (*win_transfers, *level_transfers), standing_stakes),
+            **game_levels.build_closing_state(machine, game_record, "hand"),
             MoneyKey.HANDPAY: HandpayRecord(
                 id=reservation_id,
                 kind=kind,
                 amount_cents=total_cents,
                 prizes=prizes,
                 progressive_pools=progressive_pools,
-                play_id=game.play_id if progressive_pools else "",
+                play_id=game_record.play_id if progressive_pools else "",
             ),
         },
     )
     machine.component(GameInProgress).stepped_game = None
 
 
-def _post_double_up(machine: Machine, game: GameRecord) -> bool:
+def _post_double_up(machine: Machine, game_record: GameRecord) -> bool:
     """Post the transfers of the game's double-ups: the wins that the player staked on them (D-08).
 
     Return whether there were any; do nothing if they are posted already. The amount left after the last
     double-up is the game's win. These transfers leave the credit meter unchanged.
     """
-    stakes = () if game.outcome is None else game.outcome.double_up_stakes
-    stakes_cents = [stake * game.denomination_cents for stake in stakes]
-    entry_id = f"{game.play_id}.double_up"
+    stakes = () if game_record.outcome is None else game_record.outcome.double_up_stakes
+    stakes_cents = [stake * game_record.denomination_cents for stake in stakes]
+    entry_id = f"{game_record.play_id}.double_up"
     if stakes_cents and not machine.journal.has_transaction(entry_id):  # otherwise posted before a power loss
         credit_account = machine.name_credit_account(CreditKind.CASHABLE)
         transfers: list[Transfer] = []
@@ -145,57 +147,63 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
             ]
         machine.post(
             GAME_DOUBLE_UP,
-            DoubleUpStakes(play_id=game.play_id, stakes_cents=tuple(stakes_cents)),
+            DoubleUpStakes(play_id=game_record.play_id, stakes_cents=tuple(stakes_cents)),
             entry_id=entry_id,
             transfers=tuple(transfers),
-            dims=game.meter_dimensions,
+            dims=game_record.meter_dimensions,
         )
     return bool(stakes_cents)
 
 
-def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) -> str:
+def _find_result_meter(game_record: GameRecord, win_transfers: tuple[Transfer, ...]) -> str:
     """Return the name of the meter that counts a game's result.
 
     It is games won if a win or a progressive level was paid, games pushed if only stakes were returned, and
     otherwise games lost.
     """
-    return "games_won" if win_transfers else "games_pushed" if game.push_cents else "games_lost"
+    return "games_won" if win_transfers else "games_pushed" if game_record.push_cents else "games_lost"
 
 
-def _return_stakes_and_list_standing(machine: Machine, game: GameRecord) -> tuple[AccountAndCents, ...]:
+def _return_stakes_and_list_standing(
+    machine: Machine, game_record: GameRecord
+) -> tuple[AccountAndCents, ...]:
     """Credit the stakes that the game gives back, unless that is done already; return those that stay on the table.
 
     Each is a pair: the account from which it was staked, and its amount in minor units. A stake that is
     given back or stays on the table may have been placed in an earlier game.
     """
-    if not (game.push_cents or game.standing_bets_cents):
+    if not (game_record.push_cents or game_record.standing_bets_cents):
         return ()
-    table = None if game.table_state is None else read_table(machine, game.game.digest)
-    at_stake = (*(() if table is None else table.standing_stakes), *list_stakes(machine, game))
-    decided_cents = sum(cents for _, cents in at_stake) - game.push_cents - game.standing_bets_cents
-    _, standing_stakes, pushed_stakes = divide_stakes_by_account(
-        at_stake, (decided_cents, game.standing_bets_cents, game.push_cents), machine.position
+    table = (
+        None if game_record.table_state is None else read_table(machine, game_record.game_reference.digest)
     )
-    if pushed_stakes and not _has_returned_stakes(machine, game):
+    at_stake = (*(() if table is None else table.standing_stakes), *list_stakes(machine, game_record))
+    decided_cents = (
+        sum(cents for _, cents in at_stake) - game_record.push_cents - game_record.standing_bets_cents
+    )
+    _, standing_stakes, pushed_stakes = divide_stakes_by_account(
+        at_stake, (decided_cents, game_record.standing_bets_cents, game_record.push_cents), machine.position
+    )
+    if pushed_stakes and not _has_returned_stakes(machine, game_record):
         machine.post(
             GAME_PUSH,
-            StakesReturned(play_id=game.play_id, push_cents=game.push_cents),
-            entry_id=f"{game.play_id}.push",
+            StakesReturned(play_id=game_record.play_id, push_cents=game_record.push_cents),
+            entry_id=f"{game_record.play_id}.push",
             transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed_stakes),
-            dims=game.meter_dimensions,
-            state=player_protection.build_session_change(machine, won_cents=game.push_cents),
+            dims=game_record.meter_dimensions,
+            state=player_protection.build_session_change(machine, won_cents=game_record.push_cents),
         )
     return standing_stakes
 
 
-def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
+def _has_returned_stakes(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the game's returned stakes are posted already: before a power loss, or before a memory clear."""
-    return game.has_returned_stakes or machine.journal.has_transaction(f"{game.play_id}.push")
+    return game_record.has_returned_stakes or machine.journal.has_transaction(f"{game_record.play_id}.push")
 
 
 def _build_closing_state(
     machine: Machine,
-    game: GameRecord,
+    game_record: GameRecord,
     win_transfers: tuple[Transfer, ...],
     standing_stakes: tuple[AccountAndCents, ...],
 ) -> dict[str, object]:
@@ -206,23 +214,29 @@ def _build_closing_state(
     total_cents = sum(transfer.amount_cents for transfer in win_transfers)
     return {
         PlayKey.GAME: None,
-        PlayKey.LAST_GAME: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
+        PlayKey.LAST_GAME: LastGame(
+            play_id=game_record.play_id, win_cents=total_cents + game_record.push_cents
+        ),
         **player_protection.build_session_change(machine, won_cents=total_cents),
-        **_build_table_state(machine, game, standing_stakes),
+        **_build_table_state(machine, game_record, standing_stakes),
     }
 
 
 def _build_table_state(
-    machine: Machine, game: GameRecord, standing_stakes: tuple[AccountAndCents, ...]
+    machine: Machine, game_record: GameRecord, standing_stakes: tuple[AccountAndCents, ...]
 ) -> dict[str, object]:
     """Return the state that stores the table after the game; empty if the game has no table."""
-    digest = game.game.digest
-    own_state = None if game.outcome is None else extract_stored_state(machine, digest, game.outcome.table)
-    if own_state is None and extract_stored_state(machine, digest, game.table_state) is None:
+    digest = game_record.game_reference.digest
+    own_state = (
+        None
+        if game_record.outcome is None
+        else extract_stored_state(machine, digest, game_record.outcome.table)
+    )
+    if own_state is None and extract_stored_state(machine, digest, game_record.table_state) is None:
         return {}
     table = TableRecord(
-        game=game.game,
-        denomination_cents=game.denomination_cents,
+        game_reference=game_record.game_reference,
+        denomination_cents=game_record.denomination_cents,
         table_state=own_state,
         standing_stakes=standing_stakes,
     )

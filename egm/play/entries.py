@@ -112,7 +112,7 @@ class ReplayDifference:
 class VersionConflict:
     """A game is installed with a version number under which a different definition was played here."""
 
-    game: str
+    game_id: str = field(metadata=stored_as("game"))
     version: str
     digest: Sha256Digest
     earlier_digest: Sha256Digest = field(metadata=stored_as("before"))
@@ -133,7 +133,7 @@ class LargestPrizes:
 class LargestPrizesComputed(LargestPrizes):
     """The largest prizes of a game were computed and are stored."""
 
-    game: str
+    game_id: str = field(metadata=stored_as("game"))
     digest: Sha256Digest
 
 
@@ -311,7 +311,7 @@ class PrizesWon:
 
     machine: MachineSerialNumber
     play_id: str
-    game: str
+    game_id: str = field(metadata=stored_as("game"))
     prizes: tuple[PrizeRecord, ...]
 
 

@@ -19,16 +19,18 @@ def find_pending_decision(machine: Machine) -> Decision | None:
 
     Options that the player's credits or the profile's limits do not allow are left out.
     """
-    game, stepped_game = find_open_game(machine), machine.component(GameInProgress).stepped_game
+    game_record, stepped_game = find_open_game(machine), machine.component(GameInProgress).stepped_game
     decision: Decision | None = None if stepped_game is None else stepped_game.decision
-    if game is None or decision is None or not decision.stakes:
+    if game_record is None or decision is None or not decision.stakes:
         return decision
-    table = None if game.table_state is None else read_table(machine, game.game.digest)
-    total_stake_cents = game.staked_cents + (0 if table is None else table.standing_bets_cents)
+    table = (
+        None if game_record.table_state is None else read_table(machine, game_record.game_reference.digest)
+    )
+    total_stake_cents = game_record.staked_cents + (0 if table is None else table.standing_bets_cents)
     if find_tournament_game(machine) is not None:
         return decision.limit_to_credits(read_playable_points(machine))
     affordable_cents = min(machine.credit_cents, machine.profile.play.bet_max_cents - total_stake_cents)
-    return decision.limit_to_credits(max(affordable_cents, 0) // game.denomination_cents)
+    return decision.limit_to_credits(max(affordable_cents, 0) // game_record.denomination_cents)
 
 
 def build_message(
@@ -38,23 +40,24 @@ def build_message(
 
     ``resumed``: the message is sent after an interruption, such as a restart or a new connection of a screen.
     """
-    game = find_open_game(machine)
+    game_record = find_open_game(machine)
     stepped_game: SteppedGame | UnreplayableGame | None = machine.component(GameInProgress).stepped_game
-    if game is None or (
+    if game_record is None or (
         stepped_game is None and machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is None
     ):
         return None
     cues = _list_step_animation_cues(stepped_game)
-    outcome = game.outcome
+    outcome = game_record.outcome
     if outcome is not None:
         return messages.GameOutcome(
-            play_id=game.play_id,
-            game_id=game.game.id,
-            bet_credits=game.bet_credits,
+            play_id=game_record.play_id,
+            game_id=game_record.game_reference.id,
+            bet_credits=game_record.bet_credits,
             win_credits=outcome.win_credits,
-            win_cents=game.returned_cents + game_levels.sum_progressive_award_cents(machine, game),
-            progressives=game_levels.list_hits_for_screen(machine, game),
-            prizes=prizes_in_kind.build_prize_views(prizes_in_kind.list_won_prizes(machine, game)),
+            win_cents=game_record.returned_cents
+            + game_levels.sum_progressive_award_cents(machine, game_record),
+            progressives=game_levels.list_hits_for_screen(machine, game_record),
+            prizes=prizes_in_kind.build_prize_views(prizes_in_kind.list_won_prizes(machine, game_record)),
             display=dict(outcome.display),
             is_resumed=resumed,
             settlements=_encode_settlements(outcome.settlements),
@@ -64,15 +67,15 @@ def build_message(
     if decision is None or stepped_game is None:
         return None
     return messages.DecisionRequest(
-        play_id=game.play_id,
+        play_id=game_record.play_id,
         kind=decision.kind,
-        options=tuple(decision.options) if _is_decision_of_this_position(game, decision) else (),
+        options=tuple(decision.options) if _is_decision_of_this_position(game_record, decision) else (),
         display={
             key: value
             for key, value in decision.prompt.items()
             if key != "advice" or machine.profile.play.allows_advice
         },
-        step=len(game.steps),
+        step=len(game_record.steps),
         costs=list_answer_costs(decision),
         seat=decision.seat,
         settlements=_encode_settlements(stepped_game.settlements),
@@ -91,9 +94,9 @@ def list_answer_costs(decision: Decision) -> dict[str, int]:
     return {**added_credits, **decision.prompt.get("costs", {})}
 
 
-def _is_decision_of_this_position(game: GameRecord, decision: Decision) -> bool:
+def _is_decision_of_this_position(game_record: GameRecord, decision: Decision) -> bool:
     """Return whether this position's player makes the decision, not a wheel or another seat."""
-    return decision.kind != DECISION_OF_WHEEL and decision.seat == (game.wager.seat or 0)
+    return decision.kind != DECISION_OF_WHEEL and decision.seat == (game_record.wager.seat or 0)
 
 
 def send_screen_update(machine: Machine, *, resumed: bool) -> None:

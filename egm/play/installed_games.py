@@ -86,7 +86,7 @@ class CertificateRules:
 class RefusedGame:
     """A game of the cabinet file that this cabinet does not offer, and the reason."""
 
-    game_id: str
+    game_id_or_path: str
     reason: str
 
 

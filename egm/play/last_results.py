@@ -53,7 +53,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     game = machine.games.get(machine.selection.game_id)
     if game is None or not game.rules.list_spots():
         return ()
-    results, shown_game = machine.component(LastResults), find_open_game(machine)
+    results, shown_game_record = machine.component(LastResults), find_open_game(machine)
     kinds, last_sequence_read = (
         (*PLAY_START_KINDS, GAME_CHOICE_KIND, *PLAY_END_KINDS),
         results.last_sequence_read,
@@ -65,7 +65,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
         )
         for entry in reversed(list(new_entries)):
             _read_entry(results, entry)
-    shown_id = "" if shown_game is None else shown_game.round_id
+    shown_id = "" if shown_game_record is None else shown_game_record.round_id
     results_of_game = results.results_by_digest.get(game.digest, ())
     return tuple(result.text for result in results_of_game if not shown_id or result.round_id != shown_id)
 
@@ -74,11 +74,11 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
     """Update the tables' results from a journal entry: a game's start, a choice, or its end."""
     location = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind in PLAY_START_KINDS:
-        game = from_json(GameRecord, entry.record, location)
-        if game.end_entry_kind:  # it had ended before the memory clear that carried it over
+        game_record = from_json(GameRecord, entry.record, location)
+        if game_record.end_entry_kind:  # it had ended before the memory clear that carried it over
             return
-        display = {} if game.outcome is None else game.outcome.display
-        results.started_games[game.play_id] = StartedGame(game, display)
+        display = {} if game_record.outcome is None else game_record.outcome.display
+        results.started_games[game_record.play_id] = StartedGame(game_record, display)
     elif entry.kind == GAME_CHOICE_KIND:
         choice = from_json(GameChoice, entry.record, location)
         if choice.play_id in results.started_games and choice.outcome is not None:
@@ -92,13 +92,13 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
 
 def _add_result(results: LastResults, ended_game: StartedGame) -> None:
     """Add the result of an ended game to the results of its table; add a round of several seats only once."""
-    game, display = ended_game
-    digest = game.game.digest
+    game_record, display = ended_game
+    digest = game_record.game_reference.digest
     earlier_results = results.results_by_digest.get(digest, ())
-    if game.round_id and any(result.round_id == game.round_id for result in earlier_results):
+    if game_record.round_id and any(result.round_id == game_record.round_id for result in earlier_results):
         return
     remaining_results = () if display.get("new_shoe") else earlier_results
     results.results_by_digest[digest] = (
-        TableResult(str(display["result"]), game.round_id),
+        TableResult(str(display["result"]), game_record.round_id),
         *remaining_results,
     )[:LAST_RESULTS_MAX]

@@ -20,15 +20,15 @@ from meters import SelfAuditFailed
 
 def record_machine_check(machine: Machine, event: Event) -> None:
     """Check the open or last game and the accounts; record results, meters and journal head (Monaco 21.1)."""
-    game, last_game = find_open_game(machine), find_last_game(machine)
-    game = last_game[0] if game is None and last_game is not None else game
+    game_record, last_game = find_open_game(machine), find_last_game(machine)
+    game_record = last_game[0] if game_record is None and last_game is not None else game_record
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
     check = MachineChecked(
-        replay_result="none" if game is None else _compute_replay_result(machine, game),
+        replay_result="none" if game_record is None else _compute_replay_result(machine, game_record),
         journal_result=_compute_journal_result(machine),
-        play_id=None if game is None else game.play_id,
-        game_digest=None if game is None else game.game.digest,
+        play_id=None if game_record is None else game_record.play_id,
+        game_digest=None if game_record is None else game_record.game_reference.digest,
         signed_software=_describe_software(machine),
         open_handpay_id=None if handpay is None else handpay.id,
         meters={name: value for name, value in values.items() if value},
@@ -44,10 +44,10 @@ def record_machine_check(machine: Machine, event: Event) -> None:
     )
 
 
-def _compute_replay_result(machine: Machine, game: GameRecord) -> str:
+def _compute_replay_result(machine: Machine, game_record: GameRecord) -> str:
     """Return ``right`` if replaying the game's draws gives its recorded outcome, otherwise the error as text."""
     try:
-        replay_game(find_definition(machine, game.game), game)
+        replay_game(find_definition(machine, game_record.game_reference), game_record)
     except REPLAY_ERRORS as error:
         return str(error)
     return "right"

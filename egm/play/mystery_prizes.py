@@ -44,39 +44,39 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     level, prize = report.level_id, report.won_prize
     if unproved.is_prize_report_closed(machine, prize):
         return
-    held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim}")
+    held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim_id}")
     if held_prize is not None:
-        unproved.hold_unproved_prize(machine, prize.claim, held_prize)
+        unproved.hold_unproved_prize(machine, prize.claim_id, held_prize)
         return
-    current_game = find_open_game(machine)
-    game = (
-        current_game
-        if current_game is not None and _has_contributed_to_level(current_game, level, prize.sequence)
+    open_game_record = find_open_game(machine)
+    game_record = (
+        open_game_record
+        if open_game_record is not None and _has_contributed_to_level(open_game_record, level, prize.sequence)
         else None
     )
-    game = game or _find_contributing_game(machine, level, prize.sequence)
-    if game is None:
+    game_record = game_record or _find_contributing_game(machine, level, prize.sequence)
+    if game_record is None:
         machine.post(
             PRIZE_NOT_OF_THIS_MACHINE,
             _build_prize_record(machine, None, level, prize),
             entry_id=unproved.build_foreign_prize_entry_id(prize),
         )
-    elif _is_game_void(machine, game):
-        _return_prize_to_level(machine, game, level, prize, "void")
+    elif _is_game_void(machine, game_record):
+        _return_prize_to_level(machine, game_record, level, prize, "void")
     elif reason := unproved.find_reason_to_doubt_prize(machine, level, prize):
         held_prize = HeldPrize(
             pool_id=level,
-            play_id=game.play_id,
+            play_id=game_record.play_id,
             amount_cents=prize.amount_cents,
             reason=reason,
             ruling=None,
-            won=prize.model_dump(mode="json"),
+            won=prize.model_dump(mode="json", by_alias=True),
         )
-        unproved.hold_unproved_prize(machine, prize.claim, held_prize)
-    elif current_game is not None and game.play_id == current_game.play_id:
-        _add_prize_to_game(machine, game, level, prize)
-    elif _can_open_handpay(machine, current_game):
-        _reserve_prize_for_handpay(machine, game, level, prize)
+        unproved.hold_unproved_prize(machine, prize.claim_id, held_prize)
+    elif open_game_record is not None and game_record.play_id == open_game_record.play_id:
+        _add_prize_to_game(machine, game_record, level, prize)
+    elif _can_open_handpay(machine, open_game_record):
+        _reserve_prize_for_handpay(machine, game_record, level, prize)
 
 
 def ruled_mystery_prize_can_be_settled(machine: Machine, _: Event) -> bool:
@@ -86,11 +86,11 @@ def ruled_mystery_prize_can_be_settled(machine: Machine, _: Event) -> bool:
 
 def settle_ruled_mystery_prizes(machine: Machine, _: Event) -> None:
     """Carry out the rulings on held mystery prizes: pay the prize by hand, or return it to its level."""
-    for key, ruling, game, level_id, prize in _iter_ruled_prizes(machine):
+    for key, ruling, game_record, level_id, prize in _iter_ruled_prizes(machine):
         if ruling == unproved.DECISION_PAY:
-            _reserve_prize_for_handpay(machine, game, level_id, prize, {key: None})
+            _reserve_prize_for_handpay(machine, game_record, level_id, prize, {key: None})
         else:
-            _return_prize_to_level(machine, game, level_id, prize, "declined", {key: None})
+            _return_prize_to_level(machine, game_record, level_id, prize, "declined", {key: None})
 
 
 class _RuledPrize(NamedTuple):
@@ -98,29 +98,29 @@ class _RuledPrize(NamedTuple):
 
     key: str
     ruling: str
-    game: GameRecord
+    game_record: GameRecord
     level_id: str
     prize: WonPrize
 
 
 def _iter_ruled_prizes(machine: Machine) -> Iterator[_RuledPrize]:
     """Yield each held mystery prize whose ruling can be carried out now."""
-    for claim, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
+    for claim_id, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
             continue
         level_id, prize = held_prize.pool_id, WonPrize.model_validate(held_prize.won)
-        game = _find_contributing_game(machine, level_id, prize.sequence)
-        if game is not None:
-            key = f"{ProgressiveKey.HELD_PRIZE}{claim}"
-            yield _RuledPrize(key, held_prize.ruling, game, level_id, prize)
+        game_record = _find_contributing_game(machine, level_id, prize.sequence)
+        if game_record is not None:
+            key = f"{ProgressiveKey.HELD_PRIZE}{claim_id}"
+            yield _RuledPrize(key, held_prize.ruling, game_record, level_id, prize)
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
     """Show the open game again when the controller has locked the amount of its progressive hit (AR 29.1(b))."""
-    game = find_open_game(machine)
-    if game is not None and any(
+    game_record = find_open_game(machine)
+    if game_record is not None and any(
         hit.claim_id == event.read_payload(AwardLocked).claim_id
-        for hit in game_levels.list_game_hits(machine, game)
+        for hit in game_levels.list_game_hits(machine, game_record)
     ):
         _send_open_game_to_screen(machine)
 
@@ -133,11 +133,11 @@ def _send_open_game_to_screen(machine: Machine) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- which game
-def _has_contributed_to_level(game: GameRecord, level_id: str, contribution_number: int) -> bool:
+def _has_contributed_to_level(game_record: GameRecord, level_id: str, contribution_number: int) -> bool:
     """Return whether the game's wager made the contribution number ``contribution_number`` to the level."""
     return any(
         contribution.pool_id == level_id and contribution.contribution_number == contribution_number
-        for contribution in game.levels.contributions
+        for contribution in game_record.levels.contributions
     )
 
 
@@ -148,14 +148,14 @@ def _find_contributing_game(machine: Machine, level_id: str, contribution_number
     end it, because their entries are not in the order in which they were played: the open game is first.
     """
     for entry in machine.journal.entries(PLAY_START_KINDS, newest_first=True):
-        game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
+        game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         contribution_numbers = [
             contribution.contribution_number
-            for contribution in game.levels.contributions
+            for contribution in game_record.levels.contributions
             if contribution.pool_id == level_id and contribution.contribution_number is not None
         ]
         if contribution_number in contribution_numbers:
-            return game
+            return game_record
         if (
             entry.kind == PLAY_START_KIND
             and contribution_numbers
@@ -165,16 +165,16 @@ def _find_contributing_game(machine: Machine, level_id: str, contribution_number
     return None
 
 
-def _is_game_void(machine: Machine, game: GameRecord) -> bool:
+def _is_game_void(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the game was declared void."""
-    void_entry_id = f"{game.play_id}.void"
-    return game.end_entry_kind == GAME_VOID.kind or machine.journal.has_transaction(void_entry_id)
+    void_entry_id = f"{game_record.play_id}.void"
+    return game_record.end_entry_kind == GAME_VOID.kind or machine.journal.has_transaction(void_entry_id)
 
 
-def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
+def _can_open_handpay(machine: Machine, game_record: GameRecord | None) -> bool:
     """Return whether a hand-pay for the game can be opened now: no game is open, and nothing else is being paid."""
     return (
-        game is None
+        game_record is None
         and machine.memory.get(MoneyKey.HANDPAY) is None
         and machine.memory.get(MoneyKey.PAY_OUT) is None
     )
@@ -184,14 +184,14 @@ def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
 
 
 def _build_prize_record(
-    machine: Machine, game: GameRecord | None, level_id: str, prize: WonPrize
+    machine: Machine, game_record: GameRecord | None, level_id: str, prize: WonPrize
 ) -> MysteryPrizeWon:
     """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
     commitment = unproved.find_received_commitment(machine, level_id, prize.trigger.prize_number)
     return MysteryPrizeWon(
-        play_id=None if game is None else game.play_id,
+        play_id=None if game_record is None else game_record.play_id,
         pool_id=level_id,
-        claim_id=prize.claim,
+        claim_id=prize.claim_id,
         contribution_number=prize.sequence,
         amount_cents=prize.amount_cents,
         hit_number=prize.order,
@@ -202,7 +202,7 @@ def _build_prize_record(
 
 
 def _build_claim_state(
-    machine: Machine, game: GameRecord, level_id: str, prize: WonPrize, payment_method: str | None
+    machine: Machine, game_record: GameRecord, level_id: str, prize: WonPrize, payment_method: str | None
 ) -> dict[str, object]:
     """Return the state change that stores the claim to a mystery prize, until the controller has closed the claim.
 
@@ -210,49 +210,50 @@ def _build_claim_state(
     """
     record = ClaimRecord(
         pool_id=level_id,
-        level_name=_find_level_name(game, level_id),
+        level_name=_find_level_name(game_record, level_id),
         is_mystery=True,
         contribution_number=prize.sequence,
         shown_cents=prize.amount_cents,
-        play_id=game.play_id,
-        game_id=game.game.id,
+        play_id=game_record.play_id,
+        game_id=game_record.game_reference.id,
         at_utc=machine.clock.now().isoformat(),
         amount_cents=prize.amount_cents,
         payment_method=payment_method,
         is_unanswered=False,
     )
-    return {f"{ProgressiveKey.CLAIM}{prize.claim}": record}
+    return {f"{ProgressiveKey.CLAIM}{prize.claim_id}": record}
 
 
-def _find_level_name(game: GameRecord, level_id: str) -> str:
+def _find_level_name(game_record: GameRecord, level_id: str) -> str:
     """Return the name that the game's definition gives to a progressive level."""
     return next(
-        (name for name, pool_id in game.levels.pool_id_by_level.items() if pool_id == level_id), level_id
+        (name for name, pool_id in game_record.levels.pool_id_by_level.items() if pool_id == level_id),
+        level_id,
     )
 
 
-def _add_prize_to_game(machine: Machine, game: GameRecord, level_id: str, prize: WonPrize) -> None:
+def _add_prize_to_game(machine: Machine, game_record: GameRecord, level_id: str, prize: WonPrize) -> None:
     """Record a mystery prize as a progressive hit of the open game, and show the game again."""
     hit = LevelHitRecord(
         pool_id=level_id,
-        level_name=_find_level_name(game, level_id),
+        level_name=_find_level_name(game_record, level_id),
         is_mystery=True,
-        claim_id=prize.claim,
+        claim_id=prize.claim_id,
         amount_cents=prize.amount_cents,
     )
     machine.post(
         PRIZE_WON,
-        replace(_build_prize_record(machine, game, level_id, prize), hits=(hit,)),
-        entry_id=unproved.build_prize_entry_id(prize.claim),
-        state=_build_claim_state(machine, game, level_id, prize, None),
+        replace(_build_prize_record(machine, game_record, level_id, prize), hits=(hit,)),
+        entry_id=unproved.build_prize_entry_id(prize.claim_id),
+        state=_build_claim_state(machine, game_record, level_id, prize, None),
     )
-    machine.component(GameInProgress).record = game.with_hits((hit,))
+    machine.component(GameInProgress).record = game_record.with_hits((hit,))
     _send_open_game_to_screen(machine)
 
 
 def _return_prize_to_level(
     machine: Machine,
-    game: GameRecord,
+    game_record: GameRecord,
     level_id: str,
     prize: WonPrize,
     reason: Literal["void", "declined"],
@@ -261,45 +262,45 @@ def _return_prize_to_level(
     """Record that a mystery prize returns to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
-        replace(_build_prize_record(machine, game, level_id, prize), late_decision=reason),
-        entry_id=unproved.build_prize_entry_id(prize.claim),
-        state={**_build_claim_state(machine, game, level_id, prize, "void"), **(state_change or {})},
+        replace(_build_prize_record(machine, game_record, level_id, prize), late_decision=reason),
+        entry_id=unproved.build_prize_entry_id(prize.claim_id),
+        state={**_build_claim_state(machine, game_record, level_id, prize, "void"), **(state_change or {})},
     )
 
 
 def _reserve_prize_for_handpay(
     machine: Machine,
-    game: GameRecord,
+    game_record: GameRecord,
     level_id: str,
     prize: WonPrize,
     state_change: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve a mystery prize for a hand-pay, because the game that won it is closed."""
-    reservation = unproved.build_prize_entry_id(prize.claim)
+    reservation = unproved.build_prize_entry_id(prize.claim_id)
     handpay = HandpayRecord(
         id=reservation,
         kind="progressive",
         amount_cents=prize.amount_cents,
         progressive_pools=level_id,
-        play_id=game.play_id,
+        play_id=game_record.play_id,
     )
     game_levels.register_hit(
         machine,
-        game,
-        f"{prize.claim}.hit",
+        game_record,
+        f"{prize.claim_id}.hit",
         pool_id=level_id,
-        level_name=_find_level_name(game, level_id),
+        level_name=_find_level_name(game_record, level_id),
         amount_cents=prize.amount_cents,
         payment_method="hand",
     )
     machine.post(
         PRIZE_PAID_BY_HAND,
-        replace(_build_prize_record(machine, game, level_id, prize), late_decision="hand"),
+        replace(_build_prize_record(machine, game_record, level_id, prize), late_decision="hand"),
         entry_id=reservation,
         transfers=(Transfer(f"house:progressive:{level_id}", "out:handpay_progressive", prize.amount_cents),),
-        dims=game.meter_dimensions,
+        dims=game_record.meter_dimensions,
         state={
-            **_build_claim_state(machine, game, level_id, prize, "hand"),
+            **_build_claim_state(machine, game_record, level_id, prize, "hand"),
             MoneyKey.HANDPAY: handpay,
             **(state_change or {}),
         },

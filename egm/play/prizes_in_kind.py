@@ -32,12 +32,12 @@ from meters import Transfer
 
 
 # ---------------------------------------------------------------------------------------------- what was won
-def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
+def list_won_prizes(machine: Machine, game_record: GameRecord) -> tuple[PrizeRecord, ...]:
     """Return the prizes in kind that a decided game has won, in order, with name and stated value."""
-    prize_ids = () if game.outcome is None else game.outcome.merchandise
+    prize_ids = () if game_record.outcome is None else game_record.outcome.merchandise
     if not prize_ids:
         return ()
-    rules = find_definition(machine, game.game)
+    rules = find_definition(machine, game_record.game_reference)
     stated_prizes = {prize.id: prize for prize in rules.list_prizes_in_kind()}
     return tuple(
         PrizeRecord(
@@ -62,18 +62,18 @@ def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]
     )
 
 
-def record_prizes_won(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
+def record_prizes_won(machine: Machine, game_record: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
     """Record a game's prizes in kind in the register of wins, unless they are there already (FR68-20).
 
     The record states machine, game, prize and stated value.
     """
     for number, prize in enumerate(prizes, start=1):
-        entry_id = f"{game.play_id}.prize-{number}"
+        entry_id = f"{game_record.play_id}.prize-{number}"
         if not machine.journal.has_transaction(entry_id):  # otherwise recorded before a power loss
             record = PrizesWon(
                 machine=machine.identity.serial,
-                play_id=game.play_id,
-                game=game.game.id,
+                play_id=game_record.play_id,
+                game_id=game_record.game_reference.id,
                 prizes=(prize,),
             )
             machine.post(PRIZE_REGISTERED, record, entry_id=entry_id)

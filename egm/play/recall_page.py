@@ -118,9 +118,11 @@ class RecallPlayPage(MenuPage):
                 tables = (*tables, build_two_column_table((("recall.pictures", reason),)))
             return ServicePage(id="", title=title, tables=tables, actions=(BACK_ACTION, show_action))
         has_later_step = self.step_index + 1 < len(self.steps)
-        position = self.position_by_seat.get(self.steps[self.step_index].seat)
+        position_number = self.position_by_seat.get(self.steps[self.step_index].seat)
         position_row = (
-            () if position is None else (("recall.of", build_text("handpay.position", number=position)),)
+            ()
+            if position_number is None
+            else (("recall.of", build_text("handpay.position", number=position_number)),)
         )
         return ServicePage(
             id="",
@@ -168,8 +170,8 @@ class RecallPlayPage(MenuPage):
         )
         return Replay(
             play_id=self.play.play_id,
-            game_id=record.game.id,
-            game_version=record.game.version,
+            game_id=record.game_reference.id,
+            game_version=record.game_reference.version,
             time_utc=self.play.start_entry.time_utc.isoformat(),
             denomination_cents=record.denomination_cents,
             bet_credits=record.bet_credits,
@@ -204,7 +206,11 @@ def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
     round_id = _read_first_record(play).round_id
     recent_plays = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
     records = ((_read_first_record(seat_play), seat_play.position) for seat_play in recent_plays)
-    return {record.wager.seat or 0: position for record, position in records if record.round_id == round_id}
+    return {
+        record.wager.seat or 0: position_number
+        for record, position_number in records
+        if record.round_id == round_id
+    }
 
 
 def _has_hidden_pictures(machine: Machine, play: Play) -> bool:
@@ -240,7 +246,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
         cells=(
             build_time_text(play.start_entry.time_utc.isoformat()),
             *((build_number_text(play.position),) if machine.position.position_count > 1 else ()),
-            _find_game_title(machine, _read_first_record(play).game),
+            _find_game_title(machine, _read_first_record(play).game_reference),
             build_money_text(play.bet_cents),
             build_plain_text("") if play.payout_cents is None else build_money_text(play.payout_cents),
             build_text(f"service.recall.{_describe_play_state(play)}"),
@@ -276,7 +282,7 @@ def _build_play_tables(
 ) -> tuple[PageTable, ...]:
     """Return all recorded data of a play as tables (E-01, E-04)."""
     record = _read_complete_record(play)
-    game, unit_cents = _find_definition(machine, record.game), record.denomination_cents
+    game, unit_cents = _find_definition(machine, record.game_reference), record.denomination_cents
     paid_cents, after_cents = play.payout_cents or 0, play.credit_after_cents
     rows: list[tuple[str | PageText, PageText]] = [
         ("column.time", build_time_text(play.start_entry.time_utc.isoformat())),
@@ -285,8 +291,11 @@ def _build_play_tables(
             if machine.position.position_count > 1
             else ()
         ),
-        ("column.game", _find_game_title(machine, record.game)),
-        ("recall.version", build_plain_text(f"{record.game.version}  {record.game.digest[:16]}")),
+        ("column.game", _find_game_title(machine, record.game_reference)),
+        (
+            "recall.version",
+            build_plain_text(f"{record.game_reference.version}  {record.game_reference.digest[:16]}"),
+        ),
         ("recall.credit_before", build_money_text(record.credit_before_cents)),
         ("column.bet", build_money_text(play.bet_cents)),
         ("column.win", build_plain_text("") if play.payout_cents is None else build_money_text(paid_cents)),
@@ -355,11 +364,11 @@ def _format_answer_label(
 
     ``is_by_table``: the table gave the answer for the position.
     """
-    position = None if step is None else position_by_seat.get(step.seat)
-    if position is None:
+    position_number = None if step is None else position_by_seat.get(step.seat)
+    if position_number is None:
         return build_text("service.recall.choice", number=index)
     name = "choice_by_table" if is_by_table else "choice_of"
-    return build_text(f"service.recall.{name}", number=index, position=position)
+    return build_text(f"service.recall.{name}", number=index, position=position_number)
 
 
 def _list_shown_answer_indexes(record: GameRecord) -> range:
@@ -372,7 +381,9 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     record = _read_complete_record(play)
     steps: list[ReplayStep] = []
     try:
-        stepped_game = SteppedGame(find_definition(machine, record.game), record.wager, record.table_state)
+        stepped_game = SteppedGame(
+            find_definition(machine, record.game_reference), record.wager, record.table_state
+        )
         for step in record.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if steps:

@@ -40,38 +40,40 @@ def resume_open_game(machine: Machine, _: Event) -> Event | None:
     can be replayed, or until staff rule on it.
     """
     try:
-        game = require_open_game(machine)
-        machine.component(GameInProgress).stepped_game = _rebuild_open_game(machine, game)
+        game_record = require_open_game(machine)
+        machine.component(GameInProgress).stepped_game = _rebuild_open_game(machine, game_record)
     except REPLAY_ERRORS as error:
         return Event(EventType.FAULT_RAISED, FaultChange(code="game_defective", detail=str(error)))
     send_screen_update(machine, resumed=True)
     return None
 
 
-def _rebuild_open_game(machine: Machine, game: GameRecord) -> "SteppedGame | UnreplayableGame":
+def _rebuild_open_game(machine: Machine, game_record: GameRecord) -> "SteppedGame | UnreplayableGame":
     """Return the open game replayed from its record.
 
     A decided game that cannot be replayed is returned as an :class:`UnreplayableGame` with its recorded
     outcome. Raises one of :data:`REPLAY_ERRORS` if an undecided game cannot be replayed.
     """
     try:
-        return replay_game(find_definition(machine, game.game), game)
+        return replay_game(find_definition(machine, game_record.game_reference), game_record)
     except REPLAY_ERRORS as error:
-        if game.outcome is None:
+        if game_record.outcome is None:
             raise
         # Raises if the definition is lost: only it has the value of a won prize in kind.
-        prizes_in_kind.list_won_prizes(machine, game)
-        _record_replay_difference(machine, game, error)
+        prizes_in_kind.list_won_prizes(machine, game_record)
+        _record_replay_difference(machine, game_record, error)
         return UnreplayableGame()
 
 
-def _record_replay_difference(machine: Machine, game: GameRecord, error: Exception) -> None:
+def _record_replay_difference(machine: Machine, game_record: GameRecord, error: Exception) -> None:
     """Record once that replaying the draws of a decided game, which is paid as recorded, did not give its outcome."""
-    entry_id = f"{game.play_id}.differs"
+    entry_id = f"{game_record.play_id}.differs"
     if not machine.journal.has_transaction(entry_id):
         machine.post(
             GAME_REPLAY_DIFFERS,
-            ReplayDifference(play_id=game.play_id, difference=str(error), win_cents=game.returned_cents),
+            ReplayDifference(
+                play_id=game_record.play_id, difference=str(error), win_cents=game_record.returned_cents
+            ),
             entry_id=entry_id,
         )
     machine.notice = Notice(code="game_differs", severity="alarm")

@@ -101,11 +101,11 @@ def choice_can_be_processed(machine: Machine, event: Event) -> bool:
 
 def can_collect_win_without_draw(machine: Machine) -> bool:
     """Return whether the player can end the open game with a win by an answer that draws no number."""
-    game = find_open_game(machine)
-    if game is None:
+    game_record = find_open_game(machine)
+    if game_record is None:
         return False
     with suppress(*REPLAY_ERRORS):
-        return can_win_without_draw(find_definition(machine, game.game), game)
+        return can_win_without_draw(find_definition(machine, game_record.game_reference), game_record)
     return False
 
 
@@ -114,11 +114,11 @@ def _list_available_answers_without_draw(machine: Machine) -> list[tuple[JSON, O
 
     Empty if a real wheel decides the game.
     """
-    game = find_open_game(machine)
-    if game is None or is_decided_by_wheel(machine):
+    game_record = find_open_game(machine)
+    if game_record is None or is_decided_by_wheel(machine):
         return []
     with suppress(*REPLAY_ERRORS):
-        return list_answers_without_draw(find_definition(machine, game.game), game)
+        return list_answers_without_draw(find_definition(machine, game_record.game_reference), game_record)
     return []
 
 
@@ -129,8 +129,10 @@ def answer_is_not_overdue(machine: Machine, event: Event) -> bool:
     It is not if the table gave the last answer for them, and no further decision of theirs is pending. Other
     seats and a real wheel have no such time limit here.
     """
-    game = find_open_game(machine)
-    is_overdue = game is not None and machine.component(PositionRounds).overdue_play_id == game.play_id
+    game_record = find_open_game(machine)
+    is_overdue = (
+        game_record is not None and machine.component(PositionRounds).overdue_play_id == game_record.play_id
+    )
     return not is_overdue or not _is_answered_by_player(event) or _has_pending_decision(machine)
 
 
@@ -139,11 +141,11 @@ def answered_decision_is_pending(machine: Machine, event: Event) -> bool:
 
     A second touch may arrive before the screen shows the next decision, and must not answer that one.
     """
-    answered, game = event.read_payload(ChoiceRequest).answered_decision, find_open_game(machine)
+    answered, game_record = event.read_payload(ChoiceRequest).answered_decision, find_open_game(machine)
     return (
         not answered.play_id
-        or game is None
-        or (answered.play_id, answered.step_count) == (game.play_id, len(game.steps))
+        or game_record is None
+        or (answered.play_id, answered.step_count) == (game_record.play_id, len(game_record.steps))
     )
 
 
@@ -167,9 +169,9 @@ def _is_answered_by_player(event: Event) -> bool:
 
 def _has_pending_decision(machine: Machine) -> bool:
     """Return whether the open game waits for a decision of this position's player."""
-    game, stepped_game = find_open_game(machine), machine.component(GameInProgress).stepped_game
+    game_record, stepped_game = find_open_game(machine), machine.component(GameInProgress).stepped_game
     decision = None if stepped_game is None else stepped_game.decision
-    return game is not None and decision is not None and decision.seat == (game.wager.seat or 0)
+    return game_record is not None and decision is not None and decision.seat == (game_record.wager.seat or 0)
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
@@ -187,17 +189,21 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
 
 def is_waiting_for_wheel(machine: Machine) -> bool:
     """Return whether the open game waits for the number of a real wheel that is not recorded yet."""
-    game = find_open_game(machine)
-    return game is not None and is_decided_by_wheel(machine) and read_recorded_number(machine, game) is None
+    game_record = find_open_game(machine)
+    return (
+        game_record is not None
+        and is_decided_by_wheel(machine)
+        and read_recorded_number(machine, game_record) is None
+    )
 
 
 def is_decided_by_wheel(machine: Machine) -> bool:
     """Return whether a real wheel decides the open game, and its number has not been applied to the game yet."""
-    game = find_open_game(machine)
-    if game is None or game.outcome is not None or len(game.steps) > 1:
+    game_record = find_open_game(machine)
+    if game_record is None or game_record.outcome is not None or len(game_record.steps) > 1:
         return False
     with suppress(*REPLAY_ERRORS):
-        return find_definition(machine, game.game).rules.is_decided_by_wheel
+        return find_definition(machine, game_record.game_reference).rules.is_decided_by_wheel
     return False
 
 
@@ -215,11 +221,11 @@ def start_game(machine: Machine, _: Event) -> None:
     bet = find_current_bet(machine)
     if bet is None:
         raise InvariantError("a game was started, but no bet is selected")
-    definition, position_rounds = bet.game, machine.component(PositionRounds)
+    game, position_rounds = bet.game, machine.component(PositionRounds)
     shared_round, wager = position_rounds.starting_round, bet.wager
     if shared_round is not None:
-        wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat_number, shared_round.wagers)
-    stepped_game, play_id = SteppedGame(definition, wager, bet.table_state), machine.fresh_id("play")
+        wager = game.rules.combine_seat_wagers(wager, position_rounds.seat_number, shared_round.wagers)
+    stepped_game, play_id = SteppedGame(game, wager, bet.table_state), machine.fresh_id("play")
     progressive_round = game_levels.begin_round(machine, bet, play_id)
     step = play_step(
         machine,
@@ -228,9 +234,9 @@ def start_game(machine: Machine, _: Event) -> None:
         progressive_round,
         None if shared_round is None else shared_round.find_step(0),
     )
-    game = GameRecord(
+    game_record = GameRecord(
         play_id=play_id,
-        game=GameReference(id=definition.id, version=definition.version, digest=definition.digest),
+        game_reference=GameReference(id=game.id, version=game.version, digest=game.digest),
         denomination_cents=bet.denomination_cents,
         bet_credits=bet.wager.credits,
         wager=wager,
@@ -246,24 +252,24 @@ def start_game(machine: Machine, _: Event) -> None:
     wager_transfers = machine.build_debit_transfers(bet.bet_cents, "house:wager")
     machine.post(
         GAME_START,
-        game,
+        game_record,
         entry_id=f"{play_id}.start",
         transfers=(*wager_transfers, *progressive_round.transfers),
-        dims=game.meter_dimensions,
+        dims=game_record.meter_dimensions,
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
-            **build_definition_state(machine, definition),
-            **build_shared_state_change(machine, definition.rules, game),
-            **game_levels.build_step_state(machine, game, progressive_round),
+            **build_definition_state(machine, game),
+            **build_shared_state_change(machine, game.rules, game_record),
+            **game_levels.build_step_state(machine, game_record, progressive_round),
             **player_protection.build_session_change(machine, wagered_cents=bet.bet_cents),
         },
     )
     machine.component(GameInProgress).stepped_game = stepped_game
-    machine.component(GameInProgress).record = game
+    machine.component(GameInProgress).record = game_record
     if shared_round is not None:
         shared_round.add_step(0, step)
     position_rounds.current_round = shared_round
-    collect_time_charge(machine, game)
+    collect_time_charge(machine, game_record)
     send_screen_update(machine, resumed=False)
 
 
@@ -273,24 +279,24 @@ def continue_game(machine: Machine, event: Event) -> None:
     In a shared round the choice may be that of another seat; it then adds no stake at this position.
     """
     answer, rounds = event.read_payload(ChoiceRequest), machine.component(PositionRounds)
-    choice, game = answer.choice, require_open_game(machine)
-    step_index, shared_round = len(game.steps), None
-    if game.wager.seat is not None:
-        shared_round = find_shared_round(machine, game)
+    choice, game_record = answer.choice, require_open_game(machine)
+    step_index, shared_round = len(game_record.steps), None
+    if game_record.wager.seat is not None:
+        shared_round = find_shared_round(machine, game_record)
         check_invariant(
-            shared_round is not None, f"{game.play_id}: the steps of its shared round are missing"
+            shared_round is not None, f"{game_record.play_id}: the steps of its shared round are missing"
         )
-    progressive_round = game_levels.continue_round(machine, game)
+    progressive_round = game_levels.continue_round(machine, game_record)
     stepped_game = machine.component(GameInProgress).stepped_game
     is_answered_for = answer.answering_seat is not None and _has_pending_decision(machine)
     if answer.answering_seat is not None:
         table_answer_notice = Notice(code="answered_for", severity="warning")
         machine.notice = table_answer_notice if is_answered_for else answer.notice
-        rounds.overdue_play_id = game.play_id if is_answered_for else rounds.overdue_play_id
+        rounds.overdue_play_id = game_record.play_id if is_answered_for else rounds.overdue_play_id
     else:
         rounds.overdue_play_id = ""
     staked_credits = stepped_game.decision.get_added_credits(choice)
-    staked_cents = staked_credits * game.denomination_cents
+    staked_cents = staked_credits * game_record.denomination_cents
     stake_transfers = machine.build_debit_transfers(staked_cents, "house:wager")
     step = play_step(
         machine,
@@ -300,7 +306,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         None if shared_round is None else shared_round.find_step(step_index),
     )
     game_choice = GameChoice(
-        play_id=game.play_id,
+        play_id=game_record.play_id,
         choice=choice,
         draws=step.draws,
         outcome=stepped_game.outcome,
@@ -310,17 +316,17 @@ def continue_game(machine: Machine, event: Event) -> None:
         round_id="" if shared_round is None else shared_round.round_id,
         is_table_answer=is_answered_for,
     )
-    continued_game = game.with_step(game_choice)
+    continued_game_record = game_record.with_step(game_choice)
     transfers = (*stake_transfers, *progressive_round.transfers)
     machine.post(
         GAME_CHOICE,
         game_choice,
-        entry_id=f"{game.play_id}.choice-{step_index}",
+        entry_id=f"{game_record.play_id}.choice-{step_index}",
         transfers=transfers,
-        dims=game.meter_dimensions if transfers else {},
+        dims=game_record.meter_dimensions if transfers else {},
         state={
-            **build_shared_state_change(machine, stepped_game.game.rules, continued_game),
-            **game_levels.build_step_state(machine, game, progressive_round),
+            **build_shared_state_change(machine, stepped_game.game.rules, continued_game_record),
+            **game_levels.build_step_state(machine, game_record, progressive_round),
             **(
                 player_protection.build_session_change(machine, wagered_cents=staked_cents)
                 if stake_transfers
@@ -328,7 +334,7 @@ def continue_game(machine: Machine, event: Event) -> None:
             ),
         },
     )
-    machine.component(GameInProgress).record = continued_game
+    machine.component(GameInProgress).record = continued_game_record
     if shared_round is not None:
         shared_round.add_step(step_index, step)
     send_screen_update(machine, resumed=False)
@@ -405,7 +411,7 @@ def _play_recorded_step(stepped_game: SteppedGame, recorded_step: RecordedStep) 
 
 def require_open_game(machine: Machine) -> GameRecord:
     """Return the open game. Raises GameDefectiveError if no game is open."""
-    game = find_open_game(machine)
-    if game is None:
+    game_record = find_open_game(machine)
+    if game_record is None:
         raise GameDefectiveError("there is no game in progress")
-    return game
+    return game_record

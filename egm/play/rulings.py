@@ -59,24 +59,26 @@ def game_cannot_end(machine: Machine, _: Event) -> bool:
 
 def _can_declare_void(machine: Machine, ruling: Ruling) -> bool:
     """Return whether two people may declare the open game void for the reason ``ruling``."""
-    game = find_open_game(machine)
-    if game is None:
+    game_record = find_open_game(machine)
+    if game_record is None:
         return False
     game_state = OpenGameState(
-        is_decided=game.outcome is not None,
-        can_be_replayed=try_replay_game(machine, game) is not None,
-        is_next_step_recorded=_is_next_step_or_number_recorded(machine, game),
+        is_decided=game_record.outcome is not None,
+        can_be_replayed=try_replay_game(machine, game_record) is not None,
+        is_next_step_recorded=_is_next_step_or_number_recorded(machine, game_record),
         can_collect_win=can_collect_win_without_draw(machine),
         is_missing_numbers=not generator_is_in_service(machine) or is_waiting_for_wheel(machine),
-        are_stakes_between_players=are_stakes_between_players((*game.steps, *game.round_steps)),
-        is_round_void=is_round_void(machine, game),
+        are_stakes_between_players=are_stakes_between_players((*game_record.steps, *game_record.round_steps)),
+        is_round_void=is_round_void(machine, game_record),
     )
     return reason_void_is_refused(ruling, game_state) is None
 
 
-def _is_next_step_or_number_recorded(machine: Machine, game: GameRecord) -> bool:
+def _is_next_step_or_number_recorded(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the game's next step is recorded already, by a real wheel's number or by another seat."""
-    return read_recorded_number(machine, game) is not None or is_next_step_recorded(machine, game)
+    return read_recorded_number(machine, game_record) is not None or is_next_step_recorded(
+        machine, game_record
+    )
 
 
 @refusal_code("game_waits_for_chance")
@@ -86,11 +88,11 @@ def game_waits_for_staff(machine: Machine, event: Event) -> bool:
     It waits if the number that it needs next cannot be drawn, if the real wheel has not reported that number, or if
     its shared round was declared void.
     """
-    game = find_open_game(machine)
+    game_record = find_open_game(machine)
     return (
         game_waits_for_generator(machine, event)
         or (_is_next_number_missing(machine) and is_waiting_for_wheel(machine))
-        or (game is not None and is_round_void(machine, game))
+        or (game_record is not None and is_round_void(machine, game_record))
     )
 
 
@@ -101,8 +103,12 @@ def game_waits_for_generator(machine: Machine, _: Event) -> bool:
 
 def _is_next_number_missing(machine: Machine) -> bool:
     """Return whether the open game is undecided and its next number or step is not recorded."""
-    game = find_open_game(machine)
-    return game is not None and game.outcome is None and not _is_next_step_or_number_recorded(machine, game)
+    game_record = find_open_game(machine)
+    return (
+        game_record is not None
+        and game_record.outcome is None
+        and not _is_next_step_or_number_recorded(machine, game_record)
+    )
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -129,31 +135,31 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
     the persons and the reason, from the keyword arguments ``details`` (the fields of
     :class:`egm.staff.records.RulingDetails`), and states whether the game was decided and what it had won.
     """
-    game = find_open_game(machine)
-    if game is None:
+    game_record = find_open_game(machine)
+    if game_record is None:
         return
-    decided_bets = list_settled_bets_of_open_game(try_replay_game(machine, game))
-    undecided_transfers, settling_transfers = _build_settling_transfers(machine, game, decided_bets)
+    decided_bets = list_settled_bets_of_open_game(try_replay_game(machine, game_record))
+    undecided_transfers, settling_transfers = _build_settling_transfers(machine, game_record, decided_bets)
     refunds = undecided_transfers if is_refunded else ()
     refund_cents = sum(transfer.amount_cents for transfer in refunds)
     settled_cents = sum(transfer.amount_cents for transfer in settling_transfers)
-    level_transfers, levels = game_levels.build_hit_reversal(machine, game)
+    level_transfers, levels = game_levels.build_hit_reversal(machine, game_record)
     outcome = VoidedOutcome(
-        is_decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
-        win_cents=None if game.outcome is None else game.returned_cents,
-        progressive_win_cents=game_levels.sum_progressive_award_cents(machine, game),
+        is_decided=game_record.outcome is not None or read_recorded_number(machine, game_record) is not None,
+        win_cents=None if game_record.outcome is None else game_record.returned_cents,
+        progressive_win_cents=game_levels.sum_progressive_award_cents(machine, game_record),
     )
     machine.post(
         GAME_VOID,
         GameVoid(
-            play_id=game.play_id,
+            play_id=game_record.play_id,
             refund_cents=refund_cents,
             ruling=ruling,
             settlements=tuple(settlement.to_json() for settlement in decided_bets),
             recorded_outcome=outcome,
             **details,
         ),
-        entry_id=f"{game.play_id}.void",
+        entry_id=f"{game_record.play_id}.void",
         transfers=(*refunds, *settling_transfers, *level_transfers),
         state={
             PlayKey.GAME: None,
@@ -166,10 +172,10 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
 
 
 def _build_settling_transfers(
-    machine: Machine, game: GameRecord, decided_bets: tuple[Settlement, ...]
+    machine: Machine, game_record: GameRecord, decided_bets: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
     """Return two groups of transfers for a void game: the refund of undecided stakes, and the pay of settled bets."""
-    unit_cents, stakes = game.denomination_cents, list_stakes(machine, game)
+    unit_cents, stakes = game_record.denomination_cents, list_stakes(machine, game_record)
     decided_cents = sum(settlement.staked_credits for settlement in decided_bets) * unit_cents
     push_cents = (
         sum(settlement.credits for settlement in decided_bets if settlement.is_stake_returned) * unit_cents

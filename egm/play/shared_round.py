@@ -66,7 +66,7 @@ class RoundVoidCache:
     is_void: bool = False
 
 
-def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
+def find_shared_round(machine: Machine, game_record: GameRecord) -> SharedRound | None:
     """Return the shared round of the open game, or None.
 
     Return None if the game is played alone, or if :func:`collect_shared_round` was not called since the machine
@@ -75,13 +75,13 @@ def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     current_round = machine.component(PositionRounds).current_round
     return (
         None
-        if current_round is None or not game.round_id or current_round.round_id != game.round_id
+        if current_round is None or not game_record.round_id or current_round.round_id != game_record.round_id
         else current_round
     )
 
 
 def collect_shared_round(
-    machine: Machine, game: GameRecord, other_positions: Iterable[Machine]
+    machine: Machine, game_record: GameRecord, other_positions: Iterable[Machine]
 ) -> SharedRound:
     """Return the open game's shared round with every step of any of its games so far, and store it as the current one.
 
@@ -89,37 +89,41 @@ def collect_shared_round(
     from the journal.
     """
     positions = (machine, *other_positions)
-    known_rounds = (find_shared_round(position, game) for position in positions)
+    known_rounds = (find_shared_round(position, game_record) for position in positions)
     shared_round = next((known_round for known_round in known_rounds if known_round is not None), None)
     if shared_round is None:
-        open_games = (find_open_game(position) for position in positions)
-        games = [
-            seat_game
-            for seat_game in open_games
-            if seat_game is not None and seat_game.round_id == game.round_id
+        open_game_records = (find_open_game(position) for position in positions)
+        game_records = [
+            seat_game_record
+            for seat_game_record in open_game_records
+            if seat_game_record is not None and seat_game_record.round_id == game_record.round_id
         ]
-        recorded_steps = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
-        longest_steps = max(*recorded_steps, _find_longest_steps(machine, game), key=len)
-        shared_round = SharedRound(game.round_id, steps=list(longest_steps))
+        recorded_steps = [
+            steps
+            for seat_game_record in game_records
+            for steps in (seat_game_record.steps, seat_game_record.round_steps)
+        ]
+        longest_steps = max(*recorded_steps, _find_longest_steps(machine, game_record), key=len)
+        shared_round = SharedRound(game_record.round_id, steps=list(longest_steps))
     machine.component(PositionRounds).current_round = shared_round
     return shared_round
 
 
-def _find_longest_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
+def _find_longest_steps(machine: Machine, game_record: GameRecord) -> tuple[RecordedStep, ...]:
     """Return the longest list of steps that a game of the same round has recorded in this machine's journal."""
-    return max(_read_steps_by_play_id(machine, game).values(), key=len, default=game.steps)
+    return max(_read_steps_by_play_id(machine, game_record).values(), key=len, default=game_record.steps)
 
 
-def _read_steps_by_play_id(machine: Machine, game: GameRecord) -> dict[str, tuple[RecordedStep, ...]]:
+def _read_steps_by_play_id(machine: Machine, game_record: GameRecord) -> dict[str, tuple[RecordedStep, ...]]:
     """Return the recorded steps of each game of this game's round, by play id, from the journal.
 
     Games without any answer are left out.
     """
-    start = machine.journal.get(f"{game.play_id}.start")
+    start = machine.journal.get(f"{game_record.play_id}.start")
     steps_by_play_id: dict[str, tuple[RecordedStep, ...]] = {}
     for entry in () if start is None else machine.journal.entries(GAME_CHOICE_KIND, since=start.sequence):
         choice = from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
-        if choice.round_id == game.round_id:
+        if choice.round_id == game_record.round_id:
             step = RecordedStep(choice=choice.choice, draws=choice.draws)
             earlier_steps = steps_by_play_id.get(choice.play_id)
             steps_by_play_id[choice.play_id] = (
@@ -129,34 +133,37 @@ def _read_steps_by_play_id(machine: Machine, game: GameRecord) -> dict[str, tupl
     return steps_by_play_id
 
 
-def is_round_void(machine: Machine, game: GameRecord) -> bool:
+def is_round_void(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the open game's round is over because another game of it was declared void.
 
     Where players win each other's stakes, a void game ends the round, because its stakes can no longer be won.
     Exception: if another seat has recorded more steps than the void game, the round goes on without the void game. In
     other games a void game does not end the round.
     """
-    void_cache, cache_key = machine.component(RoundVoidCache), (game.play_id, machine.journal.sequence)
+    void_cache, cache_key = machine.component(RoundVoidCache), (game_record.play_id, machine.journal.sequence)
     if (void_cache.play_id, void_cache.sequence) != cache_key:
-        void_cache.is_void = _has_void_in_round(machine, game)
+        void_cache.is_void = _has_void_in_round(machine, game_record)
         void_cache.play_id, void_cache.sequence = cache_key
     return void_cache.is_void
 
 
-def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:
+def _has_void_in_round(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the journal shows that a game of this game's round was declared void and so ended the round."""
-    start = None if game.wager.seat is None else machine.journal.get(f"{game.play_id}.start")
+    start = None if game_record.wager.seat is None else machine.journal.get(f"{game_record.play_id}.start")
     void_entries = (
         () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))
     )
     if not void_entries:
         return False
-    steps_by_play_id = {game.play_id: game.steps, **_read_steps_by_play_id(machine, game)}
-    step_count = max(len(game.round_steps), *map(len, steps_by_play_id.values()))
+    steps_by_play_id = {
+        game_record.play_id: game_record.steps,
+        **_read_steps_by_play_id(machine, game_record),
+    }
+    step_count = max(len(game_record.round_steps), *map(len, steps_by_play_id.values()))
     return any(
         steps is not None and len(steps) == step_count and are_stakes_between_players(steps)
         for steps in (
-            _find_steps_if_in_round(machine, game, _read_voided_play_id(entry), steps_by_play_id)
+            _find_steps_if_in_round(machine, game_record, _read_voided_play_id(entry), steps_by_play_id)
             for entry in void_entries
         )
     )
@@ -168,9 +175,12 @@ def _read_voided_play_id(entry: StoredEntry) -> str:
 
 
 def _find_steps_if_in_round(
-    machine: Machine, game: GameRecord, play_id: str, steps_by_play_id: Mapping[str, tuple[RecordedStep, ...]]
+    machine: Machine,
+    game_record: GameRecord,
+    play_id: str,
+    steps_by_play_id: Mapping[str, tuple[RecordedStep, ...]],
 ) -> tuple[RecordedStep, ...] | None:
-    """Return the steps of the game ``play_id`` if it belongs to the round of ``game``; else None.
+    """Return the steps of the game ``play_id`` if it belongs to the round of ``game_record``; else None.
 
     ``steps_by_play_id`` has the steps of games that were read from the journal already, by play id.
     """
@@ -178,26 +188,30 @@ def _find_steps_if_in_round(
         start_record = find_game_start(machine, play_id).record
         return (
             steps_by_play_id.get(play_id, start_record.steps)
-            if start_record.round_id == game.round_id
+            if start_record.round_id == game_record.round_id
             else None
         )
     return None
 
 
-def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
+def is_next_step_recorded(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether another seat of the shared round has recorded the step that is next in this game."""
-    if game.wager.seat is None:
+    if game_record.wager.seat is None:
         return False
-    shared_round = find_shared_round(machine, game)
-    recorded_steps = _find_longest_steps(machine, game) if shared_round is None else shared_round.steps
-    return max(len(recorded_steps), len(game.round_steps)) > len(game.steps)
+    shared_round = find_shared_round(machine, game_record)
+    recorded_steps = _find_longest_steps(machine, game_record) if shared_round is None else shared_round.steps
+    return max(len(recorded_steps), len(game_record.round_steps)) > len(game_record.steps)
 
 
 def is_answer_already_recorded(machine: Machine, event: Event) -> bool:
     """Return whether another seat's game has recorded this answer already, so that no new numbers are drawn for it."""
-    game = find_open_game(machine)
-    shared_round = None if game is None else find_shared_round(machine, game)
-    recorded_step = None if game is None or shared_round is None else shared_round.find_step(len(game.steps))
+    game_record = find_open_game(machine)
+    shared_round = None if game_record is None else find_shared_round(machine, game_record)
+    recorded_step = (
+        None
+        if game_record is None or shared_round is None
+        else shared_round.find_step(len(game_record.steps))
+    )
     return recorded_step is not None and event.read_payload(ChoiceRequest).choice == recorded_step.choice
 
 
@@ -207,18 +221,20 @@ def can_answer_decision(machine: Machine, decision: Decision, event: Event) -> b
     A player answers only for their own seat; the table passes on the answers of the other seats. A game with
     fewer steps than others of its round must first record their steps.
     """
-    game, answering_seat = find_open_game(machine), event.read_payload(ChoiceRequest).answering_seat
-    if game is None:
+    game_record, answering_seat = find_open_game(machine), event.read_payload(ChoiceRequest).answering_seat
+    if game_record is None:
         return False
-    if game.wager.seat is None and answering_seat is None:  # The player plays alone.
+    if game_record.wager.seat is None and answering_seat is None:  # The player plays alone.
         return True
-    shared_round = find_shared_round(machine, game)
-    if answering_seat != decision.seat and (answering_seat is not None or decision.seat != game.wager.seat):
+    shared_round = find_shared_round(machine, game_record)
+    if answering_seat != decision.seat and (
+        answering_seat is not None or decision.seat != game_record.wager.seat
+    ):
         return False
-    if game.wager.seat is None:
+    if game_record.wager.seat is None:
         return True
-    if shared_round is None or is_round_void(machine, game):
+    if shared_round is None or is_round_void(machine, game_record):
         return False
-    return shared_round.find_step(len(game.steps)) is None or (
+    return shared_round.find_step(len(game_record.steps)) is None or (
         answering_seat is not None and is_answer_already_recorded(machine, event)
     )

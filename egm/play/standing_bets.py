@@ -153,12 +153,12 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
     names that game.
     """
     tables, selected_id = list_tables_with_standing_bets(machine), machine.selection.game_id
-    table = next((record for record in tables if record.game.id == selected_id), tables[0])
+    table = next((record for record in tables if record.game_reference.id == selected_id), tables[0])
     values: dict[str, int | str] = {"amount_cents": table.standing_bets_cents}
-    if table.game.id == selected_id:
+    if table.game_reference.id == selected_id:
         machine.notice = Notice(code="bets_stay", severity="warning", values=values)
     else:
-        values["game"] = table.game.id
+        values["game"] = table.game_reference.id
         machine.notice = Notice(code="bets_stay_elsewhere", severity="warning", values=values)
 
 
@@ -180,10 +180,14 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     That is so if its definition has changed or is not installed, if it is no longer offered at the denomination of the
     bets, or if it cannot read the stored state.
     """
-    installed_games, game_id = machine.component(InstalledGames), table.game.id
+    installed_games, game_id = machine.component(InstalledGames), table.game_reference.id
     game = installed_games.games_by_id.get(game_id) or machine.games.get(game_id)
     offered_cents = (installed_games.denominations_cents or machine.denominations_cents).get(game_id, ())
-    if game is None or game.digest != table.game.digest or table.denomination_cents not in offered_cents:
+    if (
+        game is None
+        or game.digest != table.game_reference.digest
+        or table.denomination_cents not in offered_cents
+    ):
         return None
     try:
         return game.with_table_state(table.table_state)
@@ -193,7 +197,7 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
 
 def _is_table_playable(machine: Machine, table: TableRecord) -> bool:
     """Return whether the player may continue to play at the table now."""
-    game_id = table.game.id
+    game_id = table.game_reference.id
     offered_cents = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
     return (
         table.denomination_cents in offered_cents
@@ -251,12 +255,12 @@ def _post_returned_bets(
     _, standing_stakes, returned_stakes = divide_stakes_by_account(
         table.standing_stakes, (commission_cents, remaining_cents, returned_cents), machine.position
     )
-    own_state = extract_stored_state(machine, table.game.digest, remaining_table_state)
+    own_state = extract_stored_state(machine, table.game_reference.digest, remaining_table_state)
     table_after = (
         None
         if own_state is None
         else TableRecord(
-            game=table.game,
+            game_reference=table.game_reference,
             denomination_cents=table.denomination_cents,
             table_state=own_state,
             standing_stakes=standing_stakes,
@@ -265,19 +269,19 @@ def _post_returned_bets(
     machine.post(
         TABLE_BETS_RETURNED,
         TableBetsReturned(
-            game=table.game,
+            game_reference=table.game_reference,
             denomination_cents=table.denomination_cents,
             return_reason=reason,
             amount_cents=returned_cents,
         ),
         transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in returned_stakes),
         dims={
-            "game": table.game.id,
-            "paytable": f"{table.game.id}@{table.game.version}",
+            "game": table.game_reference.id,
+            "paytable": f"{table.game_reference.id}@{table.game_reference.version}",
             "denomination_cents": table.denomination_cents,
         },
         state={
-            f"{TableKey.TABLE_STATE}{table.game.digest}": table_after,
+            f"{TableKey.TABLE_STATE}{table.game_reference.digest}": table_after,
             **player_protection.build_session_change(machine, won_cents=returned_cents),
         },
     )

@@ -115,25 +115,28 @@ class UnreplayableGame:
 REPLAY_ERRORS: Final = (LocalError, PaytableError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
-def replay_game(definition: Game, game: GameRecord) -> SteppedGame:
+def replay_game(game: Game, game_record: GameRecord) -> SteppedGame:
     """Replay a game from its recorded draws and choices, up to its last recorded step.
 
     Raises one of :data:`REPLAY_ERRORS` if the result differs from the record.
     """
-    stepped_game = SteppedGame(definition, game.wager, game.table_state)
-    for step in game.steps:
+    stepped_game = SteppedGame(game, game_record.wager, game_record.table_state)
+    for step in game_record.steps:
         draw_source = ReplayDrawSource(step.draws)
         stepped_game.advance(draw_source, None if step.choice is None else Choice(step.choice))
         draw_source.check_all_numbers_used()
-    if stepped_game.outcome != game.outcome or stepped_game.standing_credits != game.standing_credits:
-        raise GameDefectiveError(f"{game.play_id}: its recorded draws give a different outcome")
+    if (
+        stepped_game.outcome != game_record.outcome
+        or stepped_game.standing_credits != game_record.standing_credits
+    ):
+        raise GameDefectiveError(f"{game_record.play_id}: its recorded draws give a different outcome")
     return stepped_game
 
 
-def try_replay_game(machine: Machine, game: GameRecord) -> SteppedGame | None:
+def try_replay_game(machine: Machine, game_record: GameRecord) -> SteppedGame | None:
     """Replay an open game up to its last recorded step; return None if the replay fails."""
     with suppress(*REPLAY_ERRORS):
-        return replay_game(find_definition(machine, game.game), game)
+        return replay_game(find_definition(machine, game_record.game_reference), game_record)
     return None
 
 
@@ -154,18 +157,18 @@ def list_settled_bets_of_open_game(stepped_game: SteppedGame | None) -> tuple[Se
     )
 
 
-def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
+def can_win_without_draw(game: Game, game_record: GameRecord) -> bool:
     """Return whether the player can end the game with a win now, by an answer that draws no random number.
 
     A returned stake is not a win, and bets already settled do not count. False while a real wheel decides the
     game.
     """
-    if game.outcome is not None or (definition.rules.is_decided_by_wheel and len(game.steps) == 1):
+    if game_record.outcome is not None or (game.rules.is_decided_by_wheel and len(game_record.steps) == 1):
         return False
-    outcomes = [outcome for _, outcome in list_answers_without_draw(definition, game) if outcome is not None]
+    outcomes = [outcome for _, outcome in list_answers_without_draw(game, game_record) if outcome is not None]
     if not outcomes:
         return False
-    settled_bets = list_settled_bets_of_open_game(replay_game(definition, game))
+    settled_bets = list_settled_bets_of_open_game(replay_game(game, game_record))
     settled_credits = sum(
         settlement.credits for settlement in settled_bets if not settlement.is_stake_returned
     )
@@ -177,15 +180,15 @@ def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
     )
 
 
-def list_answers_without_draw(definition: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
+def list_answers_without_draw(game: Game, game_record: GameRecord) -> list[tuple[JSON, Outcome | None]]:
     """Return the answers to the pending decision that draw no random number, each with the outcome that follows.
 
     The outcome is None if the game then continues with another decision.
     """
-    decision = replay_game(definition, game).decision
+    decision = replay_game(game, game_record).decision
     answers: list[tuple[JSON, Outcome | None]] = []
     for option in () if decision is None else decision.options:
-        stepped_game = replay_game(definition, game)
+        stepped_game = replay_game(game, game_record)
         with suppress(ReplayError):
             stepped_game.advance(ReplayDrawSource(()), Choice(option))
             answers.append((option, stepped_game.outcome))

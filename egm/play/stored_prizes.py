@@ -38,7 +38,7 @@ def build_prize_computer_with_cache(
             return tuple((win, cost) for win, cost in stored_record["prizes"])
         largest_prizes = compute_prizes(game)
         record = LargestPrizesComputed(
-            game=game.id, digest=game.digest, code_digest=code_digest, prizes=largest_prizes
+            game_id=game.id, digest=game.digest, code_digest=code_digest, prizes=largest_prizes
         )
         journal.append(
             Transaction(

@@ -51,7 +51,7 @@ def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
     return charge.credits * bet.denomination_cents <= machine.cashable_cents - staked_money_cents
 
 
-def collect_time_charge(machine: Machine, game: GameRecord) -> None:
+def collect_time_charge(machine: Machine, game_record: GameRecord) -> None:
     """If a time charge is due for the game that has just started, take it and record the time that it pays for.
 
     The period begins at the start of the game. The charge counts towards the cost of the player's session. If the paid
@@ -60,24 +60,26 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
     charge = find_due_charge(machine)
     if charge is None:
         return
-    amount_cents = charge.credits * game.denomination_cents
+    amount_cents = charge.credits * game_record.denomination_cents
     if amount_cents > machine.cashable_cents:
         return
     paid_until = (
-        find_game_start(machine, game.play_id).entry.time_utc + timedelta(minutes=charge.minutes)
+        find_game_start(machine, game_record.play_id).entry.time_utc + timedelta(minutes=charge.minutes)
     ).isoformat()
     machine.post(
         TIME_CHARGED,
         TimeCharged(
-            digest=game.game.digest,
-            play_id=game.play_id,
+            digest=game_record.game_reference.digest,
+            play_id=game_record.play_id,
             amount_cents=amount_cents,
             minutes=charge.minutes,
             paid_until=paid_until,
         ),
         transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASHABLE_CREDIT_KINDS),
         state={
-            PlayKey.PAID_PLAYING_TIME: PaidPlayingTime(digest=game.game.digest, paid_until=paid_until),
+            PlayKey.PAID_PLAYING_TIME: PaidPlayingTime(
+                digest=game_record.game_reference.digest, paid_until=paid_until
+            ),
             **player_protection.build_session_change(machine, wagered_cents=amount_cents),
         },
     )

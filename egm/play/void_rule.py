@@ -40,21 +40,25 @@ class OpenGameState:
     """Whether another game of the same round was declared void, and the players win each other's stakes."""
 
 
-def reason_void_is_refused(ruling: Ruling, game: OpenGameState) -> str | None:
+def reason_void_is_refused(ruling: Ruling, open_game: OpenGameState) -> str | None:
     """Return the reason why the game may not be declared void for ``ruling``, or None if it may."""
-    if game.is_decided:
+    if open_game.is_decided:
         return "the game is decided, and is paid as recorded"
-    if game.are_stakes_between_players and ruling is Ruling.DISRUPTED:
+    if open_game.are_stakes_between_players and ruling is Ruling.DISRUPTED:
         return "other players play for its stake"
-    return None if game.is_round_void or not game.can_be_replayed else _reason_to_continue(ruling, game)
+    return (
+        None
+        if open_game.is_round_void or not open_game.can_be_replayed
+        else _reason_to_continue(ruling, open_game)
+    )
 
 
-def _reason_to_continue(ruling: Ruling, game: OpenGameState) -> str | None:
+def _reason_to_continue(ruling: Ruling, open_game: OpenGameState) -> str | None:
     """Return why an undecided game must be continued and not be declared void, or None if there is no such reason."""
-    if game.is_next_step_recorded:
+    if open_game.is_next_step_recorded:
         return "the next number or step of the game is already recorded"
-    if game.can_collect_win:
+    if open_game.can_collect_win:
         return "the game has already won an amount that can be collected"
-    if ruling is Ruling.DEFECT and not game.is_missing_numbers:
+    if ruling is Ruling.DEFECT and not open_game.is_missing_numbers:
         return "the game can be continued from its record, and no number that it needs is missing"
     return None

@@ -151,9 +151,9 @@ def _iter_level_tables_with_game_paths(
     """Yield each ``[[level]]`` table of a parsed level file that names its game by a path, together with that path."""
     level_tables = level_file_data.get("level")
     for level_table in level_tables if isinstance(level_tables, list) else ():
-        game = level_table.get("game") if isinstance(level_table, dict) else None
-        if isinstance(game, str) and is_path(game):
-            yield level_table, game
+        game_id_or_path = level_table.get("game") if isinstance(level_table, dict) else None
+        if isinstance(game_id_or_path, str) and is_path(game_id_or_path):
+            yield level_table, game_id_or_path
 
 
 def create_levels(level_file_data: Mapping[str, object], file_name: str) -> tuple[LevelDefinition, ...]:

@@ -133,16 +133,18 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
     )
 
 
-def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
+def continue_round(machine: Machine, game_record: GameRecord) -> ProgressiveRound:
     """Return a new collector of changes to progressive levels, for the next step of an open game.
 
     The levels receive no further contribution.
     """
     pool_by_level = {
-        level: _find_pool(machine, game.levels, pool_id)
-        for level, pool_id in game.levels.pool_id_by_level.items()
+        level_name: _find_pool(machine, game_record.levels, pool_id)
+        for level_name, pool_id in game_record.levels.pool_id_by_level.items()
     }
-    return _build_round(machine, game.levels, pool_by_level, {}, f"{game.play_id}.{len(game.steps)}")
+    return _build_round(
+        machine, game_record.levels, pool_by_level, {}, f"{game_record.play_id}.{len(game_record.steps)}"
+    )
 
 
 def _find_pool(machine: Machine, levels_played: LevelsPlayed, pool_id: str) -> ProgressivePool | FormerPool:
@@ -234,7 +236,7 @@ def find_link_progress(machine: Machine, pool_id: str) -> LinkProgress:
 
 
 def build_step_state(
-    machine: Machine, game: GameRecord, progressive_round: ProgressiveRound
+    machine: Machine, game_record: GameRecord, progressive_round: ProgressiveRound
 ) -> dict[str, object]:
     """Return the state changes to store with a game's step, by storage key.
 
@@ -248,8 +250,8 @@ def build_step_state(
             contribution_number=claimed_hit.contribution_number,
             won_share=claimed_hit.won_share,
             shown_cents=claimed_hit.shown_cents,
-            play_id=game.play_id,
-            game_id=game.game.id,
+            play_id=game_record.play_id,
+            game_id=game_record.game_reference.id,
             at_utc=machine.clock.now().isoformat(),
             amount_cents=None,
             payment_method=None,
@@ -278,7 +280,7 @@ def build_step_state(
 
 
 # -------------------------------------------------------------------------------------------- hits and awards
-def list_hits_for_screen(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
+def list_hits_for_screen(machine: Machine, game_record: GameRecord) -> tuple[ProgressiveWin, ...]:
     """Return a game's progressive wins with the level's names and the amount, for the screen."""
     return tuple(
         ProgressiveWin(
@@ -289,13 +291,13 @@ def list_hits_for_screen(machine: Machine, game: GameRecord) -> tuple[Progressiv
             else {},
             amount_cents=hit.amount_cents,
         )
-        for hit in list_game_hits(machine, game)
+        for hit in list_game_hits(machine, game_record)
     )
 
 
-def list_game_hits(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
+def list_game_hits(machine: Machine, game_record: GameRecord) -> tuple[GameHit, ...]:
     """Return every progressive hit of a game so far; its amount is None until the controller has locked it."""
-    return tuple(_build_game_hit(machine, hit) for hit in game.levels.hits)
+    return tuple(_build_game_hit(machine, hit) for hit in game_record.levels.hits)
 
 
 def _build_game_hit(machine: Machine, hit: LevelHitRecord) -> GameHit:
@@ -314,21 +316,21 @@ def _build_game_hit(machine: Machine, hit: LevelHitRecord) -> GameHit:
     )
 
 
-def sum_progressive_award_cents(machine: Machine, game: GameRecord) -> int:
+def sum_progressive_award_cents(machine: Machine, game_record: GameRecord) -> int:
     """Return the total of a game's locked progressive awards, in minor units."""
-    return sum(hit.amount_cents or 0 for hit in list_game_hits(machine, game))
+    return sum(hit.amount_cents or 0 for hit in list_game_hits(machine, game_record))
 
 
-def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
+def build_payment(machine: Machine, game_record: GameRecord, target: str) -> tuple[Transfer, ...]:
     """Return the transfers that pay a game's progressive hits from their levels' accounts to the account ``target``."""
     return tuple(
         Transfer(f"house:progressive:{hit.pool_id}", target, hit.amount_cents)
-        for hit in list_game_hits(machine, game)
+        for hit in list_game_hits(machine, game_record)
         if hit.amount_cents
     )
 
 
-def build_closing_state(machine: Machine, game: GameRecord, payment_method: str) -> dict[str, object]:
+def build_closing_state(machine: Machine, game_record: GameRecord, payment_method: str) -> dict[str, object]:
     """Return the state changes when a game ends, by storage key: ``payment_method`` is stored in its claims.
 
     ``payment_method`` is ``credit``, ``hand`` or ``void``. The keys that say that the game waits are deleted.
@@ -338,23 +340,25 @@ def build_closing_state(machine: Machine, game: GameRecord, payment_method: str)
         for key in (ProgressiveKey.GAME_AWAITING_AWARD, ProgressiveKey.GAME_ENDED_UNDECIDED)
         if machine.memory.get(key) is not None
     }
-    for hit in list_game_hits(machine, game):
+    for hit in list_game_hits(machine, game_record):
         claim = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim_id}")
         if claim is not None:
             state[f"{ProgressiveKey.CLAIM}{hit.claim_id}"] = replace(claim, payment_method=payment_method)
     return state
 
 
-def register_hits(machine: Machine, game: GameRecord, payment_method: Literal["credit", "hand"]) -> None:
+def register_hits(
+    machine: Machine, game_record: GameRecord, payment_method: Literal["credit", "hand"]
+) -> None:
     """Write each progressive hit of a game into the register of level wins (FR68-20).
 
     An entry states the machine, the game, the level, the amount and ``payment_method``.
     """
-    for number, hit in enumerate(list_game_hits(machine, game), start=1):
+    for number, hit in enumerate(list_game_hits(machine, game_record), start=1):
         register_hit(
             machine,
-            game,
-            f"{game.play_id}.hit-{number}",
+            game_record,
+            f"{game_record.play_id}.hit-{number}",
             pool_id=hit.pool_id,
             level_name=hit.level_name,
             amount_cents=hit.amount_cents,
@@ -366,7 +370,7 @@ def register_hits(machine: Machine, game: GameRecord, payment_method: Literal["c
 
 def register_hit(
     machine: Machine,
-    game: GameRecord,
+    game_record: GameRecord,
     entry_id: str,
     *,
     pool_id: str,
@@ -387,8 +391,8 @@ def register_hit(
         BROADCAST_LEVEL_HIT if is_broadcast else LEVEL_HIT,
         LevelHitRegistered(
             machine=machine.identity.serial,
-            play_id=game.play_id,
-            game_id=game.game.id,
+            play_id=game_record.play_id,
+            game_id=game_record.game_reference.id,
             pool_id=pool_id,
             level_name=level_name,
             amount_cents=amount_cents,
@@ -399,12 +403,14 @@ def register_hit(
     )
 
 
-def format_paid_pools(machine: Machine, game: GameRecord) -> str:
+def format_paid_pools(machine: Machine, game_record: GameRecord) -> str:
     """Return the ids of the progressive levels that a game's hand-pay pays, separated by commas; empty if none."""
-    return ", ".join(hit.pool_id for hit in list_game_hits(machine, game) if hit.amount_cents)
+    return ", ".join(hit.pool_id for hit in list_game_hits(machine, game_record) if hit.amount_cents)
 
 
-def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
+def build_hit_reversal(
+    machine: Machine, game_record: GameRecord
+) -> tuple[tuple[Transfer, ...], dict[str, object]]:
     """Return the transfers and the state changes that reverse the progressive hits of a void game.
 
     The amounts of the machine's own levels return to them. Hits of broadcast levels that the host has not read
@@ -412,7 +418,7 @@ def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transf
     """
     transfers: list[Transfer] = []
     level_by_pool_id: dict[str, Level] = {}
-    for hit in list_game_hits(machine, game):
+    for hit in list_game_hits(machine, game_record):
         if hit.claim_id is None and hit.amount_cents and _is_own_level(machine, hit.pool_id):
             level_before = level_by_pool_id.get(hit.pool_id) or _read_level(machine, hit.pool_id)
             level_by_pool_id[hit.pool_id] = level_before.return_award(hit.amount_cents)
@@ -423,16 +429,16 @@ def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transf
         f"{ProgressiveKey.OWN_LEVEL}{pool_id}": level.to_json() for pool_id, level in level_by_pool_id.items()
     }
     unread_wins = machine.journal.states(
-        f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{_build_claim_prefix(machine)}.{game.play_id}."
+        f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{_build_claim_prefix(machine)}.{game_record.play_id}."
     )
     return tuple(transfers), {
         **state,
         **dict.fromkeys(unread_wins),
-        **build_closing_state(machine, game, "void"),
+        **build_closing_state(machine, game_record, "void"),
     }
 
 
-def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
+def must_attendant_pay_award(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether an attendant must pay the game because of one of its progressive hits.
 
     That is so if the hit reaches the profile's limit for hand-pays, or if its controller has not answered.
@@ -440,7 +446,7 @@ def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
     limit_cents = machine.profile.progressives.handpay_min_cents
     return any(
         hit.is_unanswered or (limit_cents is not None and (hit.amount_cents or 0) >= limit_cents)
-        for hit in list_game_hits(machine, game)
+        for hit in list_game_hits(machine, game_record)
     )
 
 
@@ -457,20 +463,20 @@ def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
 @refusal_code("are_awards_locked")
 def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
     """Return whether the open game waits for neither the amount of a hit nor a mystery result; False without a game."""
-    game = find_open_game(machine)
-    if game is None or any(hit.amount_cents is None for hit in list_game_hits(machine, game)):
+    game_record = find_open_game(machine)
+    if game_record is None or any(hit.amount_cents is None for hit in list_game_hits(machine, game_record)):
         return False
     return machine.memory.get(
         ProgressiveKey.GAME_ENDED_UNDECIDED
-    ) == game.play_id or not list_undecided_levels(machine, game)
+    ) == game_record.play_id or not list_undecided_levels(machine, game_record)
 
 
-def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]:
+def list_undecided_levels(machine: Machine, game_record: GameRecord) -> tuple[str, ...]:
     """Return the ids of the controller's mystery levels for which it is not known yet whether the game has won."""
     link = machine.component(LevelAmountSources).link
     return tuple(
         contribution.pool_id
-        for contribution in game.levels.contributions
+        for contribution in game_record.levels.contributions
         if (pool := machine.component(ProgressivePools).pool_by_id.get(contribution.pool_id)) is not None
         and contribution.contribution_number is not None
         and pool.keeper is LevelKeeper.CONTROLLER
@@ -495,9 +501,10 @@ def attendant_may_settle_unanswered_hit(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def start_awaiting_award(machine: Machine, _: Event) -> None:
     """Record that the open game, whose outcome was shown, waits for the amount of a hit or for a mystery result."""
-    game = find_open_game(machine)
+    game_record = find_open_game(machine)
     machine.post(
-        AWARD_AWAITED, state={ProgressiveKey.GAME_AWAITING_AWARD: None if game is None else game.play_id}
+        AWARD_AWAITED,
+        state={ProgressiveKey.GAME_AWAITING_AWARD: None if game_record is None else game_record.play_id},
     )
 
 
@@ -563,8 +570,8 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
     A mystery result that is not known yet is no longer waited for. An attendant has decided this; the journal names
     them.
     """
-    game = find_open_game(machine)
-    for hit in () if game is None else list_game_hits(machine, game):
+    game_record = find_open_game(machine)
+    for hit in () if game_record is None else list_game_hits(machine, game_record):
         if hit.amount_cents is not None or hit.claim_id is None:
             continue
         key = f"{ProgressiveKey.CLAIM}{hit.claim_id}"
@@ -585,14 +592,14 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
         machine.notice = Notice(
             code="progressive_unanswered", severity="warning", values={"amount_cents": claim.shown_cents}
         )
-    if game is not None and (undecided_levels := list_undecided_levels(machine, game)):
+    if game_record is not None and (undecided_levels := list_undecided_levels(machine, game_record)):
         machine.post(
             GAME_ENDED_WITH_UNDECIDED_LEVELS,
             GameEndedWithUndecidedLevels(
-                play_id=game.play_id, pools=undecided_levels, person=find_actor(machine, event)
+                play_id=game_record.play_id, pools=undecided_levels, person=find_actor(machine, event)
             ),
-            entry_id=f"{game.play_id}.undecided",
-            state={ProgressiveKey.GAME_ENDED_UNDECIDED: game.play_id},
+            entry_id=f"{game_record.play_id}.undecided",
+            state={ProgressiveKey.GAME_ENDED_UNDECIDED: game_record.play_id},
         )
         machine.notice = Notice(code="progressive_undecided", severity="warning")
 
@@ -600,8 +607,8 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
 def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield a notice if the open game waits for the amount of a progressive hit, or for a mystery result."""
     if machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None:
-        game = find_open_game(machine)
-        has_hits = game is not None and list_game_hits(machine, game)
+        game_record = find_open_game(machine)
+        has_hits = game_record is not None and list_game_hits(machine, game_record)
         yield Notice(
             code="award_awaited" if has_hits else "mystery_awaited", severity="warning", is_lasting=True
         )

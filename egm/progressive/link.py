@@ -242,7 +242,7 @@ class ControllerLink:
 
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
         """Queue a wager's contribution, which the journal already holds, to be sent to the progressive controller."""
-        feeder = self.feeders[contribution.level]
+        feeder = self.feeders[contribution.level_id]
         if contribution.sequence == feeder.last_contribution_number + 1:
             feeder.pending_contributions.append(contribution)
         self._send_contributions(feeder, now_ns)
@@ -252,13 +252,13 @@ class ControllerLink:
 
         Do nothing if the claim is open already.
         """
-        self._open_claims.setdefault(claim.claim, _OpenClaim(claim))
-        self._send_due_claim(claim.claim, now_ns)
+        self._open_claims.setdefault(claim.claim_id, _OpenClaim(claim))
+        self._send_due_claim(claim.claim_id, now_ns)
 
     def open_mystery_claim(self, claim: Claim, now_ns: int) -> None:
         """Open the claim for a mystery win, which the journal already holds; its amount is known."""
-        self._open_claims.setdefault(claim.claim, _OpenClaim(claim, is_awarded=True))
-        self._send_due_claim(claim.claim, now_ns)
+        self._open_claims.setdefault(claim.claim_id, _OpenClaim(claim, is_awarded=True))
+        self._send_due_claim(claim.claim_id, now_ns)
 
     def mark_award_recorded(self, claim_id: str) -> None:
         """Mark the claim as awarded: the journal holds the amount that the controller has locked for it."""
@@ -267,10 +267,10 @@ class ControllerLink:
 
     def report_payment(self, payment_report: PaymentReport, claim: Claim, now_ns: int) -> None:
         """Report to the controller that a claim is paid, which the journal already holds; open the claim if needed."""
-        open_claim = self._open_claims.setdefault(payment_report.claim, _OpenClaim(claim))
+        open_claim = self._open_claims.setdefault(payment_report.claim_id, _OpenClaim(claim))
         if open_claim.payment_report is None:
             open_claim.payment_report, open_claim.sent_ns = payment_report, None
-        self._send_due_claim(payment_report.claim, now_ns)
+        self._send_due_claim(payment_report.claim_id, now_ns)
 
     def drop_claim(self, claim_id: str) -> None:
         """Remove a claim that the journal no longer lists as open; later messages about it are ignored."""
@@ -307,12 +307,12 @@ class ControllerLink:
             case LevelValue():
                 self._handle_value(message, now_ns)
             case ContributionCount():
-                self._process_confirmed_contributions(message.level, message.sequence, message.won, now_ns)
+                self._process_confirmed_contributions(message.level_id, message.sequence, message.won, now_ns)
             case Award():
                 self._handle_award(message, now_ns)
             case ClaimClosure():
-                if message.claim in self._open_claims:
-                    self._notifications.append(ClaimPaymentRecorded(message.claim))
+                if message.claim_id in self._open_claims:
+                    self._notifications.append(ClaimPaymentRecorded(message.claim_id))
             case Refusal():
                 self._handle_refusal(message, now_ns)
 
@@ -346,7 +346,7 @@ class ControllerLink:
 
         A reply to an earlier enrolment is ignored.
         """
-        feeder = self.feeders.get(message.level)
+        feeder = self.feeders.get(message.level_id)
         if feeder is None or message.nonce != self._nonce or not self._is_connected:
             return
         objection = feeder.find_enrolment_objection(message)
@@ -357,8 +357,8 @@ class ControllerLink:
         if message.counted < feeder.last_counted_number:
             feeder.last_counted_number = feeder.last_sent_number = message.counted
             feeder.pending_contributions.clear()
-            self._notifications.append(ControllerCountBehind(message.level, message.counted))
-        self._process_confirmed_contributions(message.level, message.counted, message.won, now_ns)
+            self._notifications.append(ControllerCountBehind(message.level_id, message.counted))
+        self._process_confirmed_contributions(message.level_id, message.counted, message.won, now_ns)
         self.repeat_unanswered_messages(now_ns)
 
     def _stop_feeding(self, feeder: LinkedLevelFeeder, reason: RefusalReason, detail: str) -> None:
@@ -376,7 +376,7 @@ class ControllerLink:
         If the amount is wrong, or if the controller has lost amounts that it had published, enrol again: this
         sends the controller the amount that the machine showed last.
         """
-        feeder = self.feeders.get(message.level)
+        feeder = self.feeders.get(message.level_id)
         if feeder is None:
             return
         previous_commitment, sequence_before = feeder.commitment, feeder.value_sequence
@@ -388,7 +388,7 @@ class ControllerLink:
             self._notifications.append(ControllerComplaint("value", contradiction))
         elif feeder.commitment != previous_commitment and feeder.is_mystery:
             self._notifications.append(
-                CommitmentReceived(message.level, feeder.prize_number, feeder.commitment)
+                CommitmentReceived(message.level_id, feeder.prize_number, feeder.commitment)
             )
 
     def _process_confirmed_contributions(
@@ -404,7 +404,9 @@ class ControllerLink:
             return
         if feeder.is_mystery:
             self._notifications += [
-                MysteryWinFound(level_id, win) for win in mystery_wins if win.claim not in self._open_claims
+                MysteryWinFound(level_id, win)
+                for win in mystery_wins
+                if win.claim_id not in self._open_claims
             ]
             self._notifications.append(LevelResultsKnown(level_id, counted_number))
         if counted_number > feeder.last_contribution_number:
@@ -412,7 +414,7 @@ class ControllerLink:
         feeder.process_count(counted_number, now_ns)
         self._send_contributions(feeder, now_ns)
         for claim_id, open_claim in self._open_claims.items():
-            if open_claim.claim.level == level_id:
+            if open_claim.claim.level_id == level_id:
                 self._send_due_claim(claim_id, now_ns)
 
     def _send_contributions(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
@@ -427,7 +429,7 @@ class ControllerLink:
         Send nothing if the message was sent a short time ago, or if the controller cannot process it yet.
         """
         open_claim = self._open_claims[claim_id]
-        feeder = self.feeders.get(open_claim.claim.level)
+        feeder = self.feeders.get(open_claim.claim.level_id)
         if feeder is None or not self._is_connected or not feeder.is_enrolled:
             return
         if open_claim.sent_ns is not None and now_ns - open_claim.sent_ns < CONTRIBUTION_RETRY_NS:
@@ -446,20 +448,20 @@ class ControllerLink:
 
         If no such claim is open, record a complaint about the controller, unless it is a late repeat.
         """
-        open_claim = self._open_claims.get(message.claim)
+        open_claim = self._open_claims.get(message.claim_id)
         if open_claim is None:
-            if message.claim in self._closed_claim_ids:
+            if message.claim_id in self._closed_claim_ids:
                 return  # a late repeat
             complaint = (
-                f"{message.claim}: the controller awards {message.amount_cents}, "
+                f"{message.claim_id}: the controller awards {message.amount_cents}, "
                 "but this machine has no claim of this name"
             )
             self._notifications.append(ControllerComplaint("award", complaint))
         else:
-            self._notifications.append(ClaimAmountLocked(message.claim, message.amount_cents))
+            self._notifications.append(ClaimAmountLocked(message.claim_id, message.amount_cents))
             if open_claim.is_unknown_to_controller:
                 open_claim.is_unknown_to_controller, open_claim.sent_ns = False, None
-                self._send_due_claim(message.claim, now_ns)
+                self._send_due_claim(message.claim_id, now_ns)
 
     # ------------------------------------------------------------------ refusals
     def _handle_refusal(self, refusal: Refusal, now_ns: int) -> None:
@@ -475,7 +477,7 @@ class ControllerLink:
     def _handle_enrolment_refusal(self, refusal: Refusal, _: int) -> None:
         """Stop feeding the level whose enrolment the controller refused; all levels if the refusal names none."""
         concerned_feeders = (
-            [self.feeders[refusal.level]] if refusal.level in self.feeders else self.feeders.values()
+            [self.feeders[refusal.level_id]] if refusal.level_id in self.feeders else self.feeders.values()
         )
         if refusal.nonce == self._nonce:
             for feeder in concerned_feeders:
@@ -483,7 +485,7 @@ class ControllerLink:
 
     def _handle_contribution_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """React to a refused contribution: send again from the gap, enrol again, or stop feeding the level."""
-        feeder = self.feeders.get(refusal.level)
+        feeder = self.feeders.get(refusal.level_id)
         if feeder is None:
             return
         if (
@@ -506,10 +508,10 @@ class ControllerLink:
 
     def _handle_claim_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """React to a refused claim by its reason: enrol again, send it again, wait, or report the refusal."""
-        open_claim = self._open_claims.get(refusal.claim)
+        open_claim = self._open_claims.get(refusal.claim_id)
         if open_claim is None:
             return
-        feeder = self.feeders.get(open_claim.claim.level)
+        feeder = self.feeders.get(open_claim.claim.level_id)
         if refusal.reason is RefusalReason.NOT_ENROLLED and feeder is not None:
             open_claim.sent_ns = None
             self._enrol_from_start(feeder, now_ns)
@@ -519,7 +521,7 @@ class ControllerLink:
             and not open_claim.is_unknown_to_controller
         ):
             open_claim.is_unknown_to_controller, open_claim.sent_ns = True, None
-            self._send_due_claim(refusal.claim, now_ns)
+            self._send_due_claim(refusal.claim_id, now_ns)
         elif refusal.reason is RefusalReason.CLAIM_BEFORE_CONTRIBUTION or (
             open_claim.is_prize_held and refusal.reason is RefusalReason.CLAIM_HELD
         ):
@@ -528,7 +530,7 @@ class ControllerLink:
             open_claim.is_prize_held = refusal.reason is RefusalReason.CLAIM_HELD
             self._notifications.append(
                 ControllerComplaint(
-                    f"refused.{refusal.reason}", f"{refusal.of} {refusal.claim}: {refusal.detail}"
+                    f"refused.{refusal.reason}", f"{refusal.of} {refusal.claim_id}: {refusal.detail}"
                 )
             )
 

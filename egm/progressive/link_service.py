@@ -273,8 +273,8 @@ class ProgressiveLinkService:
         They are read from the journal entries with a sequence number above ``since_sequence``.
         """
         for entry in self._machine.journal.entries(PLAY_START_KINDS, since=since_sequence):
-            game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-            for contribution in self._store_and_list_game_contributions(pool_id, game, entry.sequence):
+            game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
+            for contribution in self._store_and_list_game_contributions(pool_id, game_record, entry.sequence):
                 if contribution.sequence > after_number:
                     yield contribution
 
@@ -299,11 +299,11 @@ class ProgressiveLinkService:
         return claim_by_key
 
     def _store_and_list_game_contributions(
-        self, pool_id: str, game: GameRecord, entry_sequence: int
+        self, pool_id: str, game_record: GameRecord, entry_sequence: int
     ) -> list[Contribution]:
         """Return a game's contributions to a level; store the number of the game's journal entry for each."""
         contributions: list[Contribution] = []
-        for contribution in game.levels.contributions:
+        for contribution in game_record.levels.contributions:
             if (
                 contribution.pool_id == pool_id
                 and contribution.contribution_number is not None
@@ -391,7 +391,7 @@ class ProgressiveLinkService:
                 if error:
                     self._record_complaint("seal", error)
             case MysteryWinFound():
-                self._found_win_by_claim_id[notification.won_prize.claim] = notification
+                self._found_win_by_claim_id[notification.won_prize.claim_id] = notification
                 self._submit_found_wins()
             case LevelResultsKnown():
                 self._store_decided_number(notification.level_id, notification.contribution_number)

@@ -116,7 +116,7 @@ class LevelEnrolment(_Message):
     learns how far the level had come.
     """
 
-    level: LevelId
+    level_id: LevelId = Field(alias="level")
     stake_cents: PositiveInteger
     """The wager that plays for the level, in minor units."""
     odds: Rational
@@ -153,7 +153,7 @@ class WonPrize(_Message):
     The controller sends it with every count until the machine has confirmed the payment.
     """
 
-    claim: ClaimId
+    claim_id: ClaimId = Field(alias="claim")
     """The id of the claim under which the prize is paid and confirmed."""
     sequence: PositiveInteger
     """The number of the machine's contribution that won."""
@@ -171,12 +171,12 @@ class WonPrize(_Message):
 
 
 class EnrolmentAccepted(_Message):
-    """The controller's reply that it accepts the machine's contributions to ``level``."""
+    """The controller's reply that it accepts the machine's contributions to the level ``level_id``."""
 
     type: Literal["joined"] = "joined"
     machine: MachineId
     nonce: ClaimId
-    level: LevelId
+    level_id: LevelId = Field(alias="level")
     increment: Rational
     """The share of the machine's wagers that is added to the level."""
     base_cents: Cents
@@ -226,7 +226,7 @@ class LevelValue(_Message):
     """
 
     type: Literal["value"] = "value"
-    level: LevelId
+    level_id: LevelId = Field(alias="level")
     sequence: SequenceNumber
     """The number of this message; it rises with every message about the level."""
     time_utc: TimeText
@@ -267,7 +267,7 @@ class LevelValue(_Message):
         contradiction = find_fall_error(self.amount_cents, self.falls, amount_cents, falls)
         if not contradiction and amount_cents and self.falls - falls > UNREPORTED_FALLS_MAX:
             contradiction = f"the count of falls rose from {falls} to {self.falls}, more than is possible"
-        return f"{self.level}: {contradiction}" if contradiction else ""
+        return f"{self.level_id}: {contradiction}" if contradiction else ""
 
 
 class LevelWin(_Message):
@@ -277,7 +277,7 @@ class LevelWin(_Message):
     """
 
     type: Literal["won"] = "won"
-    level: LevelId
+    level_id: LevelId = Field(alias="level")
     machine: MachineId
     amount_cents: Cents
 
@@ -290,7 +290,7 @@ class Contribution(_Message):
 
     type: Literal["contribution"] = "contribution"
     machine: MachineId
-    level: LevelId
+    level_id: LevelId = Field(alias="level")
     sequence: PositiveInteger
     """The number of this machine's contribution to the level, counted from 1 without gaps."""
     wager_cents: PositiveInteger
@@ -303,7 +303,7 @@ class ContributionCount(_Message):
 
     type: Literal["counted"] = "counted"
     machine: MachineId
-    level: LevelId
+    level_id: LevelId = Field(alias="level")
     sequence: SequenceNumber
     """The number of the last contribution that the controller has durably counted."""
     won: tuple[WonPrize, ...] = ()
@@ -318,8 +318,8 @@ class Claim(_Message):
 
     type: Literal["claim"] = "claim"
     machine: MachineId
-    level: LevelId
-    claim: ClaimId
+    level_id: LevelId = Field(alias="level")
+    claim_id: ClaimId = Field(alias="claim")
     after: SequenceNumber
     """The number of the contribution of the wager that hit the level."""
     shown_cents: Cents
@@ -337,8 +337,8 @@ class Award(_Message):
 
     type: Literal["award"] = "award"
     machine: MachineId
-    level: LevelId
-    claim: ClaimId
+    level_id: LevelId = Field(alias="level")
+    claim_id: ClaimId = Field(alias="claim")
     amount_cents: Cents
     order: PositiveInteger
     """The number of this hit among all hits of the level."""
@@ -350,8 +350,8 @@ class PaymentReport(_Message):
 
     type: Literal["commit"] = "commit"
     machine: MachineId
-    level: LevelId
-    claim: ClaimId
+    level_id: LevelId = Field(alias="level")
+    claim_id: ClaimId = Field(alias="claim")
     amount_cents: Cents
     """The paid amount in minor units.
 
@@ -367,7 +367,7 @@ class ClaimClosure(_Message):
 
     type: Literal["closed"] = "closed"
     machine: MachineId
-    claim: ClaimId
+    claim_id: ClaimId = Field(alias="claim")
 
 
 class Refusal(_Message):
@@ -378,8 +378,8 @@ class Refusal(_Message):
     reason: RefusalReason
     of: Literal["join", "contribution", "claim", "commit"]
     """The kind of message that is refused."""
-    level: str = ""
-    claim: str = ""
+    level_id: str = Field("", alias="level")
+    claim_id: str = Field("", alias="claim")
     nonce: str = ""
     sequence: SequenceNumber = 0
     next: SequenceNumber = 0
@@ -406,7 +406,7 @@ MessageT = TypeVar("MessageT")
 def encode(message: MachineMessage | ControllerMessage) -> bytes:
     """Encode a message as JSON. Fields that earlier versions do not know are left out if they are empty."""
     omitted_fields = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
-    return message.model_dump_json(exclude=omitted_fields).encode()
+    return message.model_dump_json(exclude=omitted_fields, by_alias=True).encode()
 
 
 def decode_machine_message(data: bytes) -> MachineMessage:

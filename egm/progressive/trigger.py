@@ -42,7 +42,7 @@ class RandomSource(Protocol):
 class MysteryTrigger:
     """The secret amount of one mystery prize of a shared level, with what is needed to verify it."""
 
-    level: str
+    level_id: str = field(metadata=stored_as("level"))
     prize_number: int = field(metadata=stored_as("number"))
     """The number of the prize among those of the level."""
     start_amount: Fraction = field(metadata=stored_as("start"))
@@ -58,7 +58,7 @@ class MysteryTrigger:
     @classmethod
     def draw(
         cls,
-        level: str,
+        level_id: str,
         prize_number: int,
         start_amount: Fraction,
         terms: LevelTerms,
@@ -70,9 +70,9 @@ class MysteryTrigger:
         Raises :class:`TriggerError`.
         """
         if not terms.is_mystery or terms.ceiling_cents is None:
-            raise TriggerError(f"level {level} has no mystery prize")
+            raise TriggerError(f"level {level_id} has no mystery prize")
         undrawn_trigger = cls(
-            level=level,
+            level_id=level_id,
             prize_number=prize_number,
             start_amount=start_amount,
             step_amount=stake_cents * terms.increment,
@@ -80,8 +80,8 @@ class MysteryTrigger:
             drawn_point=0,
             salt="",
         )
-        drawn_point = random_source.below(undrawn_trigger.point_count, f"progressive.{level}")
-        salt = random_source.below(1 << _SALT_BITS, f"progressive.{level}.salt")
+        drawn_point = random_source.below(undrawn_trigger.point_count, f"progressive.{level_id}")
+        salt = random_source.below(1 << _SALT_BITS, f"progressive.{level_id}.salt")
         return replace(undrawn_trigger, drawn_point=drawn_point, salt=f"{salt:064x}")
 
     @property

@@ -55,8 +55,8 @@ def find_reason_to_doubt_prize(machine: Machine, level_id: str, prize: WonPrize)
     """Return why a reported mystery prize cannot be verified; empty if it is verified."""
     trigger, pool = prize.trigger, machine.component(ProgressivePools).pool_by_id.get(level_id)
     commitment = find_received_commitment(machine, level_id, trigger.prize_number)
-    if trigger.level != level_id or pool is None:
-        return f"the message has the secret of level {trigger.level}"
+    if trigger.level_id != level_id or pool is None:
+        return f"the message has the secret of level {trigger.level_id}"
     if commitment is None:
         return f"no commitment to prize {trigger.prize_number} was received"
     if commitment != trigger.commitment:
@@ -253,13 +253,13 @@ def record_commitment_or_get_error(
 
 def is_prize_recorded(machine: Machine, prize: WonPrize) -> bool:
     """Return whether the machine has recorded a reported mystery prize: as paid, held, returned or not its own."""
-    is_held = machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{prize.claim}") is not None
+    is_held = machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{prize.claim_id}") is not None
     return is_held or is_prize_report_closed(machine, prize)
 
 
 def is_prize_report_closed(machine: Machine, prize: WonPrize) -> bool:
     """Return whether a journal entry closes the report of a mystery prize: as paid, returned or not this machine's."""
-    entry_ids = build_prize_entry_id(prize.claim), build_foreign_prize_entry_id(prize)
+    entry_ids = build_prize_entry_id(prize.claim_id), build_foreign_prize_entry_id(prize)
     return any(machine.journal.has_transaction(entry_id) for entry_id in entry_ids)
 
 
@@ -273,4 +273,4 @@ def build_foreign_prize_entry_id(prize: WonPrize) -> str:
 
     It names the reported contribution: if the controller corrects its report, the prize is paid under the same claim.
     """
-    return f"{prize.claim}.not_ours-{prize.sequence}"
+    return f"{prize.claim_id}.not_ours-{prize.sequence}"

@@ -40,7 +40,7 @@ class _OpenTurn(NamedTuple):
     """A seat's open game that waits for a decision."""
 
     seated_position: SeatedPosition
-    game: GameRecord
+    game_record: GameRecord
     decision: Decision
 
 
@@ -48,10 +48,10 @@ def apply_recorded_steps(tables: SharedTables) -> None:
     """Let each game of a shared round record the steps that other games of the round have recorded before it."""
     for seated_position in list(tables.position_by_number.values()):
         while (recorded_step := _find_next_recorded_step(tables, seated_position)) is not None:
-            game, event = recorded_step
+            game_record, event = recorded_step
             seated_position.submit_event(event)
-            game_after = find_open_game(seated_position.machine)
-            if game_after is None or len(game_after.steps) == len(game.steps):
+            updated_game_record = find_open_game(seated_position.machine)
+            if updated_game_record is None or len(updated_game_record.steps) == len(game_record.steps):
                 break
 
 
@@ -65,18 +65,18 @@ def _find_next_recorded_step(
     pending_decision = _find_pending_decision(seated_position)
     if pending_decision is None:
         return None
-    game, decision = pending_decision
-    if game.wager.seat is None:
+    game_record, decision = pending_decision
+    if game_record.wager.seat is None:
         return None
     round_ = collect_shared_round(
         seated_position.machine,
-        game,
+        game_record,
         [other_seat.machine for other_seat in tables.position_by_number.values()],
     )
-    recorded_step = round_.find_step(len(game.steps))
+    recorded_step = round_.find_step(len(game_record.steps))
     if recorded_step is None:
         return None
-    return game, _build_choice_event(seated_position, recorded_step.choice, decision)
+    return game_record, _build_choice_event(seated_position, recorded_step.choice, decision)
 
 
 def _build_choice_event(seated_position: SeatedPosition, choice: JSON, decision: Decision) -> Event:
@@ -98,21 +98,21 @@ def decide_overdue_turns(tables: SharedTables) -> list[SeatedPosition]:
         pending_decision = _find_pending_decision(seated_position)
         if pending_decision is None:
             continue
-        game, decision = pending_decision
-        if _is_blocking_other_seats(seated_position.machine, game):
-            open_turns_by_key.setdefault(_build_turn_key(game), []).append(
-                _OpenTurn(seated_position, game, decision)
+        game_record, decision = pending_decision
+        if _is_blocking_other_seats(seated_position.machine, game_record):
+            open_turns_by_key.setdefault(_build_turn_key(game_record), []).append(
+                _OpenTurn(seated_position, game_record, decision)
             )
     for turn_key in tables.pending_turns.keys() - open_turns_by_key.keys():
         _store_time_bank_left(tables, tables.pending_turns.pop(turn_key))
     _refill_time_banks_of_vacated_seats(tables)
     positions_to_update: list[SeatedPosition] = []
     for turn_key, open_turns in open_turns_by_key.items():
-        step_count_max = max(len(open_turn.game.steps) for open_turn in open_turns)
+        step_count_max = max(len(open_turn.game_record.steps) for open_turn in open_turns)
         _decide_if_overdue(
             tables,
             turn_key,
-            [open_turn for open_turn in open_turns if len(open_turn.game.steps) == step_count_max],
+            [open_turn for open_turn in open_turns if len(open_turn.game_record.steps) == step_count_max],
         )
         turn = tables.pending_turns[turn_key]
         positions = [open_turn.seated_position for open_turn in open_turns]
@@ -130,22 +130,26 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
     those of the seats' open games. If that seat cannot play, enter the choice in another game of the round.
     """
     deciding_turns = [
-        open_turn for open_turn in open_turns if open_turn.decision.seat == (open_turn.game.wager.seat or 0)
+        open_turn
+        for open_turn in open_turns
+        if open_turn.decision.seat == (open_turn.game_record.wager.seat or 0)
     ]
-    seated_position, game, decision = (deciding_turns or open_turns)[0]
+    seated_position, game_record, decision = (deciding_turns or open_turns)[0]
     deciding_position = (
-        seated_position if deciding_turns else _find_seat_in_round(tables, game, decision.seat)
+        seated_position if deciding_turns else _find_seat_in_round(tables, game_record, decision.seat)
     )
     turn, step_index, now_ns = (
         tables.pending_turns.get(turn_key),
-        len(game.steps),
+        len(game_record.steps),
         seated_position.machine.clock.monotonic_ns(),
     )
     if turn is None or turn.step_index != step_index:
         if turn is not None:
             _store_time_bank_left(tables, turn)
         seconds_allowed = (
-            0 if deciding_position is None else _find_time_to_act(seated_position.machine, game).seconds
+            0
+            if deciding_position is None
+            else _find_time_to_act(seated_position.machine, game_record).seconds
         )
         turn = tables.pending_turns[turn_key] = PendingTurn(
             step_index, now_ns + seconds_allowed * NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
@@ -156,30 +160,34 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
     )
     if turn.compute_seconds_left(seated_position.machine):
         return
-    if deciding_position is not None and _start_time_bank(tables, turn, deciding_position.machine, game):
+    if deciding_position is not None and _start_time_bank(
+        tables, turn, deciding_position.machine, game_record
+    ):
         return
     _store_time_bank_left(tables, turn)
     turn.deadline_ns = now_ns + NANOSECONDS_PER_SECOND  # retry if the generator has failed
     seated_position.submit_event(
-        _build_choice_event(seated_position, _find_default_choice(tables, game, decision), decision)
+        _build_choice_event(seated_position, _find_default_choice(tables, game_record, decision), decision)
     )
     apply_recorded_steps(tables)
 
 
-def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
+def _find_time_to_act(machine: Machine, game_record: GameRecord) -> TimeToAct:
     """Return the time for a decision, and the time bank, that the rules of the open game give a player."""
-    installed_game = machine.games.get(game.game.id)
+    installed_game = machine.games.get(game_record.game_reference.id)
     return TimeToAct() if installed_game is None else installed_game.rules.time_to_act
 
 
-def _start_time_bank(tables: SharedTables, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:
+def _start_time_bank(
+    tables: SharedTables, turn: PendingTurn, machine: Machine, game_record: GameRecord
+) -> bool:
     """Extend the time for an overdue decision by what is left of the player's time bank.
 
     Return False if nothing was left, or if the time bank extends this decision already. A player whose position
     cannot play has the same time as one who does not choose.
     """
-    time_bank_key = TimeBankKey(machine.position.number, game.game.digest)
-    full_ns = _find_time_to_act(machine, game).bank_seconds * NANOSECONDS_PER_SECOND
+    time_bank_key = TimeBankKey(machine.position.number, game_record.game_reference.digest)
+    full_ns = _find_time_to_act(machine, game_record).bank_seconds * NANOSECONDS_PER_SECOND
     left_ns = tables.time_bank_left_ns.get(time_bank_key, full_ns)
     if turn.time_bank_key is not None or left_ns <= 0:
         return False
@@ -190,7 +198,7 @@ def _start_time_bank(tables: SharedTables, turn: PendingTurn, machine: Machine, 
 def _store_time_bank_left(tables: SharedTables, turn: PendingTurn) -> None:
     """Store how much time is left in the time bank that a finished decision has used."""
     if turn.time_bank_key is not None:
-        now_ns = tables.position_by_number[turn.time_bank_key.position].machine.clock.monotonic_ns()
+        now_ns = tables.position_by_number[turn.time_bank_key.position_number].machine.clock.monotonic_ns()
         tables.time_bank_left_ns[turn.time_bank_key] = max(0, turn.deadline_ns - now_ns)
         turn.time_bank_key = None
 
@@ -198,51 +206,55 @@ def _store_time_bank_left(tables: SharedTables, turn: PendingTurn) -> None:
 def _refill_time_banks_of_vacated_seats(tables: SharedTables) -> None:
     """Refill the time banks of every position without credit and game, for its next player."""
     for time_bank_key in list(tables.time_bank_left_ns):
-        seated_position = tables.position_by_number.get(time_bank_key.position)
+        seated_position = tables.position_by_number.get(time_bank_key.position_number)
         if seated_position is None or (
             not seated_position.machine.credit_cents and find_open_game(seated_position.machine) is None
         ):
             del tables.time_bank_left_ns[time_bank_key]
 
 
-def _find_default_choice(tables: SharedTables, game: GameRecord, decision: Decision) -> JSON:
+def _find_default_choice(tables: SharedTables, game_record: GameRecord, decision: Decision) -> JSON:
     """Return the choice that the table makes in a decision if no player does."""
     if decision.kind != DECISION_OF_SEATS:
         default_choice: JSON = decision.default_option
         return default_choice
-    staked_seats = {bet.seat for bet in (*game.wager.bets, *game.wager.bets_of_other_seats)}
+    staked_seats = {bet.seat for bet in (*game_record.wager.bets, *game_record.wager.bets_of_other_seats)}
     are_all_seats_present = all(
-        _find_seat_in_round(tables, game, number) is not None for number in staked_seats
+        _find_seat_in_round(tables, game_record, number) is not None for number in staked_seats
     )
     return ALL_STAKED_OPTION if are_all_seats_present else STAKES_RETURNED_OPTION
 
 
-def _find_seat_in_round(tables: SharedTables, game: GameRecord, seat_number: int) -> SeatedPosition | None:
-    """Return the position that has this seat number and an open game in the same round as ``game``, or None."""
+def _find_seat_in_round(
+    tables: SharedTables, game_record: GameRecord, seat_number: int
+) -> SeatedPosition | None:
+    """Return the position that has this seat number and an open game in the same round as ``game_record``, or None."""
     for seated_position in tables.position_by_number.values():
-        seat_game = find_open_game(seated_position.machine)
+        seat_game_record = find_open_game(seated_position.machine)
         if (
-            seat_game is not None
-            and seat_game.round_id == game.round_id
-            and seat_game.wager.seat == seat_number
+            seat_game_record is not None
+            and seat_game_record.round_id == game_record.round_id
+            and seat_game_record.wager.seat == seat_number
         ):
             return seated_position
     return None
 
 
-def _build_turn_key(game: GameRecord) -> str:
+def _build_turn_key(game_record: GameRecord) -> str:
     """Return the key under which the table stores a game's pending decision.
 
     It is the round id; for a decision that each seat makes for itself, the play id.
     """
-    return game.play_id if game.wager.seat is None else game.round_id
+    return game_record.play_id if game_record.wager.seat is None else game_record.round_id
 
 
-def _is_blocking_other_seats(machine: Machine, game: GameRecord) -> bool:
+def _is_blocking_other_seats(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether other seats must wait until the pending decision of this game is made."""
-    installed_game = machine.games.get(game.game.id)
-    return game.wager.seat is not None or (
-        bool(game.round_id) and installed_game is not None and bool(installed_game.rules.shared_state_keys)
+    installed_game = machine.games.get(game_record.game_reference.id)
+    return game_record.wager.seat is not None or (
+        bool(game_record.round_id)
+        and installed_game is not None
+        and bool(installed_game.rules.shared_state_keys)
     )
 
 
@@ -253,12 +265,17 @@ def _find_pending_decision(seated_position: SeatedPosition) -> tuple[GameRecord,
     """
     stepped_game = seated_position.machine.component(GameInProgress).stepped_game
     decision = None if stepped_game is None else stepped_game.decision
-    game = None if decision is None else find_open_game(seated_position.machine)
-    if game is None or decision is None or not game.round_id or decision.kind == DECISION_OF_WHEEL:
+    game_record = None if decision is None else find_open_game(seated_position.machine)
+    if (
+        game_record is None
+        or decision is None
+        or not game_record.round_id
+        or decision.kind == DECISION_OF_WHEEL
+    ):
         return None
-    if is_round_void(seated_position.machine, game):
+    if is_round_void(seated_position.machine, game_record):
         return None
-    return game, decision
+    return game_record, decision
 
 
 def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
@@ -267,8 +284,8 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     It says how long the player has to choose, or which seat must decide. If the round was declared void, it
     says that an attendant refunds the stake.
     """
-    current_game = find_open_game(machine)
-    if current_game is not None and is_round_void(machine, current_game):
+    open_game_record = find_open_game(machine)
+    if open_game_record is not None and is_round_void(machine, open_game_record):
         yield Notice(code="round_is_void", severity="warning", is_lasting=True)
         return
     tables = machine.find_installed(SharedTables)
@@ -276,14 +293,14 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     pending_decision = None if seated_position is None else _find_pending_decision(seated_position)
     if tables is None or pending_decision is None:
         return
-    game, decision = pending_decision
-    turn = tables.pending_turns.get(_build_turn_key(game))
+    game_record, decision = pending_decision
+    turn = tables.pending_turns.get(_build_turn_key(game_record))
     if turn is None:
         return
     if decision.kind == DECISION_OF_SEATS:
         return
     seconds = turn.compute_seconds_left(machine)
-    if decision.seat == (game.wager.seat or 0):
+    if decision.seat == (game_record.wager.seat or 0):
         code = "answer_within" if turn.time_bank_key is None else "answer_within_bank"
         yield Notice(code=code, values={"seconds": seconds})
     else:

@@ -109,11 +109,11 @@ class BettingClock:
 def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the betting clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
-    current_game, has_several_positions = find_open_game(machine), machine.position.position_count > 1
+    open_game_record, has_several_positions = find_open_game(machine), machine.position.position_count > 1
     has_wheel = any(game.rules.is_decided_by_wheel for game in machine.games.values())
     return (
         (BettingClock(context),)
-        if has_several_positions or has_wheel or (current_game and current_game.round_id)
+        if has_several_positions or has_wheel or (open_game_record and open_game_record.round_id)
         else ()
     )
 

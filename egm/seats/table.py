@@ -69,7 +69,7 @@ class TimeBankKey(NamedTuple):
     A time bank is extra time for a player's decisions; it is refilled only for the next player.
     """
 
-    position: int
+    position_number: int
     game_digest: str
 
 
@@ -305,11 +305,11 @@ def _is_position_delaying_next_round(machine: Machine, game_digest: str) -> bool
     game_record = find_open_game(machine)
     if (
         game_record is None
-        or game_record.game.digest != game_digest
+        or game_record.game_reference.digest != game_digest
         or machine.component(GameInProgress).stepped_game is None
     ):
         return False
-    rules = machine.games[game_record.game.id].rules
+    rules = machine.games[game_record.game_reference.id].rules
     if game_record.outcome is not None:
         return bool(game_record.round_id and rules.standing_bet_state_keys)
     return game_record.wager.seat is not None or bool(rules.shared_state_keys)

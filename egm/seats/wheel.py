@@ -140,7 +140,11 @@ def _close_betting(machine: Machine, tables: SharedTables, wheel_counter: int) -
     seat_games = [
         find_open_game(seated_position.machine) for seated_position in tables.position_by_number.values()
     ]
-    open_round_ids = {game.round_id for game in seat_games if game is not None and game.outcome is None}
+    open_round_ids = {
+        game_record.round_id
+        for game_record in seat_games
+        if game_record is not None and game_record.outcome is None
+    }
     spin_record = WheelSpin(
         round_id=machine.fresh_id("round"),
         wheel_counter=wheel_counter,
@@ -165,8 +169,8 @@ def deliver_spin_number(machine: Machine) -> None:
     """
     record_spin_before_restart_as_missed(machine)
     for seated_position in list(machine.component(SharedTables).position_by_number.values()):
-        game, spin = find_open_game(seated_position.machine), read_last_spin(seated_position.machine)
-        number = None if game is None else read_recorded_number(seated_position.machine, game)
+        game_record, spin = find_open_game(seated_position.machine), read_last_spin(seated_position.machine)
+        number = None if game_record is None else read_recorded_number(seated_position.machine, game_record)
         if (
             number is not None
             and spin is not None
@@ -190,10 +194,10 @@ def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
         return
     if has_placed_bets(machine) and is_betting_closed_by_wheel(machine):
         yield Notice(code="wheel_awaited")
-    game = find_open_game(machine) if is_waiting_for_wheel(machine) else None
-    if game is not None:
+    game_record = find_open_game(machine) if is_waiting_for_wheel(machine) else None
+    if game_record is not None:
         spin = read_last_spin(machine)
-        if spin is None or spin.round_id != game.round_id or spin.missed_reason:
+        if spin is None or spin.round_id != game_record.round_id or spin.missed_reason:
             yield Notice(code="wheel_unheard", severity="alarm")
         else:
             is_void = tables.last_wheel_report is not None and tables.last_wheel_report.is_void

@@ -90,7 +90,7 @@ class WithdrawnBase:
 class InventoryGame:
     """An installed game as the machine's inventory entry describes it."""
 
-    game: str
+    game_id: str = field(metadata=stored_as("game"))
     version: str
     digest: str
     return_percent: str = field(metadata=stored_as("return"))

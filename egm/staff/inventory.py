@@ -70,7 +70,7 @@ def build_inventory_entry(
         profile=machine.profile.id,
         games=tuple(
             InventoryGame(
-                game=game.id,
+                game_id=game.id,
                 version=game.version,
                 digest=game.digest,
                 return_percent=_format_return(machine, game),
@@ -182,18 +182,18 @@ class InventorySheet:
         )
 
 
-def _build_game_row(game: Mapping[str, str]) -> tuple[PageText, PageText]:
+def _build_game_row(game_values: Mapping[str, str]) -> tuple[PageText, PageText]:
     """Return the row of the technical sheet about a game: its name and version, its return and certificate date."""
-    name = build_plain_text(f"{game['game']} {game['version']}")
-    date = game["certified_on"] or "-"
-    if game.get("levy"):
-        return name, build_text("service.inventory.levy", percent=game["levy"], date=date)
-    return name, build_text("service.inventory.return", percent=game["return"], date=date)
+    name = build_plain_text(f"{game_values['game']} {game_values['version']}")
+    date = game_values["certified_on"] or "-"
+    if game_values.get("levy"):
+        return name, build_text("service.inventory.levy", percent=game_values["levy"], date=date)
+    return name, build_text("service.inventory.return", percent=game_values["return"], date=date)
 
 
-def format_certified_figure(game: Mapping[str, str]) -> str:
+def format_certified_figure(game_values: Mapping[str, str]) -> str:
     """Return the certified figure of a game in the inventory entry: its levy if it has one, otherwise its return."""
-    return f"levy {game['levy']} %" if game.get("levy") else f"{game['return']} %"
+    return f"levy {game_values['levy']} %" if game_values.get("levy") else f"{game_values['return']} %"
 
 
 def read_technical_sheet(view: JournalView) -> InventorySheet:

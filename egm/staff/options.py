@@ -83,16 +83,19 @@ def apply_options(machine: Machine) -> None:
     If the options would allow nothing, every game is offered. A game in progress is offered until the next
     start even if the options exclude it, so that it can be finished.
     """
-    options, unfinished_game = OperatorOptions.read_stored(machine), find_open_game(machine)
+    options, open_game_record = OperatorOptions.read_stored(machine), find_open_game(machine)
     approved_cents_by_game = machine.component(InstalledGames).denominations_cents
     offered_cents_by_game = {
-        game: options.list_denominations(game, cents) for game, cents in approved_cents_by_game.items()
+        game_id: options.list_denominations(game_id, cents)
+        for game_id, cents in approved_cents_by_game.items()
     }
-    if unfinished_game is not None and unfinished_game.game.id in offered_cents_by_game:
-        offered_cents_by_game[unfinished_game.game.id] = approved_cents_by_game[unfinished_game.game.id]
-    final_cents_by_game = {game: cents for game, cents in offered_cents_by_game.items() if cents} or dict(
-        approved_cents_by_game
-    )
+    if open_game_record is not None and open_game_record.game_reference.id in offered_cents_by_game:
+        offered_cents_by_game[open_game_record.game_reference.id] = approved_cents_by_game[
+            open_game_record.game_reference.id
+        ]
+    final_cents_by_game = {
+        game_id: cents for game_id, cents in offered_cents_by_game.items() if cents
+    } or dict(approved_cents_by_game)
     machine.games = {
         game_id: game for game_id, game in machine.games.items() if game_id in final_cents_by_game
     }
@@ -148,8 +151,8 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
         return False
     installed_games = machine.component(InstalledGames)
     offered_cents_by_game = {
-        game: options.list_denominations(game, denomination_cents)
-        for game, denomination_cents in installed_games.denominations_cents.items()
+        game_id: options.list_denominations(game_id, denomination_cents)
+        for game_id, denomination_cents in installed_games.denominations_cents.items()
     }
     play = _narrow_profile(machine.profile, options).play
     return any(
@@ -171,26 +174,26 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOption
             return None
         return replace(options, **{field_name: new_cents})  # type: ignore[arg-type]  # an amount's field
     match form:
-        case OptionsForm(option="game", game=str(game), on=str(on)) if (
-            game in machine.component(InstalledGames).denominations_cents
+        case OptionsForm(option="game", game=str(game_id), on=str(on)) if (
+            game_id in machine.component(InstalledGames).denominations_cents
         ):
-            other_games = {*options.games_not_offered} - {game}
-            games_not_offered = other_games if on == "yes" else {*other_games, game}
+            other_games = {*options.games_not_offered} - {game_id}
+            games_not_offered = other_games if on == "yes" else {*other_games, game_id}
             return replace(options, games_not_offered=tuple(sorted(games_not_offered)))
         case OptionsForm(
-            option="denomination", game=str(game), denomination_cents=str(cents), on=str(on)
+            option="denomination", game=str(game_id), denomination_cents=str(cents), on=str(on)
         ) if cents.isdecimal() and int(cents) in machine.component(InstalledGames).denominations_cents.get(
-            game, ()
+            game_id, ()
         ):
             current_cents = set(
                 options.denominations_cents.get(
-                    game, machine.component(InstalledGames).denominations_cents[game]
+                    game_id, machine.component(InstalledGames).denominations_cents[game_id]
                 )
             )
             offered_cents = current_cents | {int(cents)} if on == "yes" else current_cents - {int(cents)}
             if not offered_cents:
                 return None
-            denominations_cents = {**options.denominations_cents, game: tuple(sorted(offered_cents))}
+            denominations_cents = {**options.denominations_cents, game_id: tuple(sorted(offered_cents))}
             return replace(options, denominations_cents=denominations_cents)
         case _:
             return None

@@ -17,9 +17,9 @@ HIT_PROBABILITY = Fraction(1, 500)
 
 
 def create_pool(
-    level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50
+    level_id: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50
 ) -> ProgressivePool:
-    """Return the pool of a game's linked level, whose money the controller's level ``level`` holds.
+    """Return the pool of a game's linked level, whose money the controller's level ``level_id`` holds.
 
     Bets of ``stake_cents`` contribute the share ``increment``.
     """
@@ -29,8 +29,8 @@ def create_pool(
         level_name="top",
         keeper=LevelKeeper.CONTROLLER,
         definition=LevelDefinition(
-            id=level,
-            names={"en": level, "fr": level},
+            id=level_id,
+            names={"en": level_id, "fr": level_id},
             scope=LevelScope.LINKED,
             terms=terms,
             stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=stake_cents, hit_rate=HIT_PROBABILITY),
@@ -48,7 +48,7 @@ class SmallController:
         default_terms = terms or LevelTerms(
             base_cents=1500, increment=Fraction(1, 70), hidden_increment=Fraction(1, 1000)
         )
-        self.levels = {level: Level.open(default_terms) for level in levels or ("TOP",)}
+        self.levels = {level_id: Level.open(default_terms) for level_id in levels or ("TOP",)}
         self.counted_by_machine_and_level: Counter[tuple[str, str]] = Counter()
         self.enrolments: set[tuple[str, str]] = set()
         self.award_by_claim: dict[str, messages.Award] = {}
@@ -84,97 +84,105 @@ class SmallController:
                 return [self._count_contribution(message)]
             case messages.Claim():
                 return [self._handle_claim(message)]
-            case messages.PaymentReport() if message.claim not in self.award_by_claim:
+            case messages.PaymentReport() if message.claim_id not in self.award_by_claim:
                 unknown_claim = messages.RefusalReason.UNKNOWN_CLAIM
                 return [
-                    self._refuse(message, unknown_claim, "commit", level=message.level, claim=message.claim)
+                    self._refuse(
+                        message, unknown_claim, "commit", level=message.level_id, claim=message.claim_id
+                    )
                 ]
             case messages.PaymentReport():
-                self.payment_report_by_claim.setdefault(message.claim, message)
-                assert self.payment_report_by_claim[message.claim] == message
-                return [messages.ClaimClosure(machine=message.machine, claim=message.claim)]
+                self.payment_report_by_claim.setdefault(message.claim_id, message)
+                assert self.payment_report_by_claim[message.claim_id] == message
+                return [messages.ClaimClosure(machine=message.machine, claim=message.claim_id)]
 
     def _enrol_at_level(
         self, message: messages.EnrolmentRequest, enrolment: messages.LevelEnrolment
     ) -> messages.ControllerMessage:
         """Enrol a machine at a level; return the level's terms and the contributions counted so far, or a refusal."""
-        key = (message.machine, enrolment.level)
-        if enrolment.level not in self.levels:
+        key = (message.machine, enrolment.level_id)
+        if enrolment.level_id not in self.levels:
             return self._refuse(
                 message,
                 messages.RefusalReason.UNKNOWN_LEVEL,
                 "join",
-                level=enrolment.level,
+                level=enrolment.level_id,
                 nonce=message.nonce,
             )
         if enrolment.odds != HIT_PROBABILITY:
             return self._refuse(
-                message, messages.RefusalReason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
+                message,
+                messages.RefusalReason.OTHER_ODDS,
+                "join",
+                level=enrolment.level_id,
+                nonce=message.nonce,
             )
         self.enrolments.add(key)
         return messages.EnrolmentAccepted(
             machine=message.machine,
             nonce=message.nonce,
-            level=enrolment.level,
-            increment=self.levels[enrolment.level].terms.increment,
-            base_cents=self.levels[enrolment.level].terms.base_cents,
+            level=enrolment.level_id,
+            increment=self.levels[enrolment.level_id].terms.increment,
+            base_cents=self.levels[enrolment.level_id].terms.base_cents,
             counted=self.counted_by_machine_and_level.get(key, 0),
         )
 
     def _count_contribution(self, message: messages.Contribution) -> messages.ControllerMessage:
         """Add a machine's contribution to a level and return the acknowledgement. A repeated one is not added again."""
-        key = (message.machine, message.level)
+        key = (message.machine, message.level_id)
         counted_number = self.counted_by_machine_and_level.get(key, 0)
         if key not in self.enrolments:
             return self._refuse(
-                message, messages.RefusalReason.NOT_ENROLLED, "contribution", level=message.level
+                message, messages.RefusalReason.NOT_ENROLLED, "contribution", level=message.level_id
             )
         if message.sequence > counted_number + 1:
             return self._refuse(
                 message,
                 messages.RefusalReason.CONTRIBUTIONS_MISSING,
                 "contribution",
-                level=message.level,
+                level=message.level_id,
                 next=counted_number + 1,
             )
         if message.sequence == counted_number + 1:
-            assert message.amount == message.wager_cents * self.levels[message.level].terms.increment
-            self.levels[message.level] = self.levels[message.level].add_contribution(message.wager_cents)
+            assert message.amount == message.wager_cents * self.levels[message.level_id].terms.increment
+            self.levels[message.level_id] = self.levels[message.level_id].add_contribution(
+                message.wager_cents
+            )
             self.counted_by_machine_and_level[key] = message.sequence
         return messages.ContributionCount(
-            machine=message.machine, level=message.level, sequence=self.counted_by_machine_and_level[key]
+            machine=message.machine, level=message.level_id, sequence=self.counted_by_machine_and_level[key]
         )
 
     def _handle_claim(self, message: messages.Claim) -> messages.ControllerMessage:
         """Lock the award for a machine's hit, and return it, or a refusal; a repeated claim gets the same award."""
-        key = (message.machine, message.level)
-        if message.claim not in self.award_by_claim:
+        key = (message.machine, message.level_id)
+        if message.claim_id not in self.award_by_claim:
             if key not in self.enrolments:
                 return self._refuse(
                     message,
                     messages.RefusalReason.NOT_ENROLLED,
                     "claim",
-                    level=message.level,
-                    claim=message.claim,
+                    level=message.level_id,
+                    claim=message.claim_id,
                 )
             if self.counted_by_machine_and_level.get(key, 0) < message.after:
                 return self._refuse(
                     message,
                     messages.RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
                     "claim",
-                    level=message.level,
-                    claim=message.claim,
+                    level=message.level_id,
+                    claim=message.claim_id,
                 )
-            amount, self.levels[message.level] = self.levels[message.level].pay_hit()
-            self.fall_count_by_level[message.level] += 1
-            self.award_by_claim[message.claim] = messages.Award(
+            amount, self.levels[message.level_id] = self.levels[message.level_id].pay_hit()
+            self.fall_count_by_level[message.level_id] += 1
+            self.award_by_claim[message.claim_id] = messages.Award(
                 machine=message.machine,
-                level=message.level,
-                claim=message.claim,
+                level=message.level_id,
+                claim=message.claim_id,
                 amount_cents=amount,
-                order=self.levels[message.level].hit_count,
+                order=self.levels[message.level_id].hit_count,
             )
-        return self.award_by_claim[message.claim]
+        return self.award_by_claim[message.claim_id]
 
     def _refuse(
         self,

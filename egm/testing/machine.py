@@ -320,7 +320,10 @@ class MachineRig:
             self.clock.wall = wall
         self.hands = OrderRecorder()
         self.profile = load_profile(profile)
-        game_tables = tuple(GameTable(game=game, denominations_cents=denominations_cents) for game in games)
+        game_tables = tuple(
+            GameTable(game=game_id_or_path, denominations_cents=denominations_cents)
+            for game_id_or_path in games
+        )
         installed_games, self.refused = admit_games_cached(game_tables, self.profile, levels)
         self.journal: Journal = (
             Journal.open(

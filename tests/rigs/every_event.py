@@ -24,7 +24,7 @@ TICKET = "071111222233334444"
 #: A supervisor and a manager of the room's staff.
 TWO = {"person": "2", "persons": ("2", "5")}
 _SECRET = MysteryTrigger(
-    level="of-nobody",
+    level_id="of-nobody",
     prize_number=1,
     start_amount=Fraction(5),
     step_amount=Fraction(1),

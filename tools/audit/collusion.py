@@ -39,7 +39,9 @@ _ADDED_FOLD_AND_ROUND_COUNTS: Final = (0.5, 100)
 #: The name of the settlement of a stake that a player gave up.
 _FOLDED_SETTLEMENT_NAME: Final = "folded"
 #: The kinds of entries that are read.
-_ENTRY_KINDS_READ: Final = frozenset(entry.kind for entry in (GAME_START, GAME_CHOICE, GAME_END, GAME_VOID))
+_ENTRY_KINDS_READ: Final = frozenset(
+    declaration.kind for declaration in (GAME_START, GAME_CHOICE, GAME_END, GAME_VOID)
+)
 
 
 class PositionPair(NamedTuple):
@@ -284,11 +286,11 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
         if entry.kind not in _ENTRY_KINDS_READ or not isinstance(record, Mapping):
             continue
         if entry.kind == GAME_START.kind and record.get("round_id"):
-            game = from_json(GameRecord, record, location)
+            game_record = from_json(GameRecord, record, location)
             position = int(entry.transaction.dims.get("position", 1))
             day = gaming_day.find_date(entry.time_utc).isoformat()
-            plays[game.play_id] = _Play(day, position, game)
-            rounds.setdefault(game.round_id, _Round()).open_play_ids.add(game.play_id)
+            plays[game_record.play_id] = _Play(day, position, game_record)
+            rounds.setdefault(game_record.round_id, _Round()).open_play_ids.add(game_record.play_id)
         play = plays.get(str(record.get("play_id")))
         if play is None:
             continue
@@ -308,7 +310,7 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
                 if not round_.is_excluded:
                     yield RoundResult(
                         play.day,
-                        play.start_record.game.id,
+                        play.start_record.game_reference.id,
                         round_.net_cents,
                         frozenset(round_.positions_folded_after_large_bet),
                     )

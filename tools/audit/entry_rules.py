@@ -49,8 +49,8 @@ _KINDS_WITHOUT_POSITION: Final = _KINDS_WRITTEN_BY_JOURNAL | {
 }
 #: Kinds of entries that pay out credit.
 _CASH_OUT_KINDS: Final = frozenset(
-    entry.kind
-    for entry in (
+    declaration.kind
+    for declaration in (
         entries.VOUCHER_CASH_OUT_REQUESTED,
         entries.COIN_CASH_OUT_REQUESTED,
         entries.HANDPAY_PENDING,

@@ -114,7 +114,7 @@ class _Play:
 
     start: StoredEntry
     """The entry that starts the game."""
-    game: GameRecord | None
+    start_record: GameRecord | None
     """The record of the start entry; None if it cannot be read."""
     steps: list[tuple[StoredEntry, GameChoice]] = field(default_factory=list)
     """Each later step of the game, such as a player's choice: its entry and decoded record."""
@@ -183,8 +183,8 @@ class GameAudit:
         """
         self._rounds.close()
         for play in self._open_plays.values():
-            if play.game is not None:
-                self._replay(play, play.game)
+            if play.start_record is not None:
+                self._replay(play, play.start_record)
 
     def is_plain_run_allowed(self, run: PlainRun) -> bool:
         """Return whether a sequence of plain games may follow the entries checked so far.
@@ -209,7 +209,7 @@ class GameAudit:
         kind = entry.transaction.kind
         if kind in _GAME_ENTRY_KINDS_AFTER_START:
             self._rounds.report_seats_not_started()
-        started_game = self._check_entry(entry, kind)
+        start_record = self._check_entry(entry, kind)
         self._stakes.check_entry(entry)
         if kind == BETTING_CLOSED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
             self._rounds.record_spin_start(spin.round_id)
@@ -222,7 +222,7 @@ class GameAudit:
                 WheelSpin, spin_data, f"entry {entry.sequence}, {entry.transaction.kind}"
             )
         self._rounds.process_entry_after_start(entry)
-        return started_game
+        return start_record
 
     def _check_entry(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         """Check one entry of a game against the replay; return the record of the game that it starts, or None."""
@@ -280,11 +280,11 @@ class GameAudit:
 
         Return the entry's record, or None if the record is not valid. A carried-over game that has ended is not stored.
         """
-        game = self._read_record(entry, GameRecord)
+        game_record = self._read_record(entry, GameRecord)
         # Carried over because a controller may still report on it.
-        if game is not None and game.end_entry_kind:
-            return game
-        play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
+        if game_record is not None and game_record.end_entry_kind:
+            return game_record
+        play_id = entry.id.rpartition(".")[0] if game_record is None else game_record.play_id
         if play_id in self._open_plays:
             self._report_finding(entry, f"play {play_id} was already started and is still open")
         position = int(entry.transaction.dims.get("position", 1))
@@ -294,18 +294,19 @@ class GameAudit:
                 entry, f"play {play_id} starts although play {previous_play_id} was never ended"
             )
         self._latest_play_ids[position] = play_id
-        self._open_plays[play_id] = _Play(entry, game)
-        if game is not None:
-            self._stakes.check_game_start(entry, game)
-        if game is None or not self._rounds.is_in_starting_round(game):
+        self._open_plays[play_id] = _Play(entry, game_record)
+        if game_record is not None:
+            self._stakes.check_game_start(entry, game_record)
+        if game_record is None or not self._rounds.is_in_starting_round(game_record):
             self._rounds.report_seats_not_started()
-        if game is not None and game.round_id:
-            self._rounds.check_game_start(entry, game, position)
-        elif game is not None and game.wager.seat is not None:
+        if game_record is not None and game_record.round_id:
+            self._rounds.check_game_start(entry, game_record, position)
+        elif game_record is not None and game_record.wager.seat is not None:
             self._report_finding(
-                entry, f"record.wager names seat {game.wager.seat}, but record.round_id names no shared round"
+                entry,
+                f"record.wager names seat {game_record.wager.seat}, but record.round_id names no shared round",
             )
-        return game
+        return game_record
 
     def _check_wheel(
         self, entry: StoredEntry, start_record: GameRecord, step: RecordedStep | GameChoice
@@ -345,13 +346,13 @@ class GameAudit:
         if play is None:
             self._report_finding(entry, f"play {play_id} was not started")
         elif choice is None:
-            play.game = None
+            play.start_record = None
         else:
-            if play.game is not None:
+            if play.start_record is not None:
                 self._rounds.process_game_step(
-                    entry, play.game, len(play.game.steps) + len(play.steps), choice
+                    entry, play.start_record, len(play.start_record.steps) + len(play.steps), choice
                 )
-                self._stakes.check_game_step(entry, play.game, choice)
+                self._stakes.check_game_step(entry, play.start_record, choice)
             play.steps.append((entry, choice))
 
     def _end_play(self, entry: StoredEntry, kind: str) -> None:
@@ -367,23 +368,27 @@ class GameAudit:
         if play is None:
             self._report_finding(entry, f"play {play_id} was not started")
             return
-        step_count = len(play.steps) + (0 if play.game is None else len(play.game.steps))
+        step_count = len(play.steps) + (0 if play.start_record is None else len(play.start_record.steps))
         self._rounds.end_play(play_id, step_count, is_void=kind == GAME_VOID.kind)
-        replayed_game = None if play.game is None else self._replay(play, play.game)
+        replayed_game = None if play.start_record is None else self._replay(play, play.start_record)
         if kind == GAME_VOID.kind:
             self.void_games += 1
         else:
             self.replayed_games += 1
-        if isinstance(end_record, GameVoid) and play.game is not None:
-            self._check_void(play, play.game, entry, end_record)
-        elif isinstance(end_record, GameEndByHand) and play.game is not None and replayed_game is not None:
+        if isinstance(end_record, GameVoid) and play.start_record is not None:
+            self._check_void(play, play.start_record, entry, end_record)
+        elif (
+            isinstance(end_record, GameEndByHand)
+            and play.start_record is not None
+            and replayed_game is not None
+        ):
             game, outcome = replayed_game
             if outcome is None:
                 self._report_finding(
                     entry, f"the entry ends play {play_id}, which still waits for a decision"
                 )
             else:
-                self._check_end(play, play.game, EndedGame(game, outcome, entry, end_record))
+                self._check_end(play, play.start_record, EndedGame(game, outcome, entry, end_record))
 
     # ------------------------------------------------------------------ replay
     def _replay(self, play: _Play, start_record: GameRecord) -> tuple[Game, Outcome | None] | None:
@@ -392,7 +397,7 @@ class GameAudit:
         Return None if the definition is not available, or if the replay fails. The outcome is None while the game waits
         for a decision of the player. Every step whose record differs from the replay is reported.
         """
-        entry, game_reference = play.start, start_record.game
+        entry, game_reference = play.start, start_record.game_reference
         game = self._games.find(game_reference.id, game_reference.digest)
         if game is None:
             self._report_finding(
@@ -484,7 +489,7 @@ class GameAudit:
         Return the outcome, or None if the game waits for a decision of the player. If the draws of a step cannot
         be replayed, return the outcome that this step records.
         """
-        conversation = SteppedGame(game, start_record.wager, start_record.table_state, builds_prompts=False)
+        stepped_game = SteppedGame(game, start_record.wager, start_record.table_state, builds_prompts=False)
         carried_step_count = len(start_record.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
             (play.start, step, start_record.outcome if number == carried_step_count else None)
@@ -497,31 +502,31 @@ class GameAudit:
                     entry, f"id: expected {start_record.play_id}.choice-{number}, found {entry.id}"
                 )
             if isinstance(step, GameChoice):
-                self._check_raise(entry, start_record, step, conversation)
-            if conversation.decision is not None:
+                self._check_raise(entry, start_record, step, stepped_game)
+            if stepped_game.decision is not None:
                 self._rounds.check_choice_for_other_seat(
-                    entry, start_record, number, step, conversation.decision
+                    entry, start_record, number, step, stepped_game.decision
                 )
-            if conversation.decision is not None and conversation.decision.kind == DECISION_OF_WHEEL:
+            if stepped_game.decision is not None and stepped_game.decision.kind == DECISION_OF_WHEEL:
                 self._check_wheel(entry, start_record, step)
             try:
                 draw = ReplayDrawSource(step.draws)
-                conversation.advance(draw, None if step.choice is None else Choice(step.choice))
+                stepped_game.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.check_all_numbers_used()
             except (PaytableError, LocalError, StopIteration) as error:
                 self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
                 return recorded_outcome
-            if not _is_same_outcome(conversation.outcome, recorded_outcome):
-                difference_text = _describe_outcome_difference(conversation.outcome, recorded_outcome)
+            if not _is_same_outcome(stepped_game.outcome, recorded_outcome):
+                difference_text = _describe_outcome_difference(stepped_game.outcome, recorded_outcome)
                 self._report_finding(entry, f"{_OUTCOME_DIFFERS_FINDING}: {difference_text}")
         _, _, recorded_outcome = steps[-1]  # preferred: its pay-row marks decide which stakes are returned
-        return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
+        return recorded_outcome if stepped_game.outcome == recorded_outcome else stepped_game.outcome
 
     def _check_raise(
-        self, entry: StoredEntry, start_record: GameRecord, step: GameChoice, conversation: SteppedGame
+        self, entry: StoredEntry, start_record: GameRecord, step: GameChoice, stepped_game: SteppedGame
     ) -> None:
         """Check that a player's choice adds exactly the stake that the game requires for this choice."""
-        decision = conversation.decision
+        decision = stepped_game.decision
         expected_credits = 0 if decision is None else decision.get_added_credits(step.choice)
         moved_cents = sum(cents for _, cents in list_stakes((entry,), start_record))
         if (
@@ -631,11 +636,11 @@ class GameAudit:
                 f"the register of wins does not list each prize of the play once: expected {list(won_prize_ids)},"
                 f" found {registered_prize_ids}",
             )
-        if any(line.game != game.id for _, line in register_lines):
+        if any(line.game_id != game.id for _, line in register_lines):
             first_entry, _ = register_lines[0]
             self._report_finding(
                 first_entry,
-                f"record.game: expected {game.id!r}, found {[line.game for _, line in register_lines]}",
+                f"record.game: expected {game.id!r}, found {[line.game_id for _, line in register_lines]}",
             )
 
     def _check_void(
@@ -645,29 +650,30 @@ class GameAudit:
 
         Staff must be allowed to do so, the right amount must be returned, and the record must be complete.
         """
-        game = self._games.find(start_record.game.id, start_record.game.digest)
+        game = self._games.find(start_record.game_reference.id, start_record.game_reference.digest)
         game_record = reduce(GameRecord.with_step, (choice for _, choice in play.steps), start_record)
-        conversation = None
+        stepped_game = None
         if game is not None:
             with suppress(*REPLAY_ERRORS):
-                conversation = replay_game(game, game_record)
-        self._stakes.check_void(play.entries, start_record, conversation, end_entry, void_record)
+                stepped_game = replay_game(game, game_record)
+        self._stakes.check_void(play.entries, start_record, stepped_game, end_entry, void_record)
         wheel_number = self._find_wheel_number(start_record) if start_record.round_id else None
         open_game = OpenGameState(
             is_decided=game_record.outcome is not None,
-            can_be_replayed=conversation is not None,
+            can_be_replayed=stepped_game is not None,
             is_next_step_recorded=wheel_number is not None or self._rounds.is_behind_round(game_record),
             can_collect_win=game is not None
-            and conversation is not None
+            and stepped_game is not None
             and can_win_without_draw(game, game_record),
             is_missing_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
-            or _is_waiting_for_wheel(conversation),
+            or _is_waiting_for_wheel(stepped_game),
             are_stakes_between_players=self._rounds.are_stakes_between_players(start_record),
             is_round_void=self._rounds.is_round_void(start_record),
         )
         if refusal_reason := reason_void_is_refused(void_record.ruling, open_game):
             is_definition_stored = (
-                self._read_memory(f"{PlayKey.GAME_DEFINITION}{start_record.game.digest}") is not None
+                self._read_memory(f"{PlayKey.GAME_DEFINITION}{start_record.game_reference.digest}")
+                is not None
             )
             if open_game.is_decided or is_definition_stored:
                 self._report_finding(end_entry, f"the play may not be void: {refusal_reason}")
@@ -733,7 +739,7 @@ def _remove_pay_row_marks(outcome: Outcome) -> Outcome:
     )
 
 
-def _is_waiting_for_wheel(conversation: SteppedGame | None) -> bool:
+def _is_waiting_for_wheel(stepped_game: SteppedGame | None) -> bool:
     """Return whether the replayed game waits for the number of a physical wheel."""
-    decision = None if conversation is None else conversation.decision
+    decision = None if stepped_game is None else stepped_game.decision
     return decision is not None and decision.kind == DECISION_OF_WHEEL

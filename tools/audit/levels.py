@@ -119,24 +119,24 @@ class LevelAudit:
         self._pool_terms: dict[str, tuple[str, str, int]] = {}
         """The game, the level and the stake in minor units for which each pool was opened, by pool."""
 
-    def check_entry(self, entry: StoredEntry, started_game: GameRecord | None = None) -> None:
+    def check_entry(self, entry: StoredEntry, start_record: GameRecord | None = None) -> None:
         """Check one journal entry about games or levels.
 
-        ``started_game`` is the record of the game that the entry starts; None if it starts none or is not
+        ``start_record`` is the record of the game that the entry starts; None if it starts none or is not
         valid.
         """
         kind = entry.transaction.kind
         try:
             if kind == PLAY_START_KIND:
-                if started_game is not None:
-                    self._check_game_start(entry, started_game)
+                if start_record is not None:
+                    self._check_game_start(entry, start_record)
             elif kind in PLAY_END_KINDS:
                 if self._open_plays or self._register_lines or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_OPERATOR_ACCOUNT_PREFIX) for t in entry.transaction.transfers):
                     self._report_finding(entry, "transfers pay a progressive level, but the play hit none")
             else:
-                self._check_other_entry(entry, kind, started_game)
+                self._check_other_entry(entry, kind, start_record)
         except RecordError as error:
             self._report_finding(entry, f"the record of progressive levels cannot be read: {error}")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -162,7 +162,7 @@ class LevelAudit:
                 yield str(error)
 
     # ------------------------------------------------------------------ entry by entry
-    def _check_other_entry(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
+    def _check_other_entry(self, entry: StoredEntry, kind: str, start_record: GameRecord | None) -> None:
         """Check an entry that neither starts nor ends a game.
 
         It may be a player's choice that hits levels, an entry about a level itself, or an entry that a memory
@@ -181,9 +181,9 @@ class LevelAudit:
         elif kind.startswith("progressive."):
             self._check_level_entry(entry, kind)
         elif belongs_to_memory_clear(kind):
-            self._add_carried_levels(entry, kind, started_game)
+            self._add_carried_levels(entry, kind, start_record)
 
-    def _add_carried_levels(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
+    def _add_carried_levels(self, entry: StoredEntry, kind: str, game_record: GameRecord | None) -> None:
         """Store the levels, contributions, claims, commitments and open games that a memory clear carried over."""
         for name, value in entry.state.items():
             prefix, _, suffix = name.partition(":")
@@ -198,14 +198,14 @@ class LevelAudit:
             elif prefix == "sealed":
                 sealed_prize = from_json(CommittedPrize, value, name)
                 self._commitments[suffix, sealed_prize.prize_number] = sealed_prize.commitment
-        if kind == CARRIED_GAME_KIND and game is not None and game.levels.pool_id_by_level:
-            for contribution in game.levels.contributions:
+        if kind == CARRIED_GAME_KIND and game_record is not None and game_record.levels.pool_id_by_level:
+            for contribution in game_record.levels.contributions:
                 if contribution.contribution_number is not None:
                     key = contribution.pool_id, contribution.contribution_number
-                    self._play_by_contribution[key] = game.play_id
-            if not game.end_entry_kind:
-                hits = [(hit.pool_id, _find_claim_or_amount(hit)) for hit in game.levels.hits]
-                self._open_plays[game.play_id] = _Play(game.levels.pool_id_by_level, hits)
+                    self._play_by_contribution[key] = game_record.play_id
+            if not game_record.end_entry_kind:
+                hits = [(hit.pool_id, _find_claim_or_amount(hit)) for hit in game_record.levels.hits]
+                self._open_plays[game_record.play_id] = _Play(game_record.levels.pool_id_by_level, hits)
 
     def _add_carried_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
         """Store a level that a memory clear carried over; the entry must transfer the amounts that the level has."""
@@ -305,17 +305,17 @@ class LevelAudit:
         )
         self._check_stored_levels(entry, (source_pool, target_pool))
 
-    def _check_game_start(self, entry: StoredEntry, started_game: GameRecord) -> None:
+    def _check_game_start(self, entry: StoredEntry, start_record: GameRecord) -> None:
         """Check the progressive contributions, draws and hits that the entry starting a game records."""
-        game_reference, level_record = started_game.game, started_game.levels
+        game_reference, level_record = start_record.game_reference, start_record.levels
         game = self._games.find(game_reference.id, game_reference.digest)
-        participations = () if game is None else self._check_levels_played(entry, game, started_game)
+        participations = () if game is None else self._check_levels_played(entry, game, start_record)
         if game is None or not participations:  # the audit of games reports a missing definition
             return
-        play = self._open_plays[started_game.play_id] = _Play(level_record.pool_id_by_level, game_id=game.id)
+        play = self._open_plays[start_record.play_id] = _Play(level_record.pool_id_by_level, game_id=game.id)
         level_changes, denomination_cents = (
             _ExpectedLevelTransfers(self.levels),
-            started_game.denomination_cents,
+            start_record.denomination_cents,
         )
         won_mystery_levels: list[tuple[str, str]] = []  # as (level, pool)
         draws = list(level_record.mystery_draws)
@@ -328,7 +328,7 @@ class LevelAudit:
             self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
         for participation in participations:
             pool = play.pool_id_by_level[participation.level]
-            wager_cents = compute_qualifying_credits(participation, started_game.wager) * denomination_cents
+            wager_cents = compute_qualifying_credits(participation, start_record.wager) * denomination_cents
             due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
             found_cents = sum(contribution.wager_cents for contribution in contributions.get(pool, ()))
             if found_cents != due_cents:
@@ -338,7 +338,7 @@ class LevelAudit:
                 )
             if pool not in self.levels:
                 self._check_controller_contributions(
-                    entry, started_game, participation, contributions.get(pool, ())
+                    entry, start_record, participation, contributions.get(pool, ())
                 )
                 continue
             level = self.levels[pool]
@@ -349,14 +349,14 @@ class LevelAudit:
         if draws:
             self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
         self._check_hits(
-            entry, play, started_game.outcome, level_record.hits, level_changes, won_mystery_levels
+            entry, play, start_record.outcome, level_record.hits, level_changes, won_mystery_levels
         )
         self._check_level_changes(entry, level_changes)
 
     def _check_controller_contributions(
         self,
         entry: StoredEntry,
-        started_game: GameRecord,
+        start_record: GameRecord,
         participation: LevelParticipation,
         contributions: Iterable[LevelContribution],
     ) -> None:
@@ -365,33 +365,33 @@ class LevelAudit:
         For a mystery level, store what the later check of its prize needs.
         """
         stake_credits = (
-            started_game.bet_credits
+            start_record.bet_credits
             if participation.qualifying_credits is None
             else participation.stake_credits
         )
-        stake_cents = stake_credits * started_game.denomination_cents
+        stake_cents = stake_credits * start_record.denomination_cents
         for contribution in contributions:
             pool = contribution.pool_id
             contribution_number = self._check_linked_contribution(
                 entry, participation, contribution, stake_cents
             )
             if participation.ceiling_credits is not None:
-                self._play_by_contribution[pool, contribution_number] = started_game.play_id
-                ceiling_cents = participation.ceiling_credits * started_game.denomination_cents
+                self._play_by_contribution[pool, contribution_number] = start_record.play_id
+                ceiling_cents = participation.ceiling_credits * start_record.denomination_cents
                 self._mystery_terms[pool] = stake_cents * participation.increment, ceiling_cents
 
     def _check_levels_played(
-        self, entry: StoredEntry, game: Game, started_game: GameRecord
+        self, entry: StoredEntry, game: Game, start_record: GameRecord
     ) -> tuple[LevelParticipation, ...]:
         """Check that the entry records the progressive levels that the wager plays for; return those that it does."""
         try:
-            participations = game.list_levels(started_game.wager)
+            participations = game.list_levels(start_record.wager)
         except PaytableError as error:
             self._report_finding(entry, f"record.wager is not valid: {error}")
             return ()
-        recorded_levels = started_game.levels.pool_id_by_level.keys()
+        recorded_levels = start_record.levels.pool_id_by_level.keys()
         if not participations and not recorded_levels:
-            if started_game.levels != _NO_LEVELS_PLAYED:
+            if start_record.levels != _NO_LEVELS_PLAYED:
                 self._report_finding(
                     entry, "record: expected no progressive levels, because the wager plays for no level"
                 )
@@ -475,7 +475,7 @@ class LevelAudit:
         after its game may move money, and it must be in the register of wins. A prize won by an open game is stored as
         a hit of that game.
         """
-        pool, claim, amount_cents = record.pool_id, record.claim_id, record.amount_cents
+        pool, claim_id, amount_cents = record.pool_id, record.claim_id, record.amount_cents
         play_id, late_decision = str(record.play_id), record.late_decision
         if self._play_by_contribution.get((pool, record.contribution_number)) != play_id:
             winning_play_id = self._play_by_contribution.get(
@@ -486,14 +486,14 @@ class LevelAudit:
                 f"record.play_id: contribution {record.contribution_number} to {pool} was made by {winning_play_id}, "
                 f"found {play_id}",
             )
-        if claim in self._awarded_cents:
-            self._report_finding(entry, f"record.claim: claim {claim} was already won before this entry")
+        if claim_id in self._awarded_cents:
+            self._report_finding(entry, f"record.claim: claim {claim_id} was already won before this entry")
         is_returned_unproved = late_decision == "void" and record.is_proved is False
-        if claim not in self._claims_with_ruling and not is_returned_unproved:
+        if claim_id not in self._claims_with_ruling and not is_returned_unproved:
             self._check_mystery_secret(entry, pool, record, amount_cents)
         play = self._open_plays.get(play_id)
         if late_decision == "hand":
-            line = self._late_register_lines.pop(f"{claim}.hit", None)
+            line = self._late_register_lines.pop(f"{claim_id}.hit", None)
             registered_hit = (
                 None if line is None else (line.play_id, line.pool_id, line.amount_cents, line.payment_method)
             )
@@ -513,15 +513,15 @@ class LevelAudit:
             self._report_finding(
                 entry, f"transfers: expected {expected_flows or 'none'}, found {recorded_flows or 'none'}"
             )
-        if (play is None) != bool(late_decision) and claim not in self._claims_with_ruling:
+        if (play is None) != bool(late_decision) and claim_id not in self._claims_with_ruling:
             self._report_finding(
                 entry,
                 f"record.late is {late_decision!r}, but {play_id} was {'over' if play is None else 'open'} when it won "
                 f"{pool}",
             )
         if play is not None and not late_decision:
-            self._awarded_cents[claim] = amount_cents
-            play.hits.append((pool, claim))
+            self._awarded_cents[claim_id] = amount_cents
+            play.hits.append((pool, claim_id))
 
     def _check_mystery_secret(
         self, entry: StoredEntry, pool: str, record: MysteryPrizeWon, amount_cents: int
@@ -539,10 +539,10 @@ class LevelAudit:
                 f"record.trigger: no commitment to prize {trigger.prize_number} of level {pool} was received "
                 "before this entry",
             )
-        elif trigger.level != pool or commitment != trigger.commitment:
+        elif trigger.level_id != pool or commitment != trigger.commitment:
             self._report_finding(
                 entry,
-                f"record.trigger: the secret of level {trigger.level} gives the commitment {trigger.commitment}, "
+                f"record.trigger: the secret of level {trigger.level_id} gives the commitment {trigger.commitment}, "
                 f"expected {commitment} for level {pool}",
             )
         terms = self._mystery_terms.get(pool)

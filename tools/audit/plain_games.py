@@ -176,7 +176,7 @@ class _PlainGame:
     credit_before_cents: int
     start_time: str
     """The recorded time of the game's start."""
-    conversation: SteppedGame
+    stepped_game: SteppedGame
     first_sequence: int
     sequence: int
     head_hex: str
@@ -256,52 +256,59 @@ class PlainRun:
         """Return the table states that the sequence leaves in the machine's memory, by storage key."""
         tables = self.table_states.items()
         return {
-            f"{TableKey.TABLE_STATE}{digest}": parse_json(table.stored_json)
-            for digest, table in tables
-            if table.stored_json
+            f"{TableKey.TABLE_STATE}{digest}": parse_json(table_state.stored_json)
+            for digest, table_state in tables
+            if table_state.stored_json
         }
 
-    def is_continued_by(self, game: _PlainGame) -> bool:
+    def is_continued_by(self, plain_game: _PlainGame) -> bool:
         """Return whether a plain game directly follows this sequence in the same journal.
 
         The credit and the table from which the game starts must be those with which the sequence ends.
         """
-        table = self.table_states.get(game.terms.game.digest)
+        table_state = self.table_states.get(plain_game.terms.game.digest)
         return (
-            (table is None or table.state_after == game.table_json_before)
-            and self.head_hex == game.previous_hex
-            and self.last_sequence + 1 == game.first_sequence
-            and self.journal_tag == game.journal_tag
-            and self.credit_after_cents == game.credit_before_cents
+            (table_state is None or table_state.state_after == plain_game.table_json_before)
+            and self.head_hex == plain_game.previous_hex
+            and self.last_sequence + 1 == plain_game.first_sequence
+            and self.journal_tag == plain_game.journal_tag
+            and self.credit_after_cents == plain_game.credit_before_cents
         )
 
-    def add_game(self, game: _PlainGame) -> None:
+    def add_game(self, plain_game: _PlainGame) -> None:
         """Add a checked plain game, which must be the first of this sequence or directly follow its last game."""
-        terms = game.terms
-        dimensions_key = game.terms.dimensions_key
-        win_cents = game.win_cents
-        push_cents = game.push_cents
-        self.entry_count = game.sequence - self.first_sequence + 1
+        terms = plain_game.terms
+        dimensions_key = plain_game.terms.dimensions_key
+        win_cents = plain_game.win_cents
+        push_cents = plain_game.push_cents
+        self.entry_count = plain_game.sequence - self.first_sequence + 1
         self.game_count += 1
-        self.credit_after_cents += win_cents + push_cents - game.staked_cents
-        self.head_hex, self.last_play_id = game.head_hex, game.play_id.decode()
-        self.last_win_cents, self.last_start_time = win_cents + push_cents, game.start_time
+        self.credit_after_cents += win_cents + push_cents - plain_game.staked_cents
+        self.head_hex, self.last_play_id = plain_game.head_hex, plain_game.play_id.decode()
+        self.last_win_cents, self.last_start_time = win_cents + push_cents, plain_game.start_time
         self.smallest_stake_cents = min(self.smallest_stake_cents, terms.stake_cents)
         self.game_ids.add(terms.game.id)
         self.tables_played.add((terms.game.digest, terms.denomination_cents))
-        table = self.table_states.setdefault(terms.game.digest, RunTableState(game.table_json_before, b""))
-        table.state_after, table.stored_json = game.table.json, game.stored_table_json or table.stored_json
-        self._add_flow(
-            (CASHABLE_ACCOUNT, "house:wager", dimensions_key), game.staked_cents, 1 + game.raise_count
+        table_state = self.table_states.setdefault(
+            terms.game.digest, RunTableState(plain_game.table_json_before, b"")
         )
-        self.last_money_entry_kind = (GAME_CHOICE if game.raise_count else GAME_START).kind
+        table_state.state_after, table_state.stored_json = (
+            plain_game.table.json,
+            plain_game.stored_table_json or table_state.stored_json,
+        )
+        self._add_flow(
+            (CASHABLE_ACCOUNT, "house:wager", dimensions_key),
+            plain_game.staked_cents,
+            1 + plain_game.raise_count,
+        )
+        self.last_money_entry_kind = (GAME_CHOICE if plain_game.raise_count else GAME_START).kind
         if push_cents:
             self._add_flow(("house:push", CASHABLE_ACCOUNT, dimensions_key), push_cents, 1)
             self.last_money_entry_kind = GAME_PUSH.kind
         if win_cents:
             self._add_flow(("house:win", CASHABLE_ACCOUNT, dimensions_key), win_cents, 1)
             self.last_money_entry_kind = GAME_END.kind
-        for counter in ("games_played", _find_result_counter_name(game)):
+        for counter in ("games_played", _find_result_counter_name(plain_game)):
             self.counts[counter, dimensions_key] = self.counts.get((counter, dimensions_key), 0) + 1
 
     def _add_flow(self, cell: MeterCellKey, cents: int, transfer_count: int) -> None:
@@ -311,7 +318,7 @@ class PlainRun:
 
 
 _KINDS_OF_OPEN_GAME: Final = tuple(
-    b'"kind":"%b"' % entry.kind.encode() for entry in (GAME_START, GAME_CHOICE, GAME_PUSH)
+    b'"kind":"%b"' % declaration.kind.encode() for declaration in (GAME_START, GAME_CHOICE, GAME_PUSH)
 )
 
 
@@ -360,38 +367,38 @@ class PlainGameFinder:
         If it is a plain game, return ``run`` with the game added, or a new run with it if it does not continue
         ``run``; otherwise None.
         """
-        game = self._start_plain_game(bodies[start_index])
-        if game is None:
+        plain_game = self._start_plain_game(bodies[start_index])
+        if plain_game is None:
             return None
         entry_offset = 1  # from the first entry; it is also the number of the next choice
-        while game.conversation.outcome is None:
+        while plain_game.stepped_game.outcome is None:
             if start_index + entry_offset >= len(bodies) or not _accept_choice_entry(
-                game, bodies[start_index + entry_offset], entry_offset
+                plain_game, bodies[start_index + entry_offset], entry_offset
             ):
                 return None
             entry_offset += 1
-        if not self._accept_outcome(game, game.conversation.outcome):
+        if not self._accept_outcome(plain_game, plain_game.stepped_game.outcome):
             return None
-        if game.push_cents:
+        if plain_game.push_cents:
             if start_index + entry_offset >= len(bodies) or not _accept_push_entry(
-                game, bodies[start_index + entry_offset]
+                plain_game, bodies[start_index + entry_offset]
             ):
                 return None
             entry_offset += 1
         if start_index + entry_offset >= len(bodies) or not _accept_end_entry(
-            game, bodies[start_index + entry_offset]
+            plain_game, bodies[start_index + entry_offset]
         ):
             return None
-        if run is None or not run.is_continued_by(game):
+        if run is None or not run.is_continued_by(plain_game):
             run = PlainRun(
                 batch_index=start_index,
-                first_sequence=game.first_sequence,
-                journal_tag=game.journal_tag,
-                previous_hex=game.previous_hex,
-                credit_before_cents=game.credit_before_cents,
-                credit_after_cents=game.credit_before_cents,
+                first_sequence=plain_game.first_sequence,
+                journal_tag=plain_game.journal_tag,
+                previous_hex=plain_game.previous_hex,
+                credit_before_cents=plain_game.credit_before_cents,
+                credit_after_cents=plain_game.credit_before_cents,
             )
-        run.add_game(game)
+        run.add_game(plain_game)
         return run
 
     def _start_plain_game(self, body: bytes) -> _PlainGame | None:
@@ -413,8 +420,8 @@ class PlainGameFinder:
         table = self._find_table(terms, match["table"] or INITIAL_TABLE_STATE_JSON)
         if table is None:
             return None
-        conversation = SteppedGame(table.game, terms.wager, builds_prompts=False)
-        if not _play_recorded_step(conversation, None, match["draws"], match["outcome"]):
+        stepped_game = SteppedGame(table.game, terms.wager, builds_prompts=False)
+        if not _play_recorded_step(stepped_game, None, match["draws"], match["outcome"]):
             return None
         return _PlainGame(
             terms=terms,
@@ -422,7 +429,7 @@ class PlainGameFinder:
             previous_hex=match["previous"].decode(),
             credit_before_cents=int(match["credit_before_cents"]),
             start_time=match["time"].decode(),
-            conversation=conversation,
+            stepped_game=stepped_game,
             first_sequence=int(match["sequence"]),
             sequence=int(match["sequence"]),
             head_hex=hashlib.sha256(body).hexdigest(),
@@ -451,37 +458,37 @@ class PlainGameFinder:
         )
         return table if is_accepted else None
 
-    def _accept_outcome(self, game: _PlainGame, outcome: Outcome | None) -> bool:
+    def _accept_outcome(self, plain_game: _PlainGame, outcome: Outcome | None) -> bool:
         """Return whether the outcome is possible for a plain game.
 
-        If it is, store its win, its returned stakes and its final table state in ``game``.
+        If it is, store its win, its returned stakes and its final table state in ``plain_game``.
         """
-        terms = game.terms
+        terms = plain_game.terms
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
             return False
-        game.push_cents = outcome.push_credits * terms.denomination_cents
-        game.win_cents = outcome.win_credits * terms.denomination_cents - game.push_cents
+        plain_game.push_cents = outcome.push_credits * terms.denomination_cents
+        plain_game.win_cents = outcome.win_credits * terms.denomination_cents - plain_game.push_cents
         settled_credits = sum([settlement.staked_credits for settlement in outcome.settlements])
         if (
-            not 0 <= game.win_cents <= AMOUNT_CENTS_MAX
-            or game.staked_cents > game.credit_before_cents
-            or (terms.has_spots and settled_credits * terms.denomination_cents != game.staked_cents)
+            not 0 <= plain_game.win_cents <= AMOUNT_CENTS_MAX
+            or plain_game.staked_cents > plain_game.credit_before_cents
+            or (terms.has_spots and settled_credits * terms.denomination_cents != plain_game.staked_cents)
         ):
             return False
         if outcome.table is None:
-            game.table = _TableState(INITIAL_TABLE_STATE_JSON, terms.game)
-            game.stored_table_json = (
-                b"" if game.table_json_before == INITIAL_TABLE_STATE_JSON else INITIAL_TABLE_STATE_JSON
+            plain_game.table = _TableState(INITIAL_TABLE_STATE_JSON, terms.game)
+            plain_game.stored_table_json = (
+                b"" if plain_game.table_json_before == INITIAL_TABLE_STATE_JSON else INITIAL_TABLE_STATE_JSON
             )
             return True
-        game.table = _TableState(
+        plain_game.table = _TableState(
             encode_canonical_json(outcome.table), terms.game.with_table_state(outcome.table)
         )
-        game.stored_table_json = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
-            *(terms.denomination_cents, terms.game_reference, game.table.json),
+        plain_game.stored_table_json = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
+            *(terms.denomination_cents, terms.game_reference, plain_game.table.json),
         )
-        self._tables[terms.game.digest] = game.table
-        return not game.table.game.rules.list_standing_bets()
+        self._tables[terms.game.digest] = plain_game.table
+        return not plain_game.table.game.rules.list_standing_bets()
 
     def _find_terms(self, *entry_parts: bytes) -> _GameTerms | None:
         """Return the cached terms (definition, wager, denomination) of a game, or None if it is not plain.
@@ -509,10 +516,10 @@ class PlainGameFinder:
         parsed_game_reference = parse_json(game_reference)
         denomination_cents = int(denomination_cents_text)
         wager = Wager.from_json(parse_json(wager_json))
-        definition = self._games.find(parsed_game_reference["id"], parsed_game_reference["digest"])
-        if definition is None:
+        available_game = self._games.find(parsed_game_reference["id"], parsed_game_reference["digest"])
+        if available_game is None:
             return None
-        game = definition.with_table_state(None)
+        game = available_game.with_table_state(None)
         expected_dims: dict[str, str | int] = {
             "game": game.id,
             "paytable": f"{game.id}@{game.version}",
@@ -544,7 +551,7 @@ class PlainGameFinder:
 
 
 def _play_recorded_step(
-    conversation: SteppedGame, choice: Choice | None, draws: bytes, outcome: bytes
+    stepped_game: SteppedGame, choice: Choice | None, draws: bytes, outcome: bytes
 ) -> bool:
     """Play one step of a game with the recorded draws.
 
@@ -552,46 +559,46 @@ def _play_recorded_step(
     waits for a decision of the player.
     """
     draw = ReplayDrawSource(parse_json(draws))
-    conversation.advance(draw, choice)
+    stepped_game.advance(draw, choice)
     draw.check_all_numbers_used()
-    replayed = conversation.outcome
+    replayed = stepped_game.outcome
     if replayed is not None:
         return encode_canonical_json(replayed.to_json()) == outcome
-    return outcome == b"null" and conversation.decision is not None
+    return outcome == b"null" and stepped_game.decision is not None
 
 
-def _accept_choice_entry(game: _PlainGame, body: bytes, choice_number: int) -> bool:
+def _accept_choice_entry(plain_game: _PlainGame, body: bytes, choice_number: int) -> bool:
     """Return whether the encoded entry ``body`` is choice number ``choice_number`` of the player in this game.
 
     If it is, play that step of the game, and store the entry as the game's last one so far.
     """
-    match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), game.conversation.decision
+    match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), plain_game.stepped_game.decision
     if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
         return False
-    option, terms = parse_json(match["choice"]), game.terms
+    option, terms = parse_json(match["choice"]), plain_game.terms
     added_credits = decision.get_added_credits(option)
     expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
         expected = (terms.dims, b"%d" % added_credits, b"%d" % (added_credits * terms.denomination_cents))
     if (
         match.group("dims", "added_credits", "added_cents") != expected
-        or match["play_id"] != game.play_id
-        or (int(match["choice_number"]), int(match["sequence"])) != (choice_number, game.sequence + 1)
-        or match["previous"].decode() != game.head_hex
+        or match["play_id"] != plain_game.play_id
+        or (int(match["choice_number"]), int(match["sequence"])) != (choice_number, plain_game.sequence + 1)
+        or match["previous"].decode() != plain_game.head_hex
         or encode_canonical_json(option) != match["choice"]
         or not is_time(match["time"].decode())
-        or not _play_recorded_step(game.conversation, Choice(option), match["draws"], match["outcome"])
+        or not _play_recorded_step(plain_game.stepped_game, Choice(option), match["draws"], match["outcome"])
     ):
         return False
-    game.sequence, game.head_hex = game.sequence + 1, hashlib.sha256(body).hexdigest()
-    game.staked_cents += added_credits * terms.denomination_cents
-    game.raise_count += added_credits > 0
+    plain_game.sequence, plain_game.head_hex = plain_game.sequence + 1, hashlib.sha256(body).hexdigest()
+    plain_game.staked_cents += added_credits * terms.denomination_cents
+    plain_game.raise_count += added_credits > 0
     return True
 
 
-def _find_result_counter_name(game: _PlainGame) -> str:
+def _find_result_counter_name(plain_game: _PlainGame) -> str:
     """Return the name of the counter for the game's result: games won, pushed or lost."""
-    return "games_won" if game.win_cents else "games_pushed" if game.push_cents else "games_lost"
+    return "games_won" if plain_game.win_cents else "games_pushed" if plain_game.push_cents else "games_lost"
 
 
 def _read_entry_time(body: bytes) -> bytes | None:
@@ -600,12 +607,12 @@ def _read_entry_time(body: bytes) -> bytes | None:
     return match[1] if match is not None and is_time(match[1].decode()) else None
 
 
-def _accept_push_entry(game: _PlainGame, body: bytes) -> bool:
+def _accept_push_entry(plain_game: _PlainGame, body: bytes) -> bool:
     """Return whether ``body`` is exactly the entry that a machine writes to return this game's pushed stakes.
 
     If it is, store the entry as the game's last one so far.
     """
-    play_id, cents, time = game.play_id, game.push_cents, _read_entry_time(body)
+    play_id, cents, time = plain_game.play_id, plain_game.push_cents, _read_entry_time(body)
     if time is None:
         return False
     expected = (
@@ -613,21 +620,21 @@ def _accept_push_entry(game: _PlainGame, body: bytes) -> bool:
         b'"record":{"play_id":"%b","push_cents":%d},"sequence":%d,"time":"%b",'
         b'"transfers":[["house:push","credit:1:cashable",%d]]}'
     ) % (
-        *(game.terms.dims, play_id, game.head_hex.encode(), play_id, cents),
-        *(game.sequence + 1, time, cents),
+        *(plain_game.terms.dims, play_id, plain_game.head_hex.encode(), play_id, cents),
+        *(plain_game.sequence + 1, time, cents),
     )
-    return _accept_entry(game, body, expected)
+    return _accept_entry(plain_game, body, expected)
 
 
-def _accept_end_entry(game: _PlainGame, body: bytes) -> bool:
+def _accept_end_entry(plain_game: _PlainGame, body: bytes) -> bool:
     """Return whether ``body`` is exactly the entry that a machine writes at the end of this game.
 
     If it is, store the entry as the game's last one so far.
     """
     play_id, win_cents, push_cents, time = (
-        game.play_id,
-        game.win_cents,
-        game.push_cents,
+        plain_game.play_id,
+        plain_game.win_cents,
+        plain_game.push_cents,
         _read_entry_time(body),
     )
     if time is None:
@@ -635,26 +642,31 @@ def _accept_end_entry(game: _PlainGame, body: bytes) -> bool:
     push_json = b'"push_cents":%d,' % push_cents if push_cents else b""
     transfers_json = b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents if win_cents else b""
     table_json = b""
-    if game.stored_table_json:
-        table_json = b',"table:%b":%b' % (game.terms.game.digest.encode(), game.stored_table_json)
+    if plain_game.stored_table_json:
+        table_json = b',"table:%b":%b' % (plain_game.terms.game.digest.encode(), plain_game.stored_table_json)
     expected = (
         b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
         b'"record":{"play_id":"%b",%b"win_cents":%d},"sequence":%d,'
         b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}%b},"time":"%b"%b}'
     ) % (
-        *(_find_result_counter_name(game).encode(), game.terms.dims, play_id, game.head_hex.encode()),
-        *(play_id, push_json, win_cents, game.sequence + 1),
+        *(
+            _find_result_counter_name(plain_game).encode(),
+            plain_game.terms.dims,
+            play_id,
+            plain_game.head_hex.encode(),
+        ),
+        *(play_id, push_json, win_cents, plain_game.sequence + 1),
         *(play_id, win_cents + push_cents, table_json, time, transfers_json),
     )
-    return _accept_entry(game, body, expected)
+    return _accept_entry(plain_game, body, expected)
 
 
-def _accept_entry(game: _PlainGame, body: bytes, expected: bytes) -> bool:
+def _accept_entry(plain_game: _PlainGame, body: bytes, expected: bytes) -> bool:
     """Return whether the encoded entry ``body`` equals ``expected``.
 
     If it does, store the entry as the game's last one so far.
     """
     if body != expected:
         return False
-    game.sequence, game.head_hex = game.sequence + 1, hashlib.sha256(body).hexdigest()
+    plain_game.sequence, plain_game.head_hex = plain_game.sequence + 1, hashlib.sha256(body).hexdigest()
     return True

@@ -42,7 +42,7 @@ _SIGN_BY_PAYMENT_METER: Final = (
 class GameVersion(NamedTuple):
     """One version of a game, identified by the digest of its definition, at one denomination."""
 
-    game: str
+    game_id: str
     version: str
     digest: str
     denomination_cents: int
@@ -113,7 +113,10 @@ class GameReturn:
     def to_json(self) -> dict[str, Any]:
         """Return the comparison of returns as JSON; returns are shares of the stakes."""
         return {
-            **self.game_version._asdict(),
+            "game": self.game_version.game_id,
+            "version": self.game_version.version,
+            "digest": self.game_version.digest,
+            "denomination_cents": self.game_version.denomination_cents,
             "games": self.game_count,
             "coin_in_cents": self.coin_in_cents,
             "coin_out_cents": self.paid_cents,
@@ -140,7 +143,7 @@ def iter_returns(view: JournalView) -> Iterator[GameReturn]:
         if not sums.staked_cents:  # only games without a stake, on standing bets of an earlier journal
             continue
         version_reading = reading.select(
-            paytable=f"{version.game}@{version.version}", denomination_cents=version.denomination_cents
+            paytable=f"{version.game_id}@{version.version}", denomination_cents=version.denomination_cents
         )
         compared_fields: dict[str, Any] = {
             "game_version": version,

@@ -22,8 +22,8 @@ from paytables import ALL_STAKED_OPTION, DECISION_OF_SEATS, Bet, Decision
 _STORED_ENDED_ROUNDS_MAX: Final = 1_000
 #: Kinds of entries that the journal, the clock or the generator may write between any two others.
 _KINDS_POSSIBLE_BETWEEN_ANY_ENTRIES: Final = frozenset(
-    entry.kind
-    for entry in (
+    declaration.kind
+    for declaration in (
         CHECKPOINT_SIGNED,
         SEGMENT_ARCHIVED,
         MEMORY_EVENT_RECORDED,
@@ -120,27 +120,31 @@ class RoundAudit:
         """
         self._spin_round_id, self._spin_number = round_id, None
 
-    def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
+    def check_game_start(self, entry: StoredEntry, game_record: GameRecord, position: int) -> None:
         """Check that a game of a shared round starts with the same draws and table bets as the round's other games.
 
         Its position and seat must be new in the round, and the seats in the order of the positions. The game is added
         to its round, which may be new.
         """
-        seat, digest, is_carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME_KIND
-        table_bets = frozenset(
-            (*game.wager.bets, *game.wager.bets_of_other_seats) if seat is not None else ()
+        seat, digest, is_carried = (
+            game_record.wager.seat,
+            game_record.game_reference.digest,
+            entry.kind == CARRIED_GAME_KIND,
         )
-        round_by_digest = self._rounds.setdefault(game.round_id, {})
+        table_bets = frozenset(
+            (*game_record.wager.bets, *game_record.wager.bets_of_other_seats) if seat is not None else ()
+        )
+        round_by_digest = self._rounds.setdefault(game_record.round_id, {})
         if not is_carried:
             self._check_spin(
-                entry, game, may_be_shared=bool(round_by_digest) and digest not in round_by_digest
+                entry, game_record, may_be_shared=bool(round_by_digest) and digest not in round_by_digest
             )
-        round_ = round_by_digest.setdefault(digest, _Round(game.round_id, digest, table_bets))
+        round_ = round_by_digest.setdefault(digest, _Round(game_record.round_id, digest, table_bets))
         if round_.table_bets != table_bets:
             self._report_finding(
                 entry,
                 f"record.wager: the bets on the table differ from those recorded by another seat of the round "
-                f"{game.round_id}",
+                f"{game_record.round_id}",
             )
         is_seat_taken = seat is not None and seat in round_.seat_by_position.values()
         if is_seat_taken or any(
@@ -148,7 +152,7 @@ class RoundAudit:
         ):
             self._report_finding(
                 entry,
-                f"position {position} or its seat has already started a game of the round {game.round_id}",
+                f"position {position} or its seat has already started a game of the round {game_record.round_id}",
             )
         round_.seat_by_position[position] = seat
         if any(
@@ -156,51 +160,51 @@ class RoundAudit:
         ):
             self._report_finding(
                 entry,
-                f"the seats of the round {game.round_id} are not in the order of the positions: found "
+                f"the seats of the round {game_record.round_id} are not in the order of the positions: found "
                 f"{_sort_occupied_seats(round_)}",
             )
-        if not is_carried and (len(round_.seat_by_position) == 1 or self.is_in_starting_round(game)):
+        if not is_carried and (len(round_.seat_by_position) == 1 or self.is_in_starting_round(game_record)):
             self._starting_round, self._is_start_followed = (entry, round_), False
             self._unable_seats = {
                 missing_seat
                 for missing_seat in _list_missing_seats(round_)
                 if not self._can_start(round_, missing_seat)
             }
-        round_.open_plays.add(game.play_id)
-        self._round_by_play[game.play_id] = game.round_id, digest
-        self._ended_rounds.pop((game.round_id, digest), None)
-        shared_steps = game.steps if seat is not None else game.steps[:1]
+        round_.open_plays.add(game_record.play_id)
+        self._round_by_play[game_record.play_id] = game_record.round_id, digest
+        self._ended_rounds.pop((game_record.round_id, digest), None)
+        shared_steps = game_record.steps if seat is not None else game_record.steps[:1]
         for number, step in enumerate(shared_steps):
-            self._record_step(entry, game, number, step)
-        if game.round_steps and not is_carried:
+            self._record_step(entry, game_record, number, step)
+        if game_record.round_steps and not is_carried:
             self._report_finding(
                 entry,
                 "record.round_steps: only a game that a clear carried over records steps of its round beyond its own",
             )
-        for number, step in enumerate(game.round_steps):
-            self._record_step(entry, game, number, step, first_recorder="")
+        for number, step in enumerate(game_record.round_steps):
+            self._record_step(entry, game_record, number, step, first_recorder="")
 
-    def _check_spin(self, entry: StoredEntry, game: GameRecord, *, may_be_shared: bool) -> None:
+    def _check_spin(self, entry: StoredEntry, game_record: GameRecord, *, may_be_shared: bool) -> None:
         """Check that a game's round agrees with the physical wheel.
 
         Several tables may only share a round that is a spin of the wheel (``may_be_shared``: another table has
         started this round). No game may start after the number of the spin was reported.
         """
-        if may_be_shared and game.round_id != self._spin_round_id:
+        if may_be_shared and game_record.round_id != self._spin_round_id:
             self._report_finding(
-                entry, f"record.game: other seats of the round {game.round_id} play another game"
+                entry, f"record.game: other seats of the round {game_record.round_id} play another game"
             )
-        if game.round_id == self._spin_round_id and self._spin_number is not None:
+        if game_record.round_id == self._spin_round_id and self._spin_number is not None:
             self._report_finding(
                 entry, f"the game starts after number {self._spin_number} of its round was reported"
             )
 
-    def is_in_starting_round(self, game: GameRecord) -> bool:
+    def is_in_starting_round(self, game_record: GameRecord) -> bool:
         """Return whether the game belongs to the round that the seats are starting now, one after the other."""
         if self._starting_round is None:
             return False
         _, starting_round = self._starting_round
-        return starting_round is self._find_round(game)
+        return starting_round is self._find_round(game_record)
 
     @property
     def is_round_starting(self) -> bool:
@@ -332,32 +336,32 @@ class RoundAudit:
                 entry, start_record, step_index, RecordedStep(choice=choice.choice, draws=choice.draws)
             )
 
-    def _find_round(self, game: GameRecord) -> _Round | None:
+    def _find_round(self, game_record: GameRecord) -> _Round | None:
         """Return the shared round of the game, or None if it is not known."""
-        return self._rounds.get(game.round_id, {}).get(game.game.digest)
+        return self._rounds.get(game_record.round_id, {}).get(game_record.game_reference.digest)
 
-    def is_behind_round(self, game: GameRecord) -> bool:
+    def is_behind_round(self, game_record: GameRecord) -> bool:
         """Return whether another seat has already recorded the step of the round that comes next in this game."""
-        round_ = None if game.wager.seat is None else self._find_round(game)
-        return round_ is not None and len(round_.steps) > len(game.steps)
+        round_ = None if game_record.wager.seat is None else self._find_round(game_record)
+        return round_ is not None and len(round_.steps) > len(game_record.steps)
 
-    def is_round_void(self, game: GameRecord) -> bool:
+    def is_round_void(self, game_record: GameRecord) -> bool:
         """Return whether the round of this game has ended because the play of another seat was declared void."""
-        round_ = None if game.wager.seat is None else self._find_round(game)
-        return round_ is not None and round_.void_play not in {"", game.play_id}
+        round_ = None if game_record.wager.seat is None else self._find_round(game_record)
+        return round_ is not None and round_.void_play not in {"", game_record.play_id}
 
-    def are_stakes_between_players(self, game: GameRecord) -> bool:
+    def are_stakes_between_players(self, game_record: GameRecord) -> bool:
         """Return whether the players of this game's round win each other's stakes rather than the operator's.
 
         The game must be open or have just ended.
         """
-        round_ = None if game.wager.seat is None else self._find_round(game)
+        round_ = None if game_record.wager.seat is None else self._find_round(game_record)
         return round_ is not None and are_stakes_between_players(round_.steps)
 
     def _record_step(
         self,
         entry: StoredEntry,
-        game: GameRecord,
+        game_record: GameRecord,
         step_index: int,
         step: RecordedStep,
         *,
@@ -367,17 +371,19 @@ class RoundAudit:
 
         ``first_recorder`` is the id of the play that recorded the step first: None for this game's play, "" if unknown.
         """
-        round_ = self._find_round(game)
+        round_ = self._find_round(game_record)
         if round_ is None:
-            self._report_finding(entry, f"record.round_id: no game has started the round {game.round_id}")
+            self._report_finding(
+                entry, f"record.round_id: no game has started the round {game_record.round_id}"
+            )
         elif step_index == len(round_.steps):
             round_.steps.append(step)
-            round_.first_recorders.append(game.play_id if first_recorder is None else first_recorder)
+            round_.first_recorders.append(game_record.play_id if first_recorder is None else first_recorder)
         elif step_index > len(round_.steps) or round_.steps[step_index] != step:
             self._report_finding(
                 entry,
-                f"step {step_index} of the round {game.round_id} differs from the one that another seat recorded, "
-                "in its draws or its choice",
+                f"step {step_index} of the round {game_record.round_id} differs from the one that another seat "
+                "recorded, in its draws or its choice",
             )
 
     def check_choice_for_other_seat(

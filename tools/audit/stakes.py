@@ -162,31 +162,36 @@ class StakeAudit:
         record, position = self._read_record(entry, TableBetsReturned), _read_position(entry)
         if record is None:
             return
-        table_key = _build_table_key(record.game.digest, position)
+        table_key = _build_table_key(record.game_reference.digest, position)
         self._check_no_other_table_changed(entry, table_key)
         table = self._tables.get(table_key)
         if table is None:
             self._report_finding(
-                entry, f"record.game: no bets stand on the table of {record.game.id} before this entry"
+                entry,
+                f"record.game: no bets stand on the table of {record.game_reference.id} before this entry",
             )
             return
-        if (record.game, record.denomination_cents) != (table.game, table.denomination_cents):
+        if (record.game_reference, record.denomination_cents) != (
+            table.game_reference,
+            table.denomination_cents,
+        ):
             self._report_finding(
                 entry,
-                f"record.game and record.denomination_cents: the bets stand on {table.game} at "
-                f"{table.denomination_cents}, found {record.game} at {record.denomination_cents}",
+                f"record.game and record.denomination_cents: the bets stand on {table.game_reference} at "
+                f"{table.denomination_cents}, found {record.game_reference} at {record.denomination_cents}",
             )
         returned_cents, commission_cents, table_left = table.standing_bets_cents, 0, None
         if record.return_reason == "taken_down":
-            game = self._games.find(record.game.id, record.game.digest)
+            game = self._games.find(record.game_reference.id, record.game_reference.digest)
             if game is None:
                 self._report_finding(
                     entry,
-                    f"no definition available of game {record.game.id} with digest {record.game.digest[:12]}",
+                    f"no definition available of game {record.game_reference.id} "
+                    f"with digest {record.game_reference.digest[:12]}",
                 )
                 return
-            table_keys = self._build_table_keys(entry, record.game)
-            shared_record = self._shared_tables.get(record.game.digest)
+            table_keys = self._build_table_keys(entry, record.game_reference)
+            shared_record = self._shared_tables.get(record.game_reference.digest)
             shared_state = None if shared_record is None else shared_record.shared_state
             settlements, table_left = game.with_table_state(
                 join_table_state(table.table_state, shared_state, table_keys)
@@ -220,30 +225,33 @@ class StakeAudit:
         self._compare_table(entry, table_key, expected_table)
 
     # ------------------------------------------------------------------ one game
-    def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
+    def check_game_start(self, entry: StoredEntry, game_record: GameRecord) -> None:
         """Check that a game starts from the table state and the denomination that the previous game left."""
-        previous_table = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
+        previous_table = self._tables.get(
+            _build_table_key(game_record.game_reference.digest, _read_position(entry))
+        )
         if entry.kind == CARRIED_GAME_KIND:
             return
-        self._check_no_standing_bets_while_undecided(entry, game)
+        self._check_no_standing_bets_while_undecided(entry, game_record)
         expected_table = self._check_shared_table_at_start(
-            entry, game, None if previous_table is None else previous_table.table_state
+            entry, game_record, None if previous_table is None else previous_table.table_state
         )
-        if game.table_state != expected_table:
+        if game_record.table_state != expected_table:
             self._report_finding(
                 entry,
-                f"record.table: expected {expected_table!r}, left by the game before it; found {game.table_state!r}",
+                f"record.table: expected {expected_table!r}, left by the game before it; "
+                f"found {game_record.table_state!r}",
             )
         if (
             previous_table is not None
             and previous_table.standing_stakes
-            and previous_table.denomination_cents != game.denomination_cents
+            and previous_table.denomination_cents != game_record.denomination_cents
         ):
             denomination_before = previous_table.denomination_cents
             self._report_finding(
                 entry,
                 f"record.denomination_cents: bets from an earlier game stand at {denomination_before},"
-                f" found {game.denomination_cents}",
+                f" found {game_record.denomination_cents}",
             )
 
     def check_game_step(self, entry: StoredEntry, start_record: GameRecord, choice: GameChoice) -> None:
@@ -253,8 +261,8 @@ class StakeAudit:
         round; otherwise none.
         """
         self._check_no_standing_bets_while_undecided(entry, choice)
-        table_keys = self._build_table_keys(entry, start_record.game)
-        shared_table = self._shared_tables.get(start_record.game.digest)
+        table_keys = self._build_table_keys(entry, start_record.game_reference)
+        shared_table = self._shared_tables.get(start_record.game_reference.digest)
         expected = None
         if (
             table_keys.shared_keys
@@ -280,33 +288,40 @@ class StakeAudit:
                 f"record.standing_credits: expected 0 while the game is undecided, found {step.standing_credits}",
             )
 
-    def _check_shared_table_at_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
+    def _check_shared_table_at_start(
+        self, entry: StoredEntry, game_record: GameRecord, own_table: JSON
+    ) -> JSON:
         """Check the start of a game at a shared table; return the table state from which it must start.
 
         Report a finding if the entry does not store the shared table state that follows from the game, or if the
         seat's standing bets were placed on a shared state (such as a point) that has changed since. If the game is
         the first of its round, store the shared table state before the round for the checks of the other games.
         """
-        table_keys, digest = self._build_table_keys(entry, game.game), game.game.digest
+        table_keys, digest = (
+            self._build_table_keys(entry, game_record.game_reference),
+            game_record.game_reference.digest,
+        )
         expected, shared_table = None, self._shared_tables.get(digest)
-        if table_keys.standing_bet_keys and not game.round_id:  # this game is not part of a shared round
-            self._check_shared_table_left(entry, game, None)
+        if (
+            table_keys.standing_bet_keys and not game_record.round_id
+        ):  # this game is not part of a shared round
+            self._check_shared_table_left(entry, game_record, None)
             return join_table_state(
                 own_table, None if shared_table is None else shared_table.shared_state, table_keys
             )
         if table_keys.shared_keys:
-            if shared_table is None or shared_table.round_id != _get_round_id(game):
+            if shared_table is None or shared_table.round_id != _get_round_id(game_record):
                 self._shared_table_before_round[digest] = (
                     None if shared_table is None else shared_table.shared_state
                 )
-            table_left = game.table_state if game.outcome is None else game.outcome.table
+            table_left = game_record.table_state if game_record.outcome is None else game_record.outcome.table
             expected = SharedTableState(
-                round_id=_get_round_id(game),
+                round_id=_get_round_id(game_record),
                 shared_keys=table_keys.shared_keys,
                 standing_bet_keys=table_keys.standing_bet_keys,
                 shared_state=extract_shared_state(table_left, table_keys),
             )
-        self._check_shared_table_left(entry, game, expected)
+        self._check_shared_table_left(entry, game_record, expected)
         if not did_bets_join_last_round(own_table, self._shared_table_before_round.get(digest), table_keys):
             self._report_finding(
                 entry,
@@ -315,13 +330,13 @@ class StakeAudit:
         return join_table_state(own_table, self._shared_table_before_round.get(digest), table_keys)
 
     def _check_shared_table_left(
-        self, entry: StoredEntry, game: GameRecord, expected_table: SharedTableState | None
+        self, entry: StoredEntry, game_record: GameRecord, expected_table: SharedTableState | None
     ) -> None:
         """Report a finding unless the entry stores exactly ``expected_table`` as the shared table state.
 
         If ``expected_table`` is None, the entry must store none.
         """
-        storage_key = f"{TableKey.SHARED_STATE}{game.game.digest}"
+        storage_key = f"{TableKey.SHARED_STATE}{game_record.game_reference.digest}"
         recorded_value = entry.state.get(storage_key)
         for key in entry.state:
             if key.startswith(TableKey.SHARED_STATE) and key != storage_key:
@@ -350,13 +365,13 @@ class StakeAudit:
     ) -> None:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
         game, outcome, end_entry, end_record = ended_game
-        table_key = _build_table_key(start_record.game.digest, _read_position(end_entry))
+        table_key = _build_table_key(start_record.game_reference.digest, _read_position(end_entry))
         denomination_cents = start_record.denomination_cents
         self._check_no_other_table_changed(end_entry, table_key)
         previous_table = self._tables.get(table_key)
         returned_cents = outcome.push_credits * denomination_cents
         return_entry = self._stake_return_entries.pop(start_record.play_id, None)
-        table_keys = self._build_table_keys(end_entry, start_record.game)
+        table_keys = self._build_table_keys(end_entry, start_record.game_reference)
         table_left = extract_player_state(outcome.table, table_keys)
         table_at_start = extract_player_state(start_record.table_state, table_keys)
         if previous_table is None and not returned_cents and return_entry is None and table_left is None:
@@ -368,8 +383,8 @@ class StakeAudit:
                     f"{'a' if table_key in end_entry.state else 'no'} table",
                 )
             return
-        table = game.with_table_state(outcome.table)
-        standing_credits = sum(bet.credits for bet in table.rules.list_standing_bets())
+        game_at_table = game.with_table_state(outcome.table)
+        standing_credits = sum(bet.credits for bet in game_at_table.rules.list_standing_bets())
         if last_step.standing_credits != standing_credits:
             self._report_finding(
                 end_entry,
@@ -398,7 +413,7 @@ class StakeAudit:
         expected_table = None
         if table_left is not None:
             expected_table = TableRecord(
-                game=start_record.game,
+                game_reference=start_record.game_reference,
                 denomination_cents=denomination_cents,
                 table_state=table_left,
                 standing_stakes=standing_stakes,
@@ -443,7 +458,7 @@ class StakeAudit:
         self,
         entries: tuple[StoredEntry, ...],
         start_record: GameRecord,
-        conversation: SteppedGame | None,
+        stepped_game: SteppedGame | None,
         end_entry: StoredEntry,
         void_record: GameVoid,
     ) -> None:
@@ -452,13 +467,13 @@ class StakeAudit:
         Bets that were already decided must be paid. Of the undecided stakes, either all or none must be
         refunded, and none if the player disrupted the game.
         """
-        table_key = _build_table_key(start_record.game.digest, _read_position(end_entry))
+        table_key = _build_table_key(start_record.game_reference.digest, _read_position(end_entry))
         self._check_no_other_table_changed(end_entry, table_key)
         if table_key in end_entry.state:  # the table stays as it was before the game
             self._compare_table(end_entry, table_key, self._tables.get(table_key))
         denomination_cents, stakes = start_record.denomination_cents, list_stakes(entries, start_record)
         self._stake_return_entries.pop(start_record.play_id, None)
-        decided_bets = list_settled_bets_of_open_game(conversation)
+        decided_bets = list_settled_bets_of_open_game(stepped_game)
         if list(map(_drop_pay_row_mark, void_record.settlements)) != [
             _drop_pay_row_mark(settlement.to_json()) for settlement in decided_bets
         ]:
@@ -542,9 +557,9 @@ class StakeAudit:
             self._report_finding(entry, f"state.{table_key}: expected {expected}, found {recorded_table}")
 
 
-def _get_round_id(game: GameRecord) -> str:
+def _get_round_id(game_record: GameRecord) -> str:
     """Return the id of the game's shared round, or the play id if the game is not part of one."""
-    return game.round_id or game.play_id
+    return game_record.round_id or game_record.play_id
 
 
 def _read_position(entry: StoredEntry) -> int:
@@ -580,7 +595,7 @@ def _build_table_record(
     Game and denomination are those of ``previous_table``.
     """
     return TableRecord(
-        game=previous_table.game,
+        game_reference=previous_table.game_reference,
         denomination_cents=previous_table.denomination_cents,
         table_state=table_left,
         standing_stakes=standing_stakes,

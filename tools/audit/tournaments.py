@@ -49,7 +49,7 @@ _MONEY_GAME_METERS: Final = (
 class _Play:
     """An open game that is played with tournament points, as recorded so far."""
 
-    game: GameRecord
+    game_record: GameRecord
     can_be_replayed: bool = True
     """Whether every step so far could be replayed."""
 
@@ -419,24 +419,27 @@ class TournamentAudit:
                 f"{listed_machine.denomination_cents} and the wager {listed_machine.bet}; found {selection}",
             )
 
-    def _check_game(self, entry: StoredEntry, game: GameRecord) -> None:
+    def _check_game(self, entry: StoredEntry, game_record: GameRecord) -> None:
         """Check that a game belongs to the tournament, has its denomination, and starts with the points left."""
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
             return
-        cents_left = self._points_left.get(position, 0) * game.denomination_cents
-        if position in self._points_left and game.credit_before_cents != cents_left:
+        cents_left = self._points_left.get(position, 0) * game_record.denomination_cents
+        if position in self._points_left and game_record.credit_before_cents != cents_left:
             self._report_finding(
                 entry,
                 f"record.credit_before_cents: expected {cents_left}, the points left, "
-                f"found {game.credit_before_cents}",
+                f"found {game_record.credit_before_cents}",
             )
         cents = tournament.rules.machines[0].denomination_cents
-        if game.game.id not in tournament.game_ids or game.denomination_cents != cents:
+        if (
+            game_record.game_reference.id not in tournament.game_ids
+            or game_record.denomination_cents != cents
+        ):
             self._report_finding(
                 entry,
                 f"record.game and record.denomination_cents: expected a game of {sorted(tournament.game_ids)} with a "
-                f"credit of {cents}, found {game.game.id} with {game.denomination_cents}",
+                f"credit of {cents}, found {game_record.game_reference.id} with {game_record.denomination_cents}",
             )
 
     def _check_round_end(self, entry: StoredEntry, record: entries.RoundEnded) -> None:
@@ -487,14 +490,14 @@ class TournamentAudit:
             tournament.ending_by_entry_and_round[record.entry_number, record.round_number] = record.status
 
     # ------------------------------------------------------------------ games
-    def _check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
+    def _check_game_start(self, entry: StoredEntry, game_record: GameRecord) -> None:
         """Check a game's wager against the points and rules of the round, and replay its first step."""
         position = read_position(entry)
         played_round = self._played_rounds.get(position)
-        self._check_game(entry, game)
-        self._add_points(position, -game.bet_credits)
+        self._check_game(entry, game_record)
+        self._add_points(position, -game_record.bet_credits)
         if played_round is not None:
-            if (game.bet_credits, game.wager.credits, game.table_state) != (
+            if (game_record.bet_credits, game_record.wager.credits, game_record.table_state) != (
                 played_round.bet_points,
                 played_round.bet_points,
                 played_round.table_state,
@@ -503,7 +506,8 @@ class TournamentAudit:
                     entry,
                     f"record: expected bet_credits {played_round.bet_points} in record and wager on the table "
                     f"{played_round.table_state}; "
-                    f"found {game.bet_credits} and {game.wager.credits} on the table {game.table_state}",
+                    f"found {game_record.bet_credits} and {game_record.wager.credits} "
+                    f"on the table {game_record.table_state}",
                 )
             if played_round.games_max and played_round.games_played >= played_round.games_max:
                 self._report_finding(
@@ -511,7 +515,7 @@ class TournamentAudit:
                     f"the game is number {played_round.games_played + 1} of a round of {played_round.games_max} games",
                 )
             self._played_rounds[position] = self._check_round_after_game_start(entry, played_round)
-        self._open_plays[position] = play = _Play(game)
+        self._open_plays[position] = play = _Play(game_record)
         self._replay(entry, play)
 
     def _add_points(self, position: int, points: int) -> None:
@@ -555,7 +559,7 @@ class TournamentAudit:
         play = self._open_plays.get(read_position(entry))
         if play is None:
             return
-        play.game = play.game.with_step(choice)
+        play.game_record = play.game_record.with_step(choice)
         self._add_points(read_position(entry), -choice.staked_credits)
         self._replay(entry, play, choice)
 
@@ -564,30 +568,42 @@ class TournamentAudit:
 
         ``choice`` is the step's record, or None for the step that starts the game.
         """
-        game = play.game
-        definition = self._games.find(game.game.id, game.game.digest) if play.can_be_replayed else None
-        if definition is None:
+        game_record = play.game_record
+        game = (
+            self._games.find(game_record.game_reference.id, game_record.game_reference.digest)
+            if play.can_be_replayed
+            else None
+        )
+        if game is None:
             if play.can_be_replayed:
                 self._report_finding(
                     entry,
-                    f"no definition available of game {game.game.id} with digest {game.game.digest[:12]}",
+                    f"no definition available of game {game_record.game_reference.id} "
+                    f"with digest {game_record.game_reference.digest[:12]}",
                 )
             play.can_be_replayed = False
             return
-        if choice is None and game.game.version != definition.version:
+        if choice is None and game_record.game_reference.version != game.version:
             self._report_finding(
-                entry, f"record.game.version: expected {definition.version!r}, found {game.game.version!r}"
+                entry,
+                f"record.game.version: expected {game.version!r}, found {game_record.game_reference.version!r}",
             )
         try:
-            if choice is None and definition.with_table_state(game.table_state).build_wager(
-                game.wager.credits, **game.wager.options
-            ) != (game.wager):
-                self._report_finding(entry, f"the game does not accept the wager {game.wager.to_json()}")
-            conversation = SteppedGame(definition, game.wager, game.table_state, builds_prompts=False)
+            if (
+                choice is None
+                and game.with_table_state(game_record.table_state).build_wager(
+                    game_record.wager.credits, **game_record.wager.options
+                )
+                != game_record.wager
+            ):
+                self._report_finding(
+                    entry, f"the game does not accept the wager {game_record.wager.to_json()}"
+                )
+            stepped_game = SteppedGame(game, game_record.wager, game_record.table_state, builds_prompts=False)
             decision = None
-            for step in game.steps:
-                decision, draw = conversation.decision, ReplayDrawSource(step.draws)
-                conversation.advance(draw, None if step.choice is None else Choice(step.choice))
+            for step in game_record.steps:
+                decision, draw = stepped_game.decision, ReplayDrawSource(step.draws)
+                stepped_game.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.check_all_numbers_used()
         except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as error:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
@@ -601,7 +617,7 @@ class TournamentAudit:
                 entry,
                 f"record.staked_credits: the choice costs {expected_points} points, found {choice.staked_credits}",
             )
-        if conversation.outcome != game.outcome:
+        if stepped_game.outcome != game_record.outcome:
             self._report_finding(entry, "record.outcome differs from the one its recorded draws give")
 
     def _check_game_end(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
@@ -612,7 +628,7 @@ class TournamentAudit:
             return
         self.replayed_games += 1
         self._add_points(position, record.push_points)
-        outcome = play.game.outcome
+        outcome = play.game_record.outcome
         if outcome is None:
             self._report_finding(
                 entry, f"the entry ends play {record.play_id}, which still waits for a decision"
@@ -632,7 +648,7 @@ class TournamentAudit:
             best_points=max(played_round.best_points, won_points),
             table_state=outcome.table,
             last_game=LastGame(
-                play_id=record.play_id, win_cents=outcome.win_credits * play.game.denomination_cents
+                play_id=record.play_id, win_cents=outcome.win_credits * play.game_record.denomination_cents
             ),
         )
         self._compare_played_round(entry, round_after)
@@ -644,13 +660,13 @@ class TournamentAudit:
         if play is None:
             return
         self._add_points(read_position(entry), record.refund_points)
-        staked_points = play.game.bet_credits + play.game.raised_credits
+        staked_points = play.game_record.bet_credits + play.game_record.raised_credits
         if record.refund_points not in {0, staked_points}:
             self._report_finding(
                 entry,
                 f"record.refund_points: expected 0 or the stake, {staked_points}; found {record.refund_points}",
             )
-        if play.game.outcome is not None and play.can_be_replayed:
+        if play.game_record.outcome is not None and play.can_be_replayed:
             self._report_finding(entry, f"play {record.play_id} is decided and may not be void")
 
     def _compare_played_round(self, entry: StoredEntry, expected: PlayedRound) -> None:

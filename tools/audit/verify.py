@@ -375,10 +375,10 @@ class Auditor:
         self._apply_to_ledger(entry)
         self._available_games.store_definitions(entry)
         self._clears.check_entry(entry)
-        started_game = self._games.check_entry(entry)
-        self._levels.check_entry(entry, started_game)
-        if started_game is not None:
-            self._note_game_from_journal(entry, started_game.game)
+        start_record = self._games.check_entry(entry)
+        self._levels.check_entry(entry, start_record)
+        if start_record is not None:
+            self._note_game_from_journal(entry, start_record.game_reference)
         self._prizes.check_entry(entry)
         self._ticket_redemptions.check_entry(entry)
         self._tournaments.check_entry(entry)
@@ -432,13 +432,15 @@ class Auditor:
         """Return the value that the machine has stored under a key after the entries checked so far."""
         return self._ledger.state.get(key)
 
-    def _note_game_from_journal(self, entry: StoredEntry, game: GameReference) -> None:
+    def _note_game_from_journal(self, entry: StoredEntry, game_reference: GameReference) -> None:
         """Add a notice at the first game of each definition that is available only from the journal."""
-        is_first_game = f"{PlayKey.GAME_DEFINITION}{game.digest}" in entry.state
-        if is_first_game and self._available_games.is_only_in_journal(game.id, game.digest):
+        is_first_game = f"{PlayKey.GAME_DEFINITION}{game_reference.digest}" in entry.state
+        if is_first_game and self._available_games.is_only_in_journal(
+            game_reference.id, game_reference.digest
+        ):
             text = (
-                f"the definition of {game.id} {game.version} was found only in the journal: "
-                f"compare its digest {game.digest}"
+                f"the definition of {game_reference.id} {game_reference.version} was found only in the journal: "
+                f"compare its digest {game_reference.digest}"
             )
             self.report.add_notice(entry, f"{text} with its certificate")
 

@@ -104,14 +104,14 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
 
 
 def _build_transaction(
-    entry: EntryDeclaration[_RecordT], record: _RecordT, *, entry_id: str, state: Mapping[str, JSON]
+    declaration: EntryDeclaration[_RecordT], record: _RecordT, *, entry_id: str, state: Mapping[str, JSON]
 ) -> Transaction:
     """Return the transaction that writes one entry to the journal of a stopped machine.
 
-    Raises EntryError if the record or state does not have the form declared for ``entry``.
+    Raises EntryError if the record or state does not have the form declared for ``declaration``.
     """
     transaction = Transaction(
-        id=entry_id, kind=entry.kind, phase=entry.phase, state=state, record=to_json(record)
+        id=entry_id, kind=declaration.kind, phase=declaration.phase, state=state, record=to_json(record)
     )
-    entry.check_transaction(transaction, FEATURES.storage_keys)
+    declaration.check_transaction(transaction, FEATURES.storage_keys)
     return transaction

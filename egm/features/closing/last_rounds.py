@@ -97,8 +97,8 @@ def find_table_and_round_id(entry: StoredEntry) -> tuple[str, str]:
     """
     record = read_details(entry)
     digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
-    position = entry.transaction.dims.get("position", 1)
-    return (digest, round_id) if round_id else (f"{digest}/{position}", str(record["play_id"]))
+    position_number = entry.transaction.dims.get("position", 1)
+    return (digest, round_id) if round_id else (f"{digest}/{position_number}", str(record["play_id"]))
 
 
 def table_is_closed(machine: Machine, _: Event) -> bool:

@@ -179,14 +179,14 @@ def inspect_claims(
     later_entries = _find_later_entries_status(inspection)
     if inspection.copies_agree:
         proposals = tuple(
-            ProposedClaim(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later_entries)
-            for claim in claims.values()
+            ProposedClaim(claim_id, _list_copies_with_claim(claims_by_copy, claim_id.id), True, later_entries)
+            for claim_id in claims.values()
         )
     else:
-        ids = sorted({claim for copy in claims_by_copy.values() for claim in copy})
+        ids = sorted({claim_id for copy in claims_by_copy.values() for claim_id in copy})
         proposals = tuple(
-            _propose_larger_claim(_list_copies_with_claim(claims_by_copy, claim), later_entries)
-            for claim in ids
+            _propose_larger_claim(_list_copies_with_claim(claims_by_copy, claim_id), later_entries)
+            for claim_id in ids
         )
     return ClaimInspection(inspection, proposals, carried_state)
 

@@ -321,28 +321,34 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
     of these games was declared void, this game's stakes are paid by hand, as those of the void game were.
     """
     position, play_id = parse_position(state_name), book.read_record(GamePointer, state_name).play_id
-    game = book.evidence.games.get(play_id)
-    if game is None:
+    game_record = book.evidence.games.get(play_id)
+    if game_record is None:
         return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
-    round_steps = book.evidence.steps_by_round.get(game.round_id, ())
-    missing_steps = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
-    game = replace(game, round_steps=round_steps if missing_steps > 0 else ())
-    claim_id, outcome = f"game:{position}", game.outcome
-    hit_by_key = {key: hit for key, hit in _list_open_hits(book).items() if hit.play_id == play_id}
+    round_steps = book.evidence.steps_by_round.get(game_record.round_id, ())
+    missing_steps = len(round_steps) - len(game_record.steps) if game_record.wager.seat is not None else 0
+    game_record = replace(game_record, round_steps=round_steps if missing_steps > 0 else ())
+    claim_id, outcome = f"game:{position}", game_record.outcome
+    claim_record_by_key = {
+        key: claim_record
+        for key, claim_record in _read_open_claim_records(book).items()
+        if claim_record.play_id == play_id
+    }
     state_names = (
         state_name,
         format_state_name(position, ProgressiveKey.GAME_AWAITING_AWARD),
         format_state_name(position, ProgressiveKey.GAME_ENDED_UNDECIDED),
-        *hit_by_key,
+        *claim_record_by_key,
     )
-    table = format_state_name(position, TableKey.TABLE_STATE) + game.game.digest
-    has_table = outcome is not None and table in book.old_state  # the outcome decides the standing bets
-    state = book.remove_values(*state_names, *([table] if has_table else []))
-    stake_cents = sum(amount_cents for _, amount_cents in game.stakes_by_account or ())
-    awards = [(hit.pool_id, _find_award_cents(hit, hit_by_key)) for hit in game.levels.hits]
+    table_key = format_state_name(position, TableKey.TABLE_STATE) + game_record.game_reference.digest
+    has_table = outcome is not None and table_key in book.old_state  # the outcome decides the standing bets
+    state = book.remove_values(*state_names, *([table_key] if has_table else []))
+    stake_cents = sum(amount_cents for _, amount_cents in game_record.stakes_by_account or ())
+    awards = [(hit.pool_id, _find_award_cents(hit, claim_record_by_key)) for hit in game_record.levels.hits]
     prizes = [] if outcome is None else list(outcome.merchandise)
-    win_cents = game.win_cents
-    returned_cents = (0 if game.has_returned_stakes else game.push_cents) + game.standing_bets_cents
+    win_cents = game_record.win_cents
+    returned_cents = (
+        0 if game_record.has_returned_stakes else game_record.push_cents
+    ) + game_record.standing_bets_cents
     total_cents = win_cents + returned_cents + sum(amount_cents or 0 for _, amount_cents in awards)
     is_award_pending = outcome is not None and any(amount_cents is None for _, amount_cents in awards)
     hand_payments: list[Transfer] = []
@@ -360,22 +366,25 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
             for pool_id, amount_cents in awards
             if amount_cents
         ]
-    is_void = game.round_id in book.evidence.void_rounds
+    is_void = game_record.round_id in book.evidence.void_rounds
     must_be_carried = (
-        outcome is None and are_stakes_between_players((*game.steps, *round_steps)) and not is_void
+        outcome is None and are_stakes_between_players((*game_record.steps, *round_steps)) and not is_void
     )
     payment_method = "hand" if outcome is not None else "void"
-    closed_hit_by_key = {
-        key: to_json(replace(hit, payment_method=payment_method)) for key, hit in hit_by_key.items()
+    closed_claim_by_key = {
+        key: to_json(replace(claim_record, payment_method=payment_method))
+        for key, claim_record in claim_record_by_key.items()
     }
     paid_entries = (
-        _build_game_entry(book, claim_id, play_id, replace(game, end_entry_kind=CLAIM_PAID_KIND), {}),
-        book.build_entry(claim_id, CLAIM_PAID_KIND, transfers=tuple(hand_payments), state=closed_hit_by_key),
+        _build_game_entry(book, claim_id, play_id, replace(game_record, end_entry_kind=CLAIM_PAID_KIND), {}),
+        book.build_entry(
+            claim_id, CLAIM_PAID_KIND, transfers=tuple(hand_payments), state=closed_claim_by_key
+        ),
     )
     has_linked_contribution = any(
-        contribution.contribution_number is not None for contribution in game.levels.contributions
+        contribution.contribution_number is not None for contribution in game_record.levels.contributions
     )
-    ended_game = replace(game, end_entry_kind=CLAIM_ENDED_KIND)
+    ended_game_record = replace(game_record, end_entry_kind=CLAIM_ENDED_KIND)
     book.add_claim(
         ClearanceClaim(
             claim_id,
@@ -383,17 +392,19 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
             {
                 "play_id": play_id,
                 "position": position,
-                "game": game.game.id,
+                "game": game_record.game_reference.id,
                 "decided": outcome is not None,
                 "staked_cents": stake_cents,
                 "prizes": prizes,
                 "awaited": is_award_pending,
                 "steps_behind_round": max(missing_steps, 0),
             },
-            carry_entries=() if is_void else (_build_game_entry(book, claim_id, play_id, game, state),),
+            carry_entries=()
+            if is_void
+            else (_build_game_entry(book, claim_id, play_id, game_record, state),),
             build_paid_entries=(lambda _: paid_entries) if hand_payments and not must_be_carried else None,
             # Its contribution must still be sent: without it, the controller counts no later one.
-            entries_if_ended=(_build_game_entry(book, claim_id, play_id, ended_game, {}),)
+            entries_if_ended=(_build_game_entry(book, claim_id, play_id, ended_game_record, {}),)
             if has_linked_contribution
             else (),
         )
@@ -419,7 +430,7 @@ def _claim_table(book: ClaimBook, state_name: str) -> None:
         ClearanceClaim(
             claim_id,
             amount_cents,
-            {"game": table.game.id, "position": parse_position(state_name)},
+            {"game": table.game_reference.id, "position": parse_position(state_name)},
             carry_entries=(book.build_entry(claim_id, CLAIM_CARRIED_KIND, state=state),),
             build_paid_entries=(lambda _: hand_payments) if amount_cents else None,
             end_entries=None if amount_cents else (book.build_entry(claim_id, CLAIM_ENDED_KIND),),
@@ -428,7 +439,7 @@ def _claim_table(book: ClaimBook, state_name: str) -> None:
 
 
 def _build_game_entry(
-    book: ClaimBook, claim_id: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
+    book: ClaimBook, claim_id: str, play_id: str, game_record: GameRecord, state: Mapping[str, JSON]
 ) -> Transaction:
     """Return the new journal's entry that carries over a game with its record, for the claim ``claim_id``."""
     start_id = f"{play_id}.start"
@@ -440,11 +451,11 @@ def _build_game_entry(
         entry_kind=CARRIED_GAME_KIND,
         dims=dims,
         state=state,
-        record=to_json(game),
+        record=to_json(game_record),
     )
 
 
-def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
+def _read_open_claim_records(book: ClaimBook) -> dict[str, ClaimRecord]:
     """Return the hits of linked progressive levels that their controller has not confirmed, by storage name."""
     return {
         key: book.read_record(ClaimRecord, key)
@@ -453,13 +464,13 @@ def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
     }
 
 
-def _find_award_cents(hit: LevelHitRecord, hit_by_key: Mapping[str, ClaimRecord]) -> int | None:
+def _find_award_cents(hit: LevelHitRecord, claim_record_by_key: Mapping[str, ClaimRecord]) -> int | None:
     """Return the amount of a progressive hit in minor units, or None if it is not known yet.
 
-    If ``hit_by_key`` contains the award of the level's controller, that is the amount; otherwise it is the recorded
-    amount.
+    If ``claim_record_by_key`` contains the award of the level's controller, that is the amount; otherwise it is the
+    recorded amount.
     """
-    record = hit_by_key.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
+    record = claim_record_by_key.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     return hit.amount_cents if record is None else record.amount_cents
 
 
@@ -505,11 +516,11 @@ def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
     book.remove_values(state_name)
     contributions_by_play_id = {
         play_id: contributions
-        for play_id, game in book.evidence.games.items()
+        for play_id, game_record in book.evidence.games.items()
         if (
             contributions := [
                 contribution
-                for contribution in game.levels.contributions
+                for contribution in game_record.levels.contributions
                 if _is_uncounted(contribution, pool_id, link.counted_number - _REPORTABLE_CONTRIBUTIONS_MAX)
             ]
         )
@@ -565,8 +576,12 @@ def _is_uncounted(contribution: LevelContribution, pool_id: str, last_counted: i
 def _claim_linked_hit(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a linked progressive level that an ended game has won and its controller has not confirmed."""
     state = book.remove_values(state_name)
-    hit = book.read_record(ClaimRecord, state_name)
-    details = {"pool": hit.pool_id, "way": hit.payment_method, "amount_cents": hit.amount_cents}
+    claim_record = book.read_record(ClaimRecord, state_name)
+    details = {
+        "pool": claim_record.pool_id,
+        "way": claim_record.payment_method,
+        "amount_cents": claim_record.amount_cents,
+    }
     book.add_claim(
         ClearanceClaim(
             state_name,
@@ -584,10 +599,12 @@ def _claim_held_prize(book: ClaimBook, state_name: str) -> None:
     """
     state = book.remove_values(state_name)
     prize = book.read_record(HeldPrize, state_name)
-    game = book.evidence.games.get(prize.play_id)
-    is_ended = game is not None and bool(game.end_entry_kind)
+    game_record = book.evidence.games.get(prize.play_id)
+    is_ended = game_record is not None and bool(game_record.end_entry_kind)
     games = (
-        (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
+        (_build_game_entry(book, "games", prize.play_id, game_record, {}),)
+        if game_record is not None and is_ended
+        else ()
     )
     details = {"pool": prize.pool_id, "why": prize.reason, "ruling": prize.ruling}
     carry_entries = (*games, book.build_entry(state_name, CLAIM_CARRIED_KIND, state=state))

@@ -151,9 +151,9 @@ class MemoryEvidence:
         location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == GAME_CHOICE_KIND:
             choice = from_json(GameChoice, entry.record, location)
-            if (game := self.games.get(choice.play_id)) is not None:
-                stakes = (*(game.stakes_by_account or ()), *_list_stakes(entry))
-                self._store_game(replace(game.with_step(choice), stakes_by_account=stakes))
+            if (game_record := self.games.get(choice.play_id)) is not None:
+                stakes = (*(game_record.stakes_by_account or ()), *_list_stakes(entry))
+                self._store_game(replace(game_record.with_step(choice), stakes_by_account=stakes))
             return
         if entry.kind == _GAME_PUSH_KIND:
             play_id = entry.id.rpartition(".")[0]
@@ -165,50 +165,52 @@ class MemoryEvidence:
             if prize_won.play_id in self.games:
                 self.games[prize_won.play_id] = self.games[prize_won.play_id].with_hits(prize_won.hits)
             return
-        game = from_json(GameRecord, entry.record, location)
+        game_record = from_json(GameRecord, entry.record, location)
         if entry.kind == PLAY_START_KIND:
             self._drop_settled_games()
-            game = replace(game, stakes_by_account=_list_stakes(entry))
-        self._store_game(replace(game, claim_id=""))
-        self.dimensions_by_play_id[game.play_id] = dict(entry.transaction.dims)
+            game_record = replace(game_record, stakes_by_account=_list_stakes(entry))
+        self._store_game(replace(game_record, claim_id=""))
+        self.dimensions_by_play_id[game_record.play_id] = dict(entry.transaction.dims)
 
-    def _store_game(self, game: GameRecord) -> None:
+    def _store_game(self, game_record: GameRecord) -> None:
         """Store a game's record.
 
         For a game of a shared round, also store its steps, unless another game of the round has recorded more.
         """
-        self.games[game.play_id] = game
-        if game.wager.seat is not None and game.round_id:
-            known_steps = self.steps_by_round.get(game.round_id, ())
-            self.steps_by_round[game.round_id] = max(known_steps, game.steps, game.round_steps, key=len)
+        self.games[game_record.play_id] = game_record
+        if game_record.wager.seat is not None and game_record.round_id:
+            known_steps = self.steps_by_round.get(game_record.round_id, ())
+            self.steps_by_round[game_record.round_id] = max(
+                known_steps, game_record.steps, game_record.round_steps, key=len
+            )
 
-    def _store_game_end(self, game: GameRecord) -> None:
+    def _store_game_end(self, game_record: GameRecord) -> None:
         """Store that a game has ended.
 
         If it was declared void, players win each other's stakes in it, and no other game of the round has recorded more
         steps, its round has ended too.
         """
-        self.games[game.play_id] = game
-        steps = self.steps_by_round.get(game.round_id, ())
+        self.games[game_record.play_id] = game_record
+        steps = self.steps_by_round.get(game_record.round_id, ())
         if (
-            game.end_entry_kind == GAME_VOID.kind
-            and len(game.steps) == len(steps)
+            game_record.end_entry_kind == GAME_VOID.kind
+            and len(game_record.steps) == len(steps)
             and are_stakes_between_players(steps)
         ):
-            self.void_rounds.add(game.round_id)
+            self.void_rounds.add(game_record.round_id)
 
     def _drop_settled_games(self) -> None:
         """Remove ended games for which no progressive controller can report a hit any more."""
-        for play_id, game in list(self.games.items()):
+        for play_id, game_record in list(self.games.items()):
             may_still_win = any(
                 contribution.contribution_number is not None
                 and contribution.contribution_number
                 > self._counted_contributions.get(contribution.pool_id, 0) - _REPORTABLE_CONTRIBUTIONS_MAX
-                for contribution in game.levels.contributions
+                for contribution in game_record.levels.contributions
             )
-            if game.end_entry_kind and not may_still_win:
+            if game_record.end_entry_kind and not may_still_win:
                 del self.games[play_id], self.dimensions_by_play_id[play_id]
-        open_round_ids = {game.round_id for game in self.games.values()}
+        open_round_ids = {game_record.round_id for game_record in self.games.values()}
         for round_id in self.steps_by_round.keys() - open_round_ids:
             del self.steps_by_round[round_id]
         self.void_rounds &= open_round_ids

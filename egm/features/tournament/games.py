@@ -187,9 +187,9 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     rules, play_id = bet.game, machine.fresh_id("play")
     stepped_game = SteppedGame(rules, bet.wager, bet.table_state)
     step = play_step(machine, stepped_game, None, game_levels.begin_round(machine, bet, play_id), None)
-    game = GameRecord(
+    game_record = GameRecord(
         play_id=play_id,
-        game=GameReference(id=rules.id, version=rules.version, digest=rules.digest),
+        game_reference=GameReference(id=rules.id, version=rules.version, digest=rules.digest),
         denomination_cents=bet.denomination_cents,
         bet_credits=bet.wager.credits,
         wager=bet.wager,
@@ -202,7 +202,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     )
     machine.post(
         PURSE_GAME_START,
-        game,
+        game_record,
         entry_id=f"{play_id}.start",
         transfers=_list_stake_transfers(machine, bet.wager.credits),
         state={
@@ -212,7 +212,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         },
     )
     in_progress = machine.component(GameInProgress)
-    in_progress.stepped_game, in_progress.record = stepped_game, game
+    in_progress.stepped_game, in_progress.record = stepped_game, game_record
     send_screen_update(machine, resumed=False)
 
 
@@ -236,12 +236,12 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
 
     Record the choice, its stake in points and the next step in the journal, then show the result.
     """
-    choice, game = event.read_payload(ChoiceRequest).choice, require_open_game(machine)
+    choice, game_record = event.read_payload(ChoiceRequest).choice, require_open_game(machine)
     stepped_game = machine.component(GameInProgress).stepped_game
     staked_credits = stepped_game.decision.get_added_credits(choice)
-    step = play_step(machine, stepped_game, choice, game_levels.continue_round(machine, game), None)
+    step = play_step(machine, stepped_game, choice, game_levels.continue_round(machine, game_record), None)
     game_choice = GameChoice(
-        play_id=game.play_id,
+        play_id=game_record.play_id,
         choice=choice,
         draws=step.draws,
         outcome=stepped_game.outcome,
@@ -251,22 +251,22 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
     machine.post(
         PURSE_GAME_CHOICE,
         game_choice,
-        entry_id=f"{game.play_id}.choice-{len(game.steps)}",
+        entry_id=f"{game_record.play_id}.choice-{len(game_record.steps)}",
         transfers=_list_stake_transfers(machine, staked_credits),
     )
-    machine.component(GameInProgress).record = game.with_step(game_choice)
+    machine.component(GameInProgress).record = game_record.with_step(game_choice)
     send_screen_update(machine, resumed=False)
 
 
 def end_purse_game(machine: Machine, _: Event) -> None:
     """Close the open game: add its win to the points won, and returned stakes to the points that can be played."""
-    game, played_round = require_open_game(machine), find_played_round(machine)
-    if played_round is None or game.outcome is None:
+    game_record, played_round = require_open_game(machine), find_played_round(machine)
+    if played_round is None or game_record.outcome is None:
         raise InvariantError(
-            f"{game.play_id}: a tournament game ended, but the record of its round or its outcome is missing"
+            f"{game_record.play_id}: a tournament game ended, but the record of its round or its outcome is missing"
         )
-    push_points = game.outcome.push_credits
-    won_points = game.outcome.win_credits - push_points
+    push_points = game_record.outcome.push_credits
+    won_points = game_record.outcome.win_credits - push_points
     number = machine.position.number
     moves = (
         ("tournament:win", name_won_points_account(number), won_points),
@@ -277,13 +277,13 @@ def end_purse_game(machine: Machine, _: Event) -> None:
         games_played=played_round.games_played + 1,
         won_points=played_round.won_points + won_points,
         best_points=max(played_round.best_points, won_points),
-        table_state=game.outcome.table,
-        last_game=LastGame(play_id=game.play_id, win_cents=game.returned_cents),
+        table_state=game_record.outcome.table,
+        last_game=LastGame(play_id=game_record.play_id, win_cents=game_record.returned_cents),
     )
     machine.post(
         PURSE_GAME_END,
-        PurseGameEnd(play_id=game.play_id, won_points=won_points, push_points=push_points),
-        entry_id=f"{game.play_id}.end",
+        PurseGameEnd(play_id=game_record.play_id, won_points=won_points, push_points=push_points),
+        entry_id=f"{game_record.play_id}.end",
         transfers=tuple(Transfer(*move) for move in moves if move[2]),
         state={PlayKey.PURSE_GAME: None, PlayKey.PURSE: round_after},
     )
@@ -295,8 +295,8 @@ def refund_purse_game(machine: Machine, event: Event) -> None:
 
     It does not count, and its stakes can be played again.
     """
-    game = require_open_game(machine)
-    _void_purse_game(machine, event, game, game.bet_credits + game.raised_credits)
+    game_record = require_open_game(machine)
+    _void_purse_game(machine, event, game_record, game_record.bet_credits + game_record.raised_credits)
 
 
 def forfeit_purse_game(machine: Machine, event: Event) -> None:
@@ -304,7 +304,7 @@ def forfeit_purse_game(machine: Machine, event: Event) -> None:
     _void_purse_game(machine, event, require_open_game(machine), 0)
 
 
-def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_points: int) -> None:
+def _void_purse_game(machine: Machine, event: Event, game_record: GameRecord, refund_points: int) -> None:
     """Record in the journal that the open game is void.
 
     ``refund_points`` points of its stakes can be played again.
@@ -313,9 +313,9 @@ def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_po
     machine.post(
         PURSE_GAME_VOID,
         PurseGameVoid(
-            play_id=game.play_id, refund_points=refund_points, **build_ruling_details(machine, event)
+            play_id=game_record.play_id, refund_points=refund_points, **build_ruling_details(machine, event)
         ),
-        entry_id=f"{game.play_id}.void",
+        entry_id=f"{game_record.play_id}.void",
         transfers=(refund,) if refund_points else (),
         state={PlayKey.PURSE_GAME: None, f"{KernelKey.FAULT}game_defective": None},
     )

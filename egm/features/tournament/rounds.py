@@ -158,8 +158,8 @@ def list_open_rounds(machine: Machine) -> tuple[PlayedRound, ...]:
 def no_transfer_waits(machine: Machine, event: Event) -> bool:
     """Return whether no position of the machine waits for a money transfer of a host or a reply about a ticket."""
     positions = [
-        position.engine.machine
-        for position in machine.component(RunningPositions).position_by_number.values()
+        running_position.engine.machine
+        for running_position in machine.component(RunningPositions).position_by_number.values()
     ]
     return all(_has_no_transfer(each, event) for each in (machine, *positions))
 

@@ -93,7 +93,9 @@ class SasLinkMonitor:
         else:
             self._host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=source))
 
-    def _record_event(self, entry: EntryDeclaration[HostLineEvent], *, has_stopped_polling: bool) -> None:
+    def _record_event(
+        self, declaration: EntryDeclaration[HostLineEvent], *, has_stopped_polling: bool
+    ) -> None:
         """Record a change of the host's link in the journal.
 
         If ``has_stopped_polling``, also store the present time as the time when the host stopped polling; otherwise
@@ -101,7 +103,7 @@ class SasLinkMonitor:
         """
         machine = self._host.machine
         machine.post(
-            entry,
+            declaration,
             HostLineEvent(host_name=self._host.name),
             state={
                 f"{LinksKey.HOST_STOPPED_POLLING_AT}{self._host.name}": (

@@ -120,9 +120,17 @@ class ReadoutBuilder:
             serial=machine.identity.serial,
             currency=machine.profile.currency,
             denomination_cents=host.settings.denomination_cents,
-            games=tuple(replace(game, is_enabled=is_game_allowed(machine, game.id)) for game in self._games),
+            games=tuple(
+                replace(game_readout, is_enabled=is_game_allowed(machine, game_readout.id))
+                for game_readout in self._games
+            ),
             selected_game_number=next(
-                (game.game_number for game in self._games if game.id == selection.game_id), 0
+                (
+                    game_readout.game_number
+                    for game_readout in self._games
+                    if game_readout.id == selection.game_id
+                ),
+                0,
             ),
             player_denomination_cents=selection.denomination_cents,
             handpay=self._read_handpay(),

@@ -103,7 +103,7 @@ class GameRecord:
     """The complete record of a game, from its wager to its outcome."""
 
     play_id: str
-    game: GameReference
+    game_reference: GameReference = field(metadata=stored_as("game"))
     """The id, version and digest of the definition that the game is played with."""
     denomination_cents: Cents
     bet_credits: Count
@@ -181,8 +181,8 @@ class GameRecord:
     def meter_dimensions(self) -> dict[str, str | int]:
         """Return the dimensions by which the meters of this game are separated: game, denomination and so on."""
         return {
-            "game": self.game.id,
-            "paytable": f"{self.game.id}@{self.game.version}",
+            "game": self.game_reference.id,
+            "paytable": f"{self.game_reference.id}@{self.game_reference.version}",
             "denomination_cents": self.denomination_cents,
             "wager_level": self.bet_credits,
         }
@@ -250,7 +250,7 @@ class GamePointer:
 class TableRecord:
     """The state of a table after its last game."""
 
-    game: GameReference
+    game_reference: GameReference = field(metadata=stored_as("game"))
     denomination_cents: int
     table_state: JSON = field(metadata=stored_as("table"))
     standing_stakes: tuple[AccountAndCents, ...] = omit_if_default((), key="staked")
@@ -266,7 +266,7 @@ class TableRecord:
 class TableBetsReturned:
     """Standing bets were returned from a table between two games (entry ``table.returned``)."""
 
-    game: GameReference
+    game_reference: GameReference = field(metadata=stored_as("game"))
     """The definition of the table's game."""
     denomination_cents: int
     return_reason: Literal["taken_down", "stopped", "changed"] = field(metadata=stored_as("why"))

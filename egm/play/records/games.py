@@ -86,14 +86,16 @@ def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     return None if pointer is None else (read_cached_game(machine, pointer.play_id), pointer)
 
 
-def list_stakes(machine: Machine, game: GameRecord) -> tuple[AccountAndCents, ...]:
+def list_stakes(machine: Machine, game_record: GameRecord) -> tuple[AccountAndCents, ...]:
     """Return the stakes of the open game in order, as pairs of account and minor units."""
-    if game.stakes_by_account is not None:  # carried over from the journal before a memory clear
-        first_stakes: tuple[AccountAndCents, ...] = game.stakes_by_account
+    if game_record.stakes_by_account is not None:  # carried over from the journal before a memory clear
+        first_stakes: tuple[AccountAndCents, ...] = game_record.stakes_by_account
     else:
-        first_stakes = _list_wagers(machine, f"{game.play_id}.start")
-    step_count = len(game.steps) if game.raised_credits else 1
-    raises = (_list_wagers(machine, f"{game.play_id}.choice-{number}") for number in range(1, step_count))
+        first_stakes = _list_wagers(machine, f"{game_record.play_id}.start")
+    step_count = len(game_record.steps) if game_record.raised_credits else 1
+    raises = (
+        _list_wagers(machine, f"{game_record.play_id}.choice-{number}") for number in range(1, step_count)
+    )
     return (*first_stakes, *(transfer for transfers in raises for transfer in transfers))
 
 
@@ -106,9 +108,9 @@ def _list_wagers(machine: Machine, entry_id: str) -> tuple[AccountAndCents, ...]
     )
 
 
-def is_win_cashed_out(machine: Machine, game: GameRecord) -> bool:
+def is_win_cashed_out(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the last game's win was cashed out; it is then not shown to the next player."""
-    end = machine.journal.get(f"{game.play_id}.end")
+    end = machine.journal.get(f"{game_record.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end is not None and any(
         transfer.source in credit_accounts
@@ -119,23 +121,23 @@ def is_win_cashed_out(machine: Machine, game: GameRecord) -> bool:
 
 def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
     """Return the record of a game: from the cache if it was the last one read, otherwise from the journal."""
-    game = machine.component(GameInProgress)
-    if game.record is None or game.record.play_id != play_id:
-        game.record = _rebuild_game(machine, play_id)
-    return game.record
+    game_in_progress = machine.component(GameInProgress)
+    if game_in_progress.record is None or game_in_progress.record.play_id != play_id:
+        game_in_progress.record = _rebuild_game(machine, play_id)
+    return game_in_progress.record
 
 
 def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
-    start, game = find_game_start(machine, play_id)
+    start, game_record = find_game_start(machine, play_id)
     for entry in machine.journal.entries(
         (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), since=start.sequence
     ):
         location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind != MYSTERY_WON_KIND:
             choice = from_json(GameChoice, entry.record, location)
-            game = game.with_step(choice) if choice.play_id == play_id else game
+            game_record = game_record.with_step(choice) if choice.play_id == play_id else game_record
         else:
             prize = from_json(MysteryPrizeWon, entry.record, location)
-            game = game.with_hits(prize.hits) if prize.play_id == play_id else game
-    return game
+            game_record = game_record.with_hits(prize.hits) if prize.play_id == play_id else game_record
+    return game_record

@@ -59,14 +59,14 @@ def find_open_round(machine: Machine) -> PlayedRound | None:
     return None if played_round is None or played_round.ending else played_round
 
 
-def name_points_account(position: int) -> str:
+def name_points_account(position_number: int) -> str:
     """Return the name of the account with the points that a position can still play with."""
-    return f"tournament:points:{position}"
+    return f"tournament:points:{position_number}"
 
 
-def name_won_points_account(position: int) -> str:
+def name_won_points_account(position_number: int) -> str:
     """Return the name of the account with the points that a position has won in the round."""
-    return f"tournament:won:{position}"
+    return f"tournament:won:{position_number}"
 
 
 def read_playable_points(machine: Machine) -> int:

@@ -131,7 +131,9 @@ def read_table(machine: Machine, digest: str) -> TableRecord | None:
         return None
     game_reference = GameReference(id=game.id, version=game.version, digest=digest)
     return TableRecord(
-        game=game_reference, denomination_cents=machine.selection.denomination_cents, table_state=table
+        game_reference=game_reference,
+        denomination_cents=machine.selection.denomination_cents,
+        table_state=table,
     )
 
 
@@ -175,7 +177,9 @@ def read_shared_state(machine: Machine, digest: str) -> JSON:
     return None if shared_record is None else shared_record.shared_state
 
 
-def build_shared_state_change(machine: Machine, rules: GameRules, game: GameRecord) -> dict[str, object]:
+def build_shared_state_change(
+    machine: Machine, rules: GameRules, game_record: GameRecord
+) -> dict[str, object]:
     """Return what a step of a game changes in the table's shared state, by storage key.
 
     The first step of a game marks its round as the table's latest. The last step stores the state at the end of the
@@ -184,22 +188,24 @@ def build_shared_state_change(machine: Machine, rules: GameRules, game: GameReco
     """
     state_keys, round_id = (
         find_table_keys(rules, machine.position.position_count),
-        game.round_id or game.play_id,
+        game_record.round_id or game_record.play_id,
     )
-    if not state_keys.shared_keys or (state_keys.standing_bet_keys and not game.round_id):
+    if not state_keys.shared_keys or (state_keys.standing_bet_keys and not game_record.round_id):
         return {}
-    if len(game.steps) > 1:
-        last_record = _read_shared_record(machine, game.game.digest)
-        if game.outcome is None or last_record is None or last_record.round_id != round_id:
+    if len(game_record.steps) > 1:
+        last_record = _read_shared_record(machine, game_record.game_reference.digest)
+        if game_record.outcome is None or last_record is None or last_record.round_id != round_id:
             return {}
-    table = extract_shared_state(game.table_state if game.outcome is None else game.outcome.table, state_keys)
+    table = extract_shared_state(
+        game_record.table_state if game_record.outcome is None else game_record.outcome.table, state_keys
+    )
     shared_record = SharedTableState(
         round_id=round_id,
         shared_keys=state_keys.shared_keys,
         standing_bet_keys=state_keys.standing_bet_keys,
         shared_state=table,
     )
-    return {f"{TableKey.SHARED_STATE}{game.game.digest}": to_json(shared_record)}
+    return {f"{TableKey.SHARED_STATE}{game_record.game_reference.digest}": to_json(shared_record)}
 
 
 def _read_shared_record(machine: Machine, digest: str) -> SharedTableState | None:

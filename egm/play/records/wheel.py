@@ -52,7 +52,7 @@ def read_last_spin(machine: Machine) -> WheelSpin | None:
     return machine.memory.read(WheelSpin, WheelKey.LAST_SPIN)
 
 
-def read_recorded_number(machine: Machine, game: GameRecord) -> int | None:
+def read_recorded_number(machine: Machine, game_record: GameRecord) -> int | None:
     """Return the number of the wheel spin that decides a game; None if it is not recorded, or no wheel decides."""
     spin = read_last_spin(machine)
-    return None if spin is None else spin.numbers_by_round_id.get(game.round_id)
+    return None if spin is None else spin.numbers_by_round_id.get(game_record.round_id)

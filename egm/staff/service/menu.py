@@ -134,13 +134,13 @@ def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
     if len(position_by_number) < 2:
         return
     rows = []
-    for number, position in sorted(position_by_number.items()):
-        handpay = position.engine.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    for number, running_position in sorted(position_by_number.items()):
+        handpay = running_position.engine.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         rows.append(
             PageRow(
                 cells=(
                     build_number_text(number),
-                    build_code_text("manual.state", position.engine.state.value),
+                    build_code_text("manual.state", running_position.engine.state.value),
                     build_plain_text("") if handpay is None else build_money_text(handpay.amount_cents),
                 ),
                 action="" if number == machine.position.number else f"position:{number}",

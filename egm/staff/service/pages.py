@@ -197,11 +197,11 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
     record = recall.read_details(entry)
     amount_cents = record.get("amount_cents")
     significance = machine.entry_declarations.find_significance(entry)
-    position = build_number_text(recall.read_position(entry))
+    position_text = build_number_text(recall.read_position(entry))
     return PageRow(
         cells=(
             build_time_text(entry.time_utc.isoformat()),
-            *((position,) if machine.position.position_count > 1 else ()),
+            *((position_text,) if machine.position.position_count > 1 else ()),
             build_code_text("entry", entry.kind),
             build_money_text(amount_cents) if isinstance(amount_cents, int) else build_plain_text(""),
             _format_entry_subject(record),
@@ -283,13 +283,16 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
         ),
         build_two_column_table(
             (
-                (build_plain_text(f"{game.id} {game.version}"), build_plain_text(game.digest[:32]))
-                for game in machine.games.values()
+                (build_plain_text(f"{game_id.id} {game_id.version}"), build_plain_text(game_id.digest[:32]))
+                for game_id in machine.games.values()
             ),
             build_text("service.software.games"),
         ),
         build_two_column_table(
-            ((build_plain_text(game), build_plain_text(reason)) for game, reason in page_data.refused_games),
+            (
+                (build_plain_text(game_id), build_plain_text(reason))
+                for game_id, reason in page_data.refused_games
+            ),
             build_text("service.software.refused"),
         ),
         build_two_column_table(

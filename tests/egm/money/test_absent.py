@@ -214,7 +214,9 @@ class Left:
 )
 def test_bets_of_a_removed_position_are_reported_as_money_at_their_game(staked, stake_text):
     named = GameReference(id="maple-craps", version="1.0.0", digest="f4" * 32)
-    table = TableRecord(game=named, denomination_cents=25, table_state={"point": 6}, standing_stakes=staked)
+    table = TableRecord(
+        game_reference=named, denomination_cents=25, table_state={"point": 6}, standing_stakes=staked
+    )
     left_values = Left({f"2/{TableKey.TABLE_STATE}{named.digest}": to_json(table)})
     with pytest.raises(
         OperatorError,

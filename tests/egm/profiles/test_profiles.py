@@ -305,7 +305,7 @@ def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     assert installed["seven-rivers"].denominations_cents == (25,)  # 1506 x $0.25 = $376.50
     for game in installed.values():
         assert max(game.denominations_cents) <= 25
-    assert {refusal.game_id for refusal in refusals} <= {"aurora-twenty"}
+    assert {refusal.game_id_or_path for refusal in refusals} <= {"aurora-twenty"}
     play = vlt.play
     assert (play.bet_max_cents, play.win_max_cents, play.denomination_max_cents) == (250, 100000, 25)
     assert vlt.pay_out.automatic_payout_min_cents == 100000

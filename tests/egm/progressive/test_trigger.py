@@ -86,7 +86,7 @@ def test_a_commitment_binds_one_secret_and_its_context():
     trigger = draw_trigger(3)
     assert MysteryTrigger.from_json(trigger.to_json()) == trigger
     others = (
-        {"level": "N"},
+        {"level_id": "N"},
         {"prize_number": 2},
         {"start_amount": Fraction(101)},
         {"step_amount": Fraction(5)},

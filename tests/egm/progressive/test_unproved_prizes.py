@@ -55,7 +55,7 @@ def machine_of(folder, *numbers):
 
 def secret_of(number):
     return MysteryTrigger(
-        level=POOL,
+        level_id=POOL,
         prize_number=number,
         start_amount=Fraction(500),
         step_amount=STAKE * MYSTERY_TERMS.increment,

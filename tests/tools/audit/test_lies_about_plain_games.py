@@ -432,7 +432,7 @@ def begin_round(auditor, entry, _):
 def store_table(auditor, _, played):
     name = played["game"]
     record = TableRecord(
-        game=GameReference(id=name["id"], version=name["version"], digest=name["digest"]),
+        game_reference=GameReference(id=name["id"], version=name["version"], digest=name["digest"]),
         denomination_cents=played["denomination_cents"],
         table_state={"point": 4},
     )

@@ -286,10 +286,10 @@ def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
     assert (first.amount_cents, first.order, second.order) == (1_000_00, 1, 2)
     assert second.amount_cents == 1_000_00  # the base, and less than one minor unit
     for award in (first, second):
-        repeated_award = floor.claim(award.machine, award.claim, 1)
+        repeated_award = floor.claim(award.machine, award.claim_id, 1)
         assert repeated_award == award
-        assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), ClaimClosure)
-        assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), ClaimClosure)
+        assert isinstance(floor.commit(award.machine, award.claim_id, award.amount_cents), ClaimClosure)
+        assert isinstance(floor.commit(award.machine, award.claim_id, award.amount_cents), ClaimClosure)
     assert [
         (hit.machine, hit.hit_number, hit.paid_cents) for hit in floor.controller.read_win_register()
     ] == [
@@ -318,7 +318,7 @@ def test_a_claim_is_accepted_only_after_its_own_wager_and_for_its_own_machine(fl
 def test_signs_receive_the_winner_for_a_minute_unless_the_game_was_void(floor, clock, way):
     def list_shown_wins():
         floor.controller.update_values()
-        return [(won.level, won.machine, won.amount_cents) for won in floor.controller.wins]
+        return [(won.level_id, won.machine, won.amount_cents) for won in floor.controller.wins]
 
     for sequence in range(1, 31):
         floor.give("EGM-2", sequence)

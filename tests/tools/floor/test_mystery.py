@@ -101,7 +101,7 @@ class Floor:
         cents = 0 if way == "void" else won.amount_cents
         return self.tell(
             machine,
-            PaymentReport(machine=machine, level="luck", claim=won.claim, amount_cents=cents, way=way),
+            PaymentReport(machine=machine, level="luck", claim=won.claim_id, amount_cents=cents, way=way),
         )
 
 
@@ -168,7 +168,7 @@ def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
     won = sorted((w for answer in last.values() for w in answer.won), key=lambda w: w.order)
     assert [w.order for w in won] == list(range(1, len(won) + 1))
     assert len(won) >= 80 // MOST
-    assert len({(w.claim, w.trigger.prize_number) for w in won}) == len(won)
+    assert len({(w.claim_id, w.trigger.prize_number) for w in won}) == len(won)
     floor.controller.verify_levels()
     stored_level = floor.record().level
     assert stored_level.contributed_amount == 80 * STAKE * (TERMS.increment + TERMS.hidden_increment)
@@ -307,10 +307,10 @@ def test_a_rewritten_win_register_is_detected(floor, sql, expected_text):
     won = answer_won.won[0]
     store = floor.controller._store
     if not expected_text:  # another secret in the place of the one committed to
-        ((record,),) = store.run("SELECT record FROM prize WHERE claim = ?", won.claim)
+        ((record,),) = store.run("SELECT record FROM prize WHERE claim = ?", won.claim_id)
         data = json.loads(record)
         data["trigger"]["salt"] = "f" * 64
-        store.run("UPDATE prize SET record = ? WHERE claim = ?", json.dumps(data), won.claim)
+        store.run("UPDATE prize SET record = ? WHERE claim = ?", json.dumps(data), won.claim_id)
         expected_text = "does not match the commitment"
     else:
         store.run(sql.format(won=won.sequence))

@@ -124,7 +124,7 @@ def test_a_retained_value_does_not_count_as_received():
     sign.update_value(build_level_value(1, 500_00), 0, retained=True)
     grand, minor = sign.build_plates(1)
     assert (grand.thousandths, grand.names) == (None, NAMES)
-    assert (minor.level, minor.thousandths) == ("minor", None)
+    assert (minor.level_id, minor.thousandths) == ("minor", None)
     sign.update_value(build_level_value(2, 500_01), 2)
     assert sign.build_plates(2)[0].thousandths == 500_00_000
     assert Sign().build_plates(0) == ()
@@ -183,7 +183,7 @@ class Eye:
         self.closed = False
 
     def show(self, plates, now_ns):
-        return self._record_act({plate.level: plate for plate in plates})
+        return self._record_act({plate.level_id: plate for plate in plates})
 
     def close(self):
         self.closed = True

@@ -60,9 +60,9 @@ def list_rules(
     return (
         *written_rules,
         *(
-            AuditRule(entry_declaration=entry)
-            for entry in entry_declarations
-            if id(entry) not in ids_with_rule
+            AuditRule(entry_declaration=declaration)
+            for declaration in entry_declarations
+            if id(declaration) not in ids_with_rule
         ),
     )
 

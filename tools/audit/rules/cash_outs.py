@@ -36,8 +36,8 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 #: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
 KINDS_ENDING_PAYOUT: Final = frozenset(
-    entry.kind
-    for entry in (
+    declaration.kind
+    for declaration in (
         entries.TICKET_CASH_OUT_VOID,
         entries.COINS_CASH_OUT_VOID,
         entries.COINS_OUT,

@@ -470,9 +470,11 @@ _LINK_RULES: Final = (
     ),
     *(
         AuditRule(
-            entry_declaration=entry, permission=Permission.CONFIGURE, extra_checks=(check_signed_in_to_menu,)
+            entry_declaration=declaration,
+            permission=Permission.CONFIGURE,
+            extra_checks=(check_signed_in_to_menu,),
         )
-        for entry in (entries.ENROLMENT_REQUESTED, entries.ENROLMENT_ANSWERED)
+        for declaration in (entries.ENROLMENT_REQUESTED, entries.ENROLMENT_ANSWERED)
     ),
     AuditRule(
         entry_declaration=entries.LINK_ENROLLED,

@@ -17,8 +17,10 @@ RULES: Final = (
         state={"host_known:{host}": True},
     ),
     *(
-        AuditRule(entry_declaration=entry, record={"host": "$host"}, state={"host_silent:{host}": "$:text"})
-        for entry in (entries.HOST_POLLS_AWAITED, entries.HOST_LINK_LOST)
+        AuditRule(
+            entry_declaration=declaration, record={"host": "$host"}, state={"host_silent:{host}": "$:text"}
+        )
+        for declaration in (entries.HOST_POLLS_AWAITED, entries.HOST_LINK_LOST)
     ),
     AuditRule(
         entry_declaration=entries.HOST_LINK_UP, record={"host": "$host"}, state={"host_silent:{host}": None}

@@ -305,11 +305,11 @@ _BILL_AND_TICKET_RULES: Final = (
     ),
     *(
         AuditRule(
-            entry_declaration=entry,
+            entry_declaration=declaration,
             state={"host_ticket?": "$:object"},
             extra_checks=(require_stored_value("host_ticket", _derive_state_after_return),),
         )
-        for entry in (entries.BILL_RETURNED, entries.VOUCHER_RETURNED)
+        for declaration in (entries.BILL_RETURNED, entries.VOUCHER_RETURNED)
     ),
 )
 

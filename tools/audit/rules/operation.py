@@ -143,8 +143,8 @@ _START_AND_SERVICE_RULES: Final = (
         ),
     ),
     *(
-        AuditRule(entry_declaration=entry, extra_checks=(check_position_is_one,))
-        for entry in app_entries.ENTRY_BY_GENERATOR_EVENT.values()
+        AuditRule(entry_declaration=declaration, extra_checks=(check_position_is_one,))
+        for declaration in app_entries.ENTRY_BY_GENERATOR_EVENT.values()
     ),
     AuditRule(
         entry_declaration=integrity_entries.MACHINE_DISABLED,
@@ -252,14 +252,14 @@ def _check_service_call(context: CheckContext) -> None:
 _FAULT_RULES: Final = (
     *(
         AuditRule(
-            entry_declaration=entry,
+            entry_declaration=declaration,
             allowed_states=ALL_STATES,
             state_before={"door:{door}": None},
             record={"door": "$door"},
             state={"door:{door}": "$:object"},
             counts={"door.{door}.opens": 1},
         )
-        for entry in (integrity_entries.DOOR_OPENED, integrity_entries.DOOR_OPENED_WHILE_OFF)
+        for declaration in (integrity_entries.DOOR_OPENED, integrity_entries.DOOR_OPENED_WHILE_OFF)
     ),
     AuditRule(
         entry_declaration=integrity_entries.DOOR_CLOSED,

@@ -82,7 +82,7 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
 RULES: Final = (
     *(
         AuditRule(
-            entry_declaration=entry,
+            entry_declaration=declaration,
             id="$:text",
             record={
                 "person": "$author",
@@ -93,7 +93,7 @@ RULES: Final = (
             },
             extra_checks=(_check_next_change,),
         )
-        for entry in (
+        for declaration in (
             entries.STAFF_ADDED,
             entries.STAFF_DISABLED,
             entries.STAFF_ENABLED,

@@ -61,8 +61,8 @@ class _MachineFromMemory:
     active_faults = Machine.active_faults
     is_tilted = Machine.is_tilted
 
-    def __init__(self, ledger: Ledger, position: int) -> None:
-        self.position: Final = Position(position)
+    def __init__(self, ledger: Ledger, position_number: int) -> None:
+        self.position: Final = Position(position_number)
         self.journal: Final = cast("Journal", _StoredValues(ledger))
         self.memory: Final = PositionMemory(self.journal, self.position, FEATURES.storage_keys)
 
@@ -75,12 +75,12 @@ class _MachineFromMemory:
         return None
 
 
-def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
+def derive_machine_state(ledger: Ledger, position_number: int, facts: Facts) -> State:
     """Return the state of the machine at a position, derived from its stored values in ``ledger``."""
-    key = position, PlayKey.GAME in ledger.state
+    key = position_number, PlayKey.GAME in ledger.state
     state = facts.cached_states.get(key)
     if state is None:
-        machine: Any = _MachineFromMemory(ledger, position)
+        machine: Any = _MachineFromMemory(ledger, position_number)
         state = facts.cached_states[key] = FEATURES.state_table.derive_state(machine)
     return state
 

@@ -417,8 +417,8 @@ def schema() -> None:
 def devices_(*, output_format: OutputFormat) -> None:
     """List the protocols a device may use, and this computer's serial ports by their stable names."""
     protocols = (
-        (name, entry.device_kind.replace("_", " "), _format_line_settings(entry.line_settings))
-        for name, entry in PROTOCOLS.items()
+        (name, protocol.device_kind.replace("_", " "), _format_line_settings(protocol.line_settings))
+        for name, protocol in PROTOCOLS.items()
     )
     ports = [
         (
@@ -438,7 +438,7 @@ def devices_(*, output_format: OutputFormat) -> None:
             empty_text="this computer has no serial port",
         ),
         document={
-            "protocols": {name: entry.device_kind for name, entry in PROTOCOLS.items()},
+            "protocols": {name: protocol.device_kind for name, protocol in PROTOCOLS.items()},
             "ports": [
                 dict(zip(("port", "now", "description", "manufacturer"), port, strict=True)) for port in ports
             ],

@@ -340,10 +340,10 @@ def _parse_decisions(
     """Return the decisions given with ``--claim``, by claim id. Raises click.BadParameter for an invalid one."""
     decisions: dict[str, ClaimDecision] = {}
     for value in values:
-        claim, equals_sign, decision_text = value.rpartition("=")
+        claim_id, equals_sign, decision_text = value.rpartition("=")
         decision_text, _at, copy_name = decision_text.partition("@")
         decision_word, *payment = decision_text.split(":", 2)
-        if not equals_sign or decision_word not in _RECORDED_DECISION_BY_WORD or claim in decisions:
+        if not equals_sign or decision_word not in _RECORDED_DECISION_BY_WORD or claim_id in decisions:
             raise click.BadParameter(
                 f"{value!r}: expected once for each claim: CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended"
             )
@@ -351,7 +351,7 @@ def _parse_decisions(
         if (decision_word == "paid") != (cents is not None) or (payment and cents is None):
             raise click.BadParameter(f"{value[:80]!r}: a payment is written as CLAIM=paid:CENTS:WHO")
         payer = payment[1] if payment else ""
-        decisions[claim] = ClaimDecision(
+        decisions[claim_id] = ClaimDecision(
             decision=_RECORDED_DECISION_BY_WORD[decision_word],
             amount_cents=cents,
             payer=payer,

@@ -135,7 +135,7 @@ def open_(folder: Path, game: str, **terms: Json) -> None:
     with open_office_journal(folder) as journal:
         check_journal_is_empty_or_own(journal)
         office = KenoOffice.create(journal, load_game(source), read_local_time, source=str(source), **terms)
-        echo(f"{folder}: the Keno office of {office.opened.casino} is open for {office.opened.game}")
+        echo(f"{folder}: the Keno office of {office.opened.casino} is open for {office.opened.game_id}")
 
 
 @command.command()

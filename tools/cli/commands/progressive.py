@@ -433,7 +433,7 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
     )
     rows = (
         (
-            hit.level,
+            hit.level_id,
             hit.hit_number,
             hit.machine,
             hit.combination,
@@ -456,7 +456,7 @@ def daily(*, store: str | None, output_format: OutputFormat) -> None:
     """List the last amount that each progressive level displayed on each day (I-16)."""
     with open_controller(store, read_only=True) as controller:
         daily_amounts = controller.list_daily_amounts()
-    rows = ((day, level, shown_time[11:19], cents) for day, level, shown_time, cents in daily_amounts)
+    rows = ((day, level_id, shown_time[11:19], cents) for day, level_id, shown_time, cents in daily_amounts)
     columns: Columns = ("day", "level", "last shown", build_number_column("minor units", "cents"))
     show(output_format, Table(columns, rows, empty_text="nothing shown yet"), document=daily_amounts)
 

@@ -248,22 +248,23 @@ def _compare_records(
     identities_store = _open_register(folder, second_folder)
     try:
         for record in identities_store.iter_records():
-            entry = entry_number_by_commitment.pop(record.commitment, None)
+            entry_number = entry_number_by_commitment.pop(record.commitment, None)
             state = "erased" if record.fields is None else "right" if record.matches_commitment else "altered"
             rows.append(
                 {
-                    "entry": entry,
+                    "entry": entry_number,
                     "time_utc": record.time_utc.isoformat(timespec="seconds"),
                     "subject": record.subject,
                     "fields": None if record.fields is None else dict(record.fields),
-                    "record": "not committed to" if entry is None else state,
+                    "record": "not committed to" if entry_number is None else state,
                 }
             )
     finally:
         identities_store.close()
     missing_record = {"time_utc": "", "subject": "", "fields": None, "record": "missing"}
     return rows + [
-        {"entry": entry, **missing_record} for entry in sorted(entry_number_by_commitment.values())
+        {"entry": entry_number, **missing_record}
+        for entry_number in sorted(entry_number_by_commitment.values())
     ]
 
 

@@ -38,7 +38,7 @@ def command(state_folder: Path | None, export_file: Path | None, *, output_forma
     with show_progress("weighing every game"), open_journal(state_folder, export_file) as view:
         returns = list(iter_returns(view))
     reasons_text = "\n".join(
-        f"{game_return.game_version.game} at {game_return.game_version.denomination_cents}: "
+        f"{game_return.game_version.game_id} at {game_return.game_version.denomination_cents}: "
         f"{game_return.unknown_reason}"
         for game_return in returns
         if game_return.unknown_reason
@@ -90,7 +90,7 @@ def _build_row(game_return: GameReturn) -> tuple[object, ...]:
             standard_deviation_text = f"{game_return.standard_deviation_cents / game_return.staked_cents:.2%}"
     return (
         game_return.verdict,
-        f"{game_version.game} {game_version.version} {game_version.digest[:8]}",
+        f"{game_version.game_id} {game_version.version} {game_version.digest[:8]}",
         game_version.denomination_cents,
         game_return.game_count,
         game_return.coin_in_cents,

@@ -416,7 +416,7 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
     result, controller = floor.result, floor.controllers.controller
     findings = result.findings
     record = next(r for r in controller.list_level_records() if r.id == definition.id)
-    register = {hit.claim_id: hit for hit in controller.read_win_register() if hit.level == definition.id}
+    register = {hit.claim_id: hit for hit in controller.read_win_register() if hit.level_id == definition.id}
     wagers = sum(len(machine.memory.contributions) for machine in machines)
     terms = definition.terms
     if record.level.contributed_amount != wagers * STAKE_CENTS * (terms.increment + terms.hidden_increment):

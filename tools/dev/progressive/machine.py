@@ -264,15 +264,15 @@ class SimulatedMachine:
 
     def _handle_mystery_win(self, won: WonPrize) -> None:
         """Record that the controller decided that a wager wins, then pay it. A repeated message changes nothing."""
-        hit = self.memory.hits.get(won.claim)
+        hit = self.memory.hits.get(won.claim_id)
         if hit is None:
             if (
                 self.memory.commitments.get(won.trigger.prize_number, won.trigger.commitment)
                 != won.trigger.commitment
             ):
-                self.memory.findings.append(f"{won.claim}: its secret does not match the commitment")
+                self.memory.findings.append(f"{won.claim_id}: its secret does not match the commitment")
             self._step("award received")
-            hit = self.memory.hits[won.claim] = Hit(
+            hit = self.memory.hits[won.claim_id] = Hit(
                 contribution_number=won.sequence,
                 shown_cents=won.amount_cents,
                 locked_cents=won.amount_cents,
@@ -280,10 +280,10 @@ class SimulatedMachine:
             )
             self._step("award stored")
         elif (hit.locked_cents, hit.trigger) != (won.amount_cents, won.trigger):
-            self.memory.findings.append(f"{won.claim}: {won.amount_cents} in addition")
+            self.memory.findings.append(f"{won.claim_id}: {won.amount_cents} in addition")
         if not hit.is_closed:
-            self.link.open_mystery_claim(self._build_claim(won.claim, hit), self._now_ns())
-            self._pay_hit(won.claim, hit)
+            self.link.open_mystery_claim(self._build_claim(won.claim_id, hit), self._now_ns())
+            self._pay_hit(won.claim_id, hit)
 
     def _pay_hit(self, name: str, hit: Hit) -> None:
         if hit.paid_cents is None and hit.locked_cents is not None:

@@ -17,11 +17,11 @@ class ValueChecker:
         A value that arrives after a newer one is ignored.
         """
         del now_ns, retained
-        last = self._last.get(value.level)
+        last = self._last.get(value.level_id)
         if last is not None and value.sequence <= last.sequence:
             return ""
-        self._last[value.level] = value
-        self._highest[value.level, value.falls] = value.amount_cents
+        self._last[value.level_id] = value
+        self._highest[value.level_id, value.falls] = value.amount_cents
         self.value_count += 1
         return "" if last is None else value.find_amount_error(last.amount_cents, last.falls)
 

@@ -16,7 +16,7 @@ class OfficeOpened:
 
     source: str
     """The library id or file of the game."""
-    game: str
+    game_id: str = field(metadata=stored_as("game"))
     version: str
     digest: str
     casino: str

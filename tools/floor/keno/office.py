@@ -116,8 +116,8 @@ class KenoOffice:
         self.opened = read_opened_office(journal)
         if self.opened.digest != game.digest:
             raise OperatorError(
-                f"{journal.media[0]}: this office was opened for {self.opened.game} {self.opened.version} with digest"
-                f" {self.opened.digest[:16]}, not for {game.id} {game.version} with digest {game.digest[:16]}"
+                f"{journal.media[0]}: this office was opened for {self.opened.game_id} {self.opened.version} with "
+                f"digest {self.opened.digest[:16]}, not for {game.id} {game.version} with digest {game.digest[:16]}"
             )
 
     @classmethod
@@ -159,7 +159,7 @@ class KenoOffice:
             )
         office_opened = OfficeOpened(
             source=source,
-            game=game.id,
+            game_id=game.id,
             version=game.version,
             digest=game.digest,
             casino=casino,

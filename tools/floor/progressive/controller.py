@@ -150,7 +150,7 @@ class Controller:
                 self._format_time(),
                 "forged",
                 sender=received_message.sender,
-                message=message.model_dump(mode="json"),
+                message=message.model_dump(mode="json", by_alias=True),
             )
             return []
         if not session.can_enrol(message.machine):
@@ -186,7 +186,7 @@ class Controller:
         The enrolment in an unknown or closed level is refused too. If the machine knows a later state of the level than
         the store, the level is corrected.
         """
-        record = session.read_level(enrolment.level)
+        record = session.read_level(enrolment.level_id)
         if record is None:
             return self._refuse_enrolment(
                 session,
@@ -212,22 +212,22 @@ class Controller:
             return self._refuse_enrolment(session, request, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._bookkeeping.correct_outdated_level(session, record, request.machine, enrolment)
         level_terms = record.level.terms
-        last_counted = session.read_last_contribution_number(request.machine, enrolment.level)
+        last_counted = session.read_last_contribution_number(request.machine, enrolment.level_id)
         if last_counted is None:
-            session.store_last_contribution_number(request.machine, enrolment.level, 0)
+            session.store_last_contribution_number(request.machine, enrolment.level_id, 0)
             session.record_event(
-                self._format_time(), "enrolled", machine=request.machine, level=enrolment.level
+                self._format_time(), "enrolled", machine=request.machine, level=enrolment.level_id
             )
         return EnrolmentAccepted(
             machine=request.machine,
             nonce=request.nonce,
-            level=enrolment.level,
+            level=enrolment.level_id,
             increment=level_terms.increment,
             base_cents=level_terms.base_cents,
             ceiling_cents=level_terms.ceiling_cents,
             mystery=level_terms.is_mystery,
             counted=last_counted or 0,
-            won=self._mysteries.list_won_prizes(session, request.machine, enrolment.level)
+            won=self._mysteries.list_won_prizes(session, request.machine, enrolment.level_id)
             if level_terms.is_mystery
             else (),
             shares=dict(record.hit_rate_by_share),
@@ -246,7 +246,7 @@ class Controller:
             machine=request.machine,
             reason=reason,
             of="join",
-            level=enrolment.level,
+            level=enrolment.level_id,
             nonce=request.nonce,
             detail=detail,
         )
@@ -256,8 +256,8 @@ class Controller:
     # ------------------------------------------------------------------ contributions
     def _count_contribution(self, session: Session, contribution: Contribution) -> ControllerMessage:
         """Record the contribution of one wager exactly once and in order, and return the reply."""
-        record = session.read_level(contribution.level)
-        last_counted = session.read_last_contribution_number(contribution.machine, contribution.level)
+        record = session.read_level(contribution.level_id)
+        last_counted = session.read_last_contribution_number(contribution.machine, contribution.level_id)
         if record is None:
             return self._refuse(
                 session, contribution, RefusalReason.UNKNOWN_LEVEL, "the controller has no level of this name"
@@ -282,7 +282,7 @@ class Controller:
             due_contribution = (record.stake_cents, due_amount)
         else:
             due_contribution = session.find_contribution(
-                contribution.machine, contribution.level, contribution.sequence
+                contribution.machine, contribution.level_id, contribution.sequence
             ) or (
                 0,
                 Fraction(0),
@@ -298,15 +298,15 @@ class Controller:
                 contribution, hidden_increment=contribution.wager_cents * record.level.terms.hidden_increment
             )
             session.store_last_contribution_number(
-                contribution.machine, contribution.level, contribution.sequence
+                contribution.machine, contribution.level_id, contribution.sequence
             )
             self._bookkeeping.add_contribution(session, record, contribution)
         is_mystery = record.level.terms.is_mystery
         return ContributionCount(
             machine=contribution.machine,
-            level=contribution.level,
+            level=contribution.level_id,
             sequence=max(last_counted, contribution.sequence),
-            won=self._mysteries.list_won_prizes(session, contribution.machine, contribution.level)
+            won=self._mysteries.list_won_prizes(session, contribution.machine, contribution.level_id)
             if is_mystery
             else (),
         )
@@ -316,16 +316,16 @@ class Controller:
         self, session: Session, claim: Claim
     ) -> ControllerMessage:
         """Award a hit and reset its level; a repeated claim gets the same reply."""
-        recorded_hit = session.find_claim(claim.claim)
+        recorded_hit = session.find_claim(claim.claim_id)
         if recorded_hit is not None:
             if (
                 recorded_hit.machine,
-                recorded_hit.level,
+                recorded_hit.level_id,
                 recorded_hit.contribution_number,
                 recorded_hit.won_share,
             ) != (
                 claim.machine,
-                claim.level,
+                claim.level_id,
                 claim.after,
                 str(claim.share or ""),
             ):
@@ -336,8 +336,8 @@ class Controller:
                     "an earlier claim with this name was for another hit",
                 )
             return _build_award(recorded_hit)
-        record = session.read_level(claim.level)
-        last_counted = session.read_last_contribution_number(claim.machine, claim.level)
+        record = session.read_level(claim.level_id)
+        last_counted = session.read_last_contribution_number(claim.machine, claim.level_id)
         if record is None:
             return self._refuse(
                 session, claim, RefusalReason.UNKNOWN_LEVEL, "the controller has no level of this name"
@@ -346,7 +346,7 @@ class Controller:
             return self._refuse(
                 session, claim, RefusalReason.NOT_ENROLLED, "the machine has not enrolled in this level"
             )
-        if record.level.terms.is_mystery or claim.claim.startswith(MYSTERY_CLAIM_PREFIX):
+        if record.level.terms.is_mystery or claim.claim_id.startswith(MYSTERY_CLAIM_PREFIX):
             reason = "a machine cannot claim a mystery level, because the controller decides who wins it"
             return self._refuse(session, claim, RefusalReason.UNKNOWN_CLAIM, reason)
         if claim.share is not None and str(claim.share) not in record.hit_rate_by_share:
@@ -380,13 +380,13 @@ class Controller:
         Return None if the claim may be awarded. A held claim is recorded once; until staff have ruled on it,
         a repeat gets the same reply.
         """
-        held_claim = session.find_held_message(claim.claim)
+        held_claim = session.find_held_message(claim.claim_id)
         if held_claim is None:
             hold_reason = held_messages.find_reason_to_hold_claim(session, record, claim)
             if not hold_reason:
                 return None
             refusal = self._refuse(session, claim, RefusalReason.CLAIM_HELD, hold_reason)
-            held_messages.hold_message(session, claim.claim, claim, hold_reason, self._format_time())
+            held_messages.hold_message(session, claim.claim_id, claim, hold_reason, self._format_time())
             return refusal
         if Claim.model_validate(held_claim.message) != claim:
             return self._refuse(
@@ -424,8 +424,8 @@ class Controller:
         If the payment differs from the award and is plausible, the level bears it; otherwise it is held for a
         ruling.
         """
-        hit = session.find_claim(report.claim)
-        if hit is None or (hit.machine, hit.level) != (report.machine, report.level):
+        hit = session.find_claim(report.claim_id)
+        if hit is None or (hit.machine, hit.level_id) != (report.machine, report.level_id):
             return self._refuse(
                 session,
                 report,
@@ -440,7 +440,7 @@ class Controller:
                 session.record_event(
                     self._format_time(), "commit_differs", claim=hit.claim_id, reported=report.amount_cents
                 )
-            return ClaimClosure(machine=report.machine, claim=report.claim)
+            return ClaimClosure(machine=report.machine, claim=report.claim_id)
         paid_hit = replace(
             hit, paid_cents=paid_cents, payment_method=report.way, closed_at=self._format_time()
         )
@@ -449,11 +449,11 @@ class Controller:
             self._bookkeeping.return_award(session, hit)
         elif paid_cents != hit.amount_cents:
             self._adjust_to_other_payment(session, paid_hit, report)
-        return ClaimClosure(machine=report.machine, claim=report.claim)
+        return ClaimClosure(machine=report.machine, claim=report.claim_id)
 
     def _adjust_to_other_payment(self, session: Session, hit: ClaimRecord, report: PaymentReport) -> None:
         """Let the level bear a payment that differs from the award; if it is implausible, hold it for a ruling."""
-        record = session.read_level(hit.level)
+        record = session.read_level(hit.level_id)
         reason = "" if record is None else held_messages.find_payment_error(record, hit, report.amount_cents)
         if not reason:
             self._bookkeeping.adjust_to_payment(session, hit)
@@ -481,25 +481,25 @@ class Controller:
         such a gap is recorded once, and so is a held claim. A declined claim is not recorded, and neither is a claim
         that arrives before its wager's contribution, because the machine then sends both in the right order.
         """
-        level = getattr(message, "level", "")
+        level_id = getattr(message, "level_id", "")
         is_recording_skipped = reason in {
             RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
             RefusalReason.CLAIM_DECLINED,
         } or (
             reason is RefusalReason.CLAIM_HELD
-            and session.find_held_message(getattr(message, "claim", "")) is not None
+            and session.find_held_message(getattr(message, "claim_id", "")) is not None
         )
         if reason is RefusalReason.CONTRIBUTIONS_MISSING:
             is_recording_skipped = (
-                self._missing_number_by_level.get((message.machine, level)) == missing_number
+                self._missing_number_by_level.get((message.machine, level_id)) == missing_number
             )
-            self._missing_number_by_level[message.machine, level] = missing_number
+            self._missing_number_by_level[message.machine, level_id] = missing_number
         refusal = Refusal(
             machine=message.machine,
             reason=reason,
             of=message.type,
-            level=level,
-            claim=getattr(message, "claim", ""),
+            level=level_id,
+            claim=getattr(message, "claim_id", ""),
             nonce=getattr(message, "nonce", ""),
             sequence=getattr(message, "sequence", 0),
             next=missing_number,
@@ -647,19 +647,19 @@ class Controller:
             session.remove_machine(machine)
             session.record_event(self._format_time(), "dismissed", machine=machine)
 
-    def close_level(self, level: str, successor: str) -> Fraction:
+    def close_level(self, level_id: str, successor: str) -> Fraction:
         """Close a level and transfer its whole amount to ``successor`` (I-12, I-13); return the exact amount."""
         with self._store.transaction() as session:
-            record, receiver = session.read_level(level), session.read_level(successor)
+            record, receiver = session.read_level(level_id), session.read_level(successor)
             if record is None or record.successor_id:
-                raise ControllerError(f"there is no open level {level}")
-            if receiver is None or receiver.successor_id or level == successor:
+                raise ControllerError(f"there is no open level {level_id}")
+            if receiver is None or receiver.successor_id or level_id == successor:
                 raise ControllerError(
-                    f"level {successor} cannot receive what {level} holds: expected another level that is open"
+                    f"level {successor} cannot receive what {level_id} holds: expected another level that is open"
                 )
             amount = self._bookkeeping.close_level(session, record, successor)
             session.record_event(
-                self._format_time(), "given_up", level=level, successor=successor, amount=amount
+                self._format_time(), "given_up", level=level_id, successor=successor, amount=amount
             )
         return amount
 
@@ -746,7 +746,7 @@ def _record_refusal(session: Session, time_text: str, refusal: Refusal) -> None:
         "refused",
         machine=refusal.machine,
         of=refusal.of,
-        level=refusal.level,
+        level=refusal.level_id,
         reason=refusal.reason,
         why=refusal.detail,
     )
@@ -756,7 +756,7 @@ def _build_award(hit: ClaimRecord) -> Award:
     """Return the message that awards a hit to its machine."""
     return Award(
         machine=hit.machine,
-        level=hit.level,
+        level=hit.level_id,
         claim=hit.claim_id,
         amount_cents=hit.amount_cents,
         order=hit.hit_number,
@@ -767,7 +767,9 @@ def _build_award(hit: ClaimRecord) -> Award:
 def _check_level_totals(session: Session, record: LevelRecord) -> None:
     """Raise ControllerError unless a level's totals equal the sums of its contributions and registered hits."""
     hits = [
-        hit for hit in session.read_win_register() if hit.level == record.id and hit.payment_method != "void"
+        hit
+        for hit in session.read_win_register()
+        if hit.level_id == record.id and hit.payment_method != "void"
     ]
     level = record.level
     paid_cents = sum(hit.amount_cents for hit in hits)

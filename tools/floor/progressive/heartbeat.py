@@ -99,7 +99,7 @@ class HeartbeatSource:
         self._last_heartbeat_ns = now_ns
         shown_levels = tuple(
             ShownLevel(
-                level=plate.level,
+                level=plate.level_id,
                 amount_cents=None if plate.thousandths is None else plate.thousandths // 1000,
             )
             for plate in self._plates[:_LEVELS_PER_SIGN_MAX]

@@ -32,7 +32,7 @@ class RulingError(OperatorError):
 
 def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Claim) -> str:
     """Return why a claim of a progressive hit must be held for a ruling, or "" if it can be awarded."""
-    winning_contributions = session.list_winning_contributions(claim.machine, claim.level)
+    winning_contributions = session.list_winning_contributions(claim.machine, claim.level_id)
     if winning_contributions.count(claim.after) >= record.hits_per_wager_max:
         return (
             f"contribution {claim.after} has already won level {record.id} {record.hits_per_wager_max} times, "
@@ -71,7 +71,7 @@ def hold_message(
     session: Session, held_id: str, message: Claim | PaymentReport, hold_reason: str, time_text: str
 ) -> None:
     """Store a progressive claim or payment as held; it waits until staff have ruled on it."""
-    content = message.model_dump(mode="json")
+    content = message.model_dump(mode="json", by_alias=True)
     session.put_held_message(
         HeldMessage(claim_id=held_id, message=content, hold_reason=hold_reason, held_at=time_text)
     )

@@ -62,7 +62,7 @@ class LevelBookkeeping:
             record,
             Claim(
                 machine=contribution.machine,
-                level=contribution.level,
+                level=contribution.level_id,
                 claim=format_claim_id(prize),
                 after=contribution.sequence,
                 shown_cents=record.level.shown_cents,
@@ -76,15 +76,15 @@ class LevelBookkeeping:
         """Pay a hit from its progressive level, reset the level, and store and return the hit's record."""
         amount_cents, reset_record = self._take_hit_amount(session, record, claim.share or WHOLE_LEVEL_SHARE)
         hit = ClaimRecord(
-            claim_id=claim.claim,
+            claim_id=claim.claim_id,
             machine=claim.machine,
-            level=claim.level,
+            level_id=claim.level_id,
             contribution_number=claim.after,
             shown_cents=claim.shown_cents,
             combination=claim.combination,
             hit_at=claim.at_utc,
             amount_cents=amount_cents,
-            hit_number=session.count_hits(claim.level) + 1,
+            hit_number=session.count_hits(claim.level_id) + 1,
             awarded_at=self._format_time(),
             won_share=str(claim.share or ""),
         )
@@ -120,10 +120,10 @@ class LevelBookkeeping:
 
     def return_award(self, session: Session, hit: ClaimRecord) -> None:
         """Return the award of a void game's hit to its progressive level."""
-        record = session.read_level(hit.level)
+        record = session.read_level(hit.level_id)
         if record is None:
             raise LevelBookkeepingError(
-                f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
+                f"level {hit.level_id}: a hit is recorded, but the level itself is missing from the store"
             )
         session.record_event(
             self._format_time(), "given_back", claim=hit.claim_id, amount_cents=hit.amount_cents
@@ -144,10 +144,10 @@ class LevelBookkeeping:
         store, machines may have sent their hits again in another order. For a mystery level, only an event is
         recorded.
         """
-        record, paid_cents = session.read_level(hit.level), hit.paid_cents
+        record, paid_cents = session.read_level(hit.level_id), hit.paid_cents
         if record is None or paid_cents is None:
             raise LevelBookkeepingError(
-                f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
+                f"level {hit.level_id}: a hit is recorded, but the level itself is missing from the store"
             )
         amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
         session.record_event(self._format_time(), "paid_otherwise", claim=hit.claim_id, **amounts)
@@ -194,14 +194,14 @@ class LevelBookkeeping:
         if enrolment.falls - record.falls <= UNREPORTED_FALLS_MAX:
             session.put_level(replace(record, falls=enrolment.falls + 1, last_fall_cause="correction"))
 
-    def add_moved_amount(self, session: Session, level: str, amount: Fraction) -> None:
+    def add_moved_amount(self, session: Session, level_id: str, amount: Fraction) -> None:
         """Add an amount from another level to this level; if it is closed, to the last of its successors."""
-        receiver = session.read_level(level)
+        receiver = session.read_level(level_id)
         while receiver is not None and receiver.successor_id:
             receiver = session.read_level(receiver.successor_id)
         if receiver is None:
             raise LevelBookkeepingError(
-                f"level {level}: no open level follows it that can receive {amount} minor units"
+                f"level {level_id}: no open level follows it that can receive {amount} minor units"
             )
         session.put_level(replace(receiver, level=receiver.level.add_received_amount(amount)))
         self._record_outside_amount(session, receiver, amount)
@@ -214,9 +214,9 @@ class LevelBookkeeping:
         if record.level.terms.is_mystery:
             self._mysteries.add_outside_amount(session, record.id, amount)
 
-    def open_prize(self, session: Session, level: str) -> None:
+    def open_prize(self, session: Session, level_id: str) -> None:
         """Draw the next prize of a mystery level; do nothing for any other level."""
-        record = session.read_level(level)
+        record = session.read_level(level_id)
         if record is not None and record.level.terms.is_mystery:
             self._mysteries.open_prize(session, record, self._format_time())
 

@@ -53,7 +53,7 @@ class MysteryPrizes:
         )
         session.put_prize(
             PrizeRecord(
-                level=record.id,
+                level_id=record.id,
                 number=number,
                 commitment=trigger.commitment,
                 encrypted_secret=self._secrets.encrypt(trigger),
@@ -86,28 +86,28 @@ class MysteryPrizes:
             replace(
                 prize,
                 claim_id=claim.claim_id,
-                contributions_at_end=session.count_numbered_contributions(prize.level),
+                contributions_at_end=session.count_numbered_contributions(prize.level_id),
                 trigger=trigger.to_json(),
             )
         )
 
-    def add_outside_amount(self, session: Session, level: str, amount: Fraction) -> None:
+    def add_outside_amount(self, session: Session, level_id: str, amount: Fraction) -> None:
         """Record an amount that a mystery level received other than by wagers; no contribution contains it."""
-        prize = session.read_last_prize(level)
+        prize = session.read_last_prize(level_id)
         if prize is not None:
             session.put_prize(replace(prize, added_amount=prize.added_amount + amount))
 
-    def close_prize(self, session: Session, level: str) -> None:
+    def close_prize(self, session: Session, level_id: str) -> None:
         """Disclose the secret of a closed level's last mystery prize, which was not won."""
-        prize = session.read_last_prize(level)
+        prize = session.read_last_prize(level_id)
         if prize is not None:
             trigger = self._decrypt_secret(prize)
-            contribution_count = session.count_numbered_contributions(level)
+            contribution_count = session.count_numbered_contributions(level_id)
             session.put_prize(
                 replace(prize, contributions_at_end=contribution_count, trigger=trigger.to_json())
             )
 
-    def list_won_prizes(self, session: Session, machine: str, level: str) -> tuple[WonPrize, ...]:
+    def list_won_prizes(self, session: Session, machine: str, level_id: str) -> tuple[WonPrize, ...]:
         """Return the prizes of a level that a machine has won and whose payment it has not reported yet."""
         return tuple(
             WonPrize(
@@ -118,17 +118,19 @@ class MysteryPrizes:
                 at_utc=hit.awarded_at,
                 trigger=MysteryTrigger.from_json(session.find_prize_of_claim(hit.claim_id).trigger),
             )
-            for hit in session.list_open_claims(machine, level)
+            for hit in session.list_open_claims(machine, level_id)
             if hit.claim_id.startswith(MYSTERY_CLAIM_PREFIX)
         )
 
     def _decrypt_secret(self, prize: PrizeRecord) -> MysteryTrigger:
         """Return the secret of a mystery prize, decrypted and checked against its commitment."""
-        trigger = self._trigger_by_level.get(prize.level)
+        trigger = self._trigger_by_level.get(prize.level_id)
         if trigger is None or trigger.commitment != prize.commitment:
             if self._secrets is None:
-                raise MysteryError(f"level {prize.level}: a mystery level needs the key of the controllers")
-            trigger = self._trigger_by_level[prize.level] = self._secrets.decrypt(
+                raise MysteryError(
+                    f"level {prize.level_id}: a mystery level needs the key of the controllers"
+                )
+            trigger = self._trigger_by_level[prize.level_id] = self._secrets.decrypt(
                 prize.encrypted_secret, prize.commitment
             )
         return trigger
@@ -141,7 +143,7 @@ def format_claim_id(prize: PrizeRecord) -> str:
     of the same numbers again, and a machine must not take another prize for one that it has paid.
     """
     commitment = prize.commitment[:_COMMITMENT_DIGITS_IN_CLAIM_ID]
-    return f"{MYSTERY_CLAIM_PREFIX}{prize.level}.{prize.number}.{commitment}"
+    return f"{MYSTERY_CLAIM_PREFIX}{prize.level_id}.{prize.number}.{commitment}"
 
 
 def verify_prizes(session: Session, record: LevelRecord) -> None:
@@ -177,15 +179,15 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
 
 def _check_prize(session: Session, prize: PrizeRecord) -> None:
     """Check a mystery prize's disclosed secret against its commitment and the recorded hit. Raises MysteryError."""
-    prize_name = f"level {prize.level}, prize {prize.number}"
+    prize_name = f"level {prize.level_id}, prize {prize.number}"
     if prize.trigger is None:
         return
     try:
         trigger = MysteryTrigger.from_json(prize.trigger)
     except TriggerError as error:
         raise MysteryError(f"{prize_name}: {error}") from None
-    disclosed_values = (trigger.commitment, trigger.level, trigger.prize_number, trigger.start_amount)
-    if disclosed_values != (prize.commitment, prize.level, prize.number, prize.start_amount):
+    disclosed_values = (trigger.commitment, trigger.level_id, trigger.prize_number, trigger.start_amount)
+    if disclosed_values != (prize.commitment, prize.level_id, prize.number, prize.start_amount):
         raise MysteryError(f"{prize_name}: its secret does not match the commitment")
     if not prize.claim_id:
         return
@@ -201,7 +203,7 @@ def _check_prize(session: Session, prize: PrizeRecord) -> None:
             f"{prize_name}: contribution {contribution_count} is not the first that reached {trigger.trigger_amount}"
         )
     hit = session.find_claim(prize.claim_id)
-    if hit is None or session.find_numbered_contribution(prize.level, prize.contributions_at_end) != (
+    if hit is None or session.find_numbered_contribution(prize.level_id, prize.contributions_at_end) != (
         hit.machine,
         hit.contribution_number,
     ):

@@ -132,7 +132,7 @@ class MysterySecrets:
                 f"the key it was stored with ({error!r})"
             ) from None
         if trigger.commitment != commitment:
-            raise SecretError(f"level {trigger.level}: its secret does not match the commitment")
+            raise SecretError(f"level {trigger.level_id}: its secret does not match the commitment")
         return trigger
 
 

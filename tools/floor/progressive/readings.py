@@ -36,8 +36,8 @@ class Readings:
             "egm_progressive_level_falls", "Wins, ceilings and corrections of a level.", labels=["level"]
         )
         for value in values:
-            level.add_metric([value.level], value.amount_cents)
-            falls.add_metric([value.level], value.falls)
+            level.add_metric([value.level_id], value.amount_cents)
+            falls.add_metric([value.level_id], value.falls)
         status = GaugeMetricFamily(
             "egm_progressive_sign", "1 for what a sign is: lit, dark or silent.", labels=["sign", "status"]
         )

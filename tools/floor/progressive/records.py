@@ -117,7 +117,7 @@ class LevelRecord:
 class PrizeRecord:
     """One prize of a mystery level, from the draw of its secret amount to its win."""
 
-    level: str
+    level_id: str = field(metadata=stored_as("level"))
     number: int
     commitment: str
     encrypted_secret: str = field(metadata=stored_as("sealed"))
@@ -171,7 +171,7 @@ class ClaimRecord:
 
     claim_id: str = field(metadata=stored_as("claim"))
     machine: str
-    level: str
+    level_id: str = field(metadata=stored_as("level"))
     contribution_number: int = field(metadata=stored_as("after"))
     """The number of the machine's contribution to the level by the wager that hit it."""
     shown_cents: int

@@ -178,10 +178,13 @@ class ControllerService:
             self._observe(values, signs, self._controller.unruled_count)
             for value in values:
                 await line.publish(
-                    topics.build_level_value_topic(value.level), encode(value), QOS_AT_LEAST_ONCE, retain=True
+                    topics.build_level_value_topic(value.level_id),
+                    encode(value),
+                    QOS_AT_LEAST_ONCE,
+                    retain=True,
                 )
             for won in self._controller.wins:
-                await line.publish(topics.build_level_win_topic(won.level), encode(won), QOS_AT_MOST_ONCE)
+                await line.publish(topics.build_level_win_topic(won.level_id), encode(won), QOS_AT_MOST_ONCE)
             await asyncio.sleep(self._value_interval_seconds)
 
 
@@ -190,7 +193,7 @@ def drop_outdated_acknowledgements(replies: list[ControllerMessage]) -> list[Con
 
     Only the last acknowledgement for each machine and level remains.
     """
-    last_counts = {(a.machine, a.level): a for a in replies if isinstance(a, ContributionCount)}
+    last_counts = {(a.machine, a.level_id): a for a in replies if isinstance(a, ContributionCount)}
     return [
-        a for a in replies if not isinstance(a, ContributionCount) or last_counts[a.machine, a.level] is a
+        a for a in replies if not isinstance(a, ContributionCount) or last_counts[a.machine, a.level_id] is a
     ]

@@ -44,7 +44,7 @@ _HEARTBEAT_CHECK_SECONDS: Final = 0.1
 class Plate:
     """One progressive level as a sign displays it now."""
 
-    level: str
+    level_id: str
     names: Mapping[str, str]
     thousandths: int | None
     """The amount on the rolling drums, in thousandths of a minor unit; None if no amount is displayed."""
@@ -99,10 +99,10 @@ class Sign:
         amount now and the controller was restarted, a live value is accepted without comparing it with earlier
         ones, because the new run of the controller does not know what signs have displayed.
         """
-        level = self._level_by_id.get(value.level)
+        level = self._level_by_id.get(value.level_id)
         was_timed_out = level is not None and not level.is_fresh(now_ns)
         if level is None or (was_timed_out and not retained and value.run != level.last_value.run):
-            level = self._level_by_id[value.level] = _SignLevel(value, value.amount_cents * 1000, now_ns)
+            level = self._level_by_id[value.level_id] = _SignLevel(value, value.amount_cents * 1000, now_ns)
         elif not value.is_after(
             level.last_value.run,
             level.last_value.sequence,
@@ -126,7 +126,7 @@ class Sign:
 
     def update_win(self, level_win: LevelWin, now_ns: int) -> None:
         """Show a win of a level; it is shown for as long as the controller repeats this message."""
-        self._win_by_level[level_win.level] = (level_win, now_ns)
+        self._win_by_level[level_win.level_id] = (level_win, now_ns)
 
     def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, for each level."""
@@ -139,10 +139,10 @@ class Sign:
         """Return what the sign displays of one level now."""
         level = self._level_by_id.get(level_id)
         if level is None:
-            return Plate(level=level_id, names={}, thousandths=None, value_age_ns=None)
+            return Plate(level_id=level_id, names={}, thousandths=None, value_age_ns=None)
         win, win_ns = self._win_by_level.get(level_id, (None, 0))
         return Plate(
-            level=level_id,
+            level_id=level_id,
             names=level.last_value.names,
             thousandths=level.compute_displayed_thousandths(now_ns) if level.is_fresh(now_ns) else None,
             value_age_ns=None if level.received_ns is None else now_ns - level.received_ns,
@@ -167,9 +167,9 @@ class SignMonitor:
         plates = self.sign.build_plates(now_ns)
         for plate in plates:
             is_lit = plate.thousandths is not None
-            if is_lit != self._is_lit_by_level.get(plate.level):
-                self._is_lit_by_level[plate.level] = is_lit
-                self.report(f"{plate.level}: {'shown' if is_lit else 'not received, no amount is shown'}")
+            if is_lit != self._is_lit_by_level.get(plate.level_id):
+                self._is_lit_by_level[plate.level_id] = is_lit
+                self.report(f"{plate.level_id}: {'shown' if is_lit else 'not received, no amount is shown'}")
         return plates
 
 
@@ -244,9 +244,11 @@ def _process_value(sign: SignListener, message: aiomqtt.Message, now_ns: int) ->
         value = decode_controller_message(get_payload(message))
     except ProgressiveMessageError as error:
         return str(error)
-    if isinstance(value, LevelWin) and str(message.topic) == topics.build_level_win_topic(value.level):
+    if isinstance(value, LevelWin) and str(message.topic) == topics.build_level_win_topic(value.level_id):
         sign.update_win(value, now_ns)
         return ""
-    if not isinstance(value, LevelValue) or str(message.topic) != topics.build_level_value_topic(value.level):
+    if not isinstance(value, LevelValue) or str(message.topic) != topics.build_level_value_topic(
+        value.level_id
+    ):
         return f"{message.topic}: the message is not a value of the level that its topic names"
     return sign.update_value(value, now_ns, retained=bool(message.retain))

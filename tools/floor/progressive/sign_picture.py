@@ -70,7 +70,9 @@ def _draw_plate(
     p, (x, y, w, h) = context.painter, rect
     size = "marquee" if h > 320 else "title"
     head = context.theme.sizes[size] * 1.5
-    names = dict.fromkeys(texts.choose_translation(plate.names, plate.level) for texts in texts_of_languages)
+    names = dict.fromkeys(
+        texts.choose_translation(plate.names, plate.level_id) for texts in texts_of_languages
+    )
     paint = "text_dim" if plate.thousandths is None else build_gold_gradient(p.theme)
     p.draw_text(
         _LANGUAGE_SEPARATOR.join(names),

@@ -85,7 +85,7 @@ class DailyAmount(NamedTuple):
     """The last amount that a level displayed on a day (I-16)."""
 
     day: str
-    level: str
+    level_id: str
     time_text: str
     """When it was displayed last."""
     amount_cents: int
@@ -133,13 +133,13 @@ class Session:
         return tuple(str(row[0]) for row in rows)
 
     # ------------------------------------------------------------------ levels
-    def read_level(self, level: str) -> LevelRecord | None:
+    def read_level(self, level_id: str) -> LevelRecord | None:
         """Return the record of one progressive level; None if the store has no such level.
 
         The level's amounts are checked when the record is read.
         """
-        rows = self._run("SELECT record FROM level WHERE id = ?", level)
-        return LevelRecord.from_text(level, rows[0][0]) if rows else None
+        rows = self._run("SELECT record FROM level WHERE id = ?", level_id)
+        return LevelRecord.from_text(level_id, rows[0][0]) if rows else None
 
     def read_levels(self, *, excluded: Container[str] = ()) -> tuple[LevelRecord, ...]:
         """Return the records of all levels except ``excluded``; closed levels are included."""
@@ -155,29 +155,29 @@ class Session:
         )
 
     # ------------------------------------------------------------------ contributions
-    def read_last_contribution_number(self, machine: str, level: str) -> int | None:
+    def read_last_contribution_number(self, machine: str, level_id: str) -> int | None:
         """Return the number of a machine's last counted contribution to a level; None if it never enrolled there."""
-        rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level)
+        rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level_id)
         return int(rows[0][0]) if rows else None
 
-    def store_last_contribution_number(self, machine: str, level: str, contribution_number: int) -> None:
+    def store_last_contribution_number(self, machine: str, level_id: str, contribution_number: int) -> None:
         """Store the number of a machine's last counted contribution to a level; the machine is enrolled in it then."""
         self._run(
             "INSERT INTO member VALUES (?, ?, ?) "
             "ON CONFLICT (machine, level) DO UPDATE SET counted = excluded.counted",
             machine,
-            level,
+            level_id,
             contribution_number,
         )
 
     def find_contribution(
-        self, machine: str, level: str, contribution_number: int
+        self, machine: str, level_id: str, contribution_number: int
     ) -> tuple[int, Fraction] | None:
         """Return a contribution as (wager in minor units, exact amount added to the level), or None if not stored."""
         rows = self._run(
             "SELECT wager_cents, amount FROM contribution WHERE machine = ? AND level = ? AND sequence = ?",
             machine,
-            level,
+            level_id,
             contribution_number,
         )
         return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
@@ -191,32 +191,33 @@ class Session:
         self._run(
             "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
             contribution.machine,
-            contribution.level,
+            contribution.level_id,
             contribution.sequence,
             contribution.wager_cents,
             str(contribution.amount),
             str(hidden_increment),
         )
 
-    def sum_contributions(self, level: str) -> Fraction:
+    def sum_contributions(self, level_id: str) -> Fraction:
         """Return the exact sum of a level's contributions, hidden shares included."""
         rows = self._run(
-            "SELECT amount, hidden, count(*) FROM contribution WHERE level = ? GROUP BY amount, hidden", level
+            "SELECT amount, hidden, count(*) FROM contribution WHERE level = ? GROUP BY amount, hidden",
+            level_id,
         )
         return sum((int(row[2]) * (Fraction(row[0]) + Fraction(row[1])) for row in rows), Fraction(0))
 
     # ------------------------------------------------------------------ mystery prizes
-    def read_last_prize(self, level: str) -> PrizeRecord | None:
+    def read_last_prize(self, level_id: str) -> PrizeRecord | None:
         """Return the last mystery prize of a level, or None if it has none.
 
         It is the current prize, unless the level was closed.
         """
-        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level)
+        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level_id)
         return PrizeRecord.from_text(rows[0][0]) if rows else None
 
-    def read_prizes(self, level: str) -> tuple[PrizeRecord, ...]:
+    def read_prizes(self, level_id: str) -> tuple[PrizeRecord, ...]:
         """Return every mystery prize of a level, in the order of their numbers."""
-        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level)
+        rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level_id)
         return tuple(PrizeRecord.from_text(row[0]) for row in rows)
 
     def find_prize_of_claim(self, claim_id: str) -> PrizeRecord:
@@ -228,33 +229,33 @@ class Session:
         self._run(
             "INSERT INTO prize VALUES (?, ?, ?, ?) ON CONFLICT (level, number) "
             "DO UPDATE SET claim = excluded.claim, record = excluded.record",
-            record.level,
+            record.level_id,
             record.number,
             record.claim_id,
             record.to_text(),
         )
 
-    def count_numbered_contributions(self, level: str) -> int:
+    def count_numbered_contributions(self, level_id: str) -> int:
         """Return the number of contributions to a mystery level so far."""
-        return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
+        return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level_id)[0][0])
 
-    def find_numbered_contribution(self, level: str, turn_index: int) -> tuple[str, int] | None:
+    def find_numbered_contribution(self, level_id: str, turn_index: int) -> tuple[str, int] | None:
         """Return the machine that made contribution ``turn_index`` to a mystery level, and its own number for it.
 
         ``turn_index`` counts the contributions of all machines to the level. Return None if no contribution has
         this number.
         """
         rows = self._run(
-            "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, turn_index
+            "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level_id, turn_index
         )
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
-    def assign_contribution_number(self, level: str, machine: str, contribution_number: int) -> None:
+    def assign_contribution_number(self, level_id: str, machine: str, contribution_number: int) -> None:
         """Store a machine's contribution ``contribution_number`` under the next number of its mystery level."""
         self._run(
             "INSERT INTO turn VALUES (?, ?, ?, ?)",
-            level,
-            self.count_numbered_contributions(level) + 1,
+            level_id,
+            self.count_numbered_contributions(level_id) + 1,
             machine,
             contribution_number,
         )
@@ -269,22 +270,22 @@ class Session:
         """Return the win register: every hit, ordered by level and number."""
         rows = self._run("SELECT record FROM claim")
         hits = (from_json(ClaimRecord, json.loads(row[0]), "win register") for row in rows)
-        return tuple(sorted(hits, key=lambda hit: (hit.level, hit.hit_number)))
+        return tuple(sorted(hits, key=lambda hit: (hit.level_id, hit.hit_number)))
 
-    def list_open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
+    def list_open_claims(self, machine: str, level_id: str) -> tuple[ClaimRecord, ...]:
         """Return the hits of a machine on a level whose payment it has not reported yet."""
         rows = self._run(
             "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
             machine,
-            level,
+            level_id,
             _UNREPORTED_PAYMENT_LIKE_PATTERN,
         )
         hits = (from_json(ClaimRecord, json.loads(row[0]), "win register") for row in rows)
         return tuple(sorted((c for c in hits if not c.closed_at), key=lambda hit: hit.hit_number))
 
-    def count_hits(self, level: str) -> int:
+    def count_hits(self, level_id: str) -> int:
         """Return how many hits of a progressive level are recorded, including those of void games."""
-        return int(self._run("SELECT count(*) FROM claim WHERE level = ?", level)[0][0])
+        return int(self._run("SELECT count(*) FROM claim WHERE level = ?", level_id)[0][0])
 
     def put_claim(self, record: ClaimRecord) -> None:
         """Store a progressive hit's record."""
@@ -293,16 +294,16 @@ class Session:
             "ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
             record.claim_id,
             record.machine,
-            record.level,
+            record.level_id,
             json.dumps(to_json(record), ensure_ascii=False),
         )
 
-    def list_winning_contributions(self, machine: str, level: str) -> tuple[int, ...]:
+    def list_winning_contributions(self, machine: str, level_id: str) -> tuple[int, ...]:
         """Return the numbers of a machine's contributions that hit a level, ascending.
 
         A contribution with several hits appears once for each; hits of void games are included.
         """
-        rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
+        rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level_id)
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
     def find_held_message(self, claim_id: str) -> HeldMessage | None:
@@ -362,13 +363,13 @@ class Session:
         """Remove an overhead sign from the list of signs that must report."""
         self._run("DELETE FROM sign WHERE id = ?", sign)
 
-    def put_daily_amount(self, day: str, level: str, time_text: str, amount_cents: int) -> None:
+    def put_daily_amount(self, day: str, level_id: str, time_text: str, amount_cents: int) -> None:
         """Store the last displayed amount of a level on a day (I-16), replacing an earlier one of that day."""
         self._run(
             "INSERT INTO daily VALUES (?, ?, ?, ?) "
             "ON CONFLICT (day, level) DO UPDATE SET at = excluded.at, amount_cents = excluded.amount_cents",
             day,
-            level,
+            level_id,
             time_text,
             amount_cents,
         )
