@@ -115,7 +115,7 @@ class Hall:
     def open_play(self):
         """Advance the clock to the start of play."""
         rules = parse_rules(self.rules.read())
-        seconds = (rules.starts.replace(tzinfo=UTC) - self.room.clock.wall).total_seconds()
+        seconds = (rules.starts_at.replace(tzinfo=UTC) - self.room.clock.wall).total_seconds()
         self.room.clock.pass_seconds(max(0, seconds))
         return self
 

@@ -107,7 +107,7 @@ def convert_venue_time_to_utc(machine: Machine, local_time: datetime) -> datetim
 
 def has_tournament_started(machine: Machine, rules: Tournament) -> bool:
     """Return whether the start of a tournament, as its rules state it, has passed."""
-    return machine.timekeeper.now() >= convert_venue_time_to_utc(machine, rules.starts)
+    return machine.timekeeper.now() >= convert_venue_time_to_utc(machine, rules.starts_at)
 
 
 def find_future_start(machine: Machine) -> datetime | None:
@@ -118,12 +118,12 @@ def find_future_start(machine: Machine) -> datetime | None:
     rules = read_installed_rules(machine)
     if rules is None or has_tournament_started(machine, rules):
         return None
-    return rules.starts.replace(tzinfo=machine.identity.venue.zone)
+    return rules.starts_at.replace(tzinfo=machine.identity.venue.zone)
 
 
 def has_tournament_ended(machine: Machine, rules: Tournament) -> bool:
     """Return whether the duration that the rules state has passed since the start of the tournament."""
-    end = convert_venue_time_to_utc(machine, rules.starts) + timedelta(minutes=rules.duration_minutes)
+    end = convert_venue_time_to_utc(machine, rules.starts_at) + timedelta(minutes=rules.duration_minutes)
     return machine.timekeeper.now() >= end
 
 
@@ -186,7 +186,7 @@ def list_file_faults(text: str, today: date) -> tuple[str, ...]:
     except OperatorError as error:
         return tuple(str(error).splitlines())
     mistakes = [str(mistake) for mistake in list_violations(rules, today)]
-    if rules.published is None and not mistakes:
+    if rules.publication_date is None and not mistakes:
         mistakes.append("published: the day of publication must be given (s. 125)")
     return tuple(mistakes)
 

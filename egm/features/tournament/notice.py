@@ -158,8 +158,11 @@ def build_notice(rules: Tournament, language: str) -> str:
     """
     notice = _NoticeWriter(rules, language)
     lines = [notice.choose_language(rules.name), notice.format_text("title")]
-    if rules.published is not None:
-        lines += ["", *_wrap_lines(notice.format_text("public", day=notice.format_day(rules.published)))]
+    if rules.publication_date is not None:
+        lines += [
+            "",
+            *_wrap_lines(notice.format_text("public", day=notice.format_day(rules.publication_date))),
+        ]
     for heading, sentences in list_sections(rules, language):
         lines += ["", heading]
         for sentence in sentences:
@@ -174,7 +177,7 @@ def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[st
         "event": notice.iter_event_lines,
         "participation": notice.iter_participation_lines,
         "rounds": notice.iter_round_lines,
-        "ties": lambda: iter([notice.format_text(f"ties.{rules.ties}")]),
+        "ties": lambda: iter([notice.format_text(f"ties.{rules.tie_rule}")]),
         "incidents": notice.iter_incident_lines,
         "prizes": notice.iter_prize_lines,
         "method": notice.iter_method_lines,
@@ -245,7 +248,7 @@ class _NoticeWriter:
         rules = self._rules
         title = load_game(rules.game).title
         first_machine = rules.machines[0]
-        yield self._format_moment("starts", rules.starts)
+        yield self._format_moment("starts", rules.starts_at)
         yield self.format_text("lasts", minutes=self._format_number(rules.duration_minutes))
         yield self.format_text("where", venue=self.choose_language(rules.venue))
         yield self.format_text("game", game=title.get(self._language, rules.game))
@@ -260,7 +263,7 @@ class _NoticeWriter:
         """Yield the sentences about who may take part, until when, how often, and the fee."""
         entries = self._rules.entries
         yield self.choose_language(entries.participation)
-        yield self._format_moment("closes", entries.closes)
+        yield self._format_moment("closes", entries.closes_at)
         participants_max = self._format_number(entries.participants_max)
         participants_min = self._format_number(entries.participants_min)
         yield self.format_text("places", most=participants_max, least=participants_min)
@@ -275,7 +278,7 @@ class _NoticeWriter:
     def iter_round_lines(self) -> Iterator[str]:
         """Yield the sentences about the points and the length of each round, and about what counts for the rank."""
         for n, each in enumerate(self._rules.rounds, 1):
-            is_last = each.advance is None
+            is_last = each.advancing_count is None
             yield self.format_text(
                 "round_minutes" if each.games is None else "round_games",
                 n=n,
@@ -283,7 +286,7 @@ class _NoticeWriter:
                 length=self._format_number(each.games or each.minutes or 0),
                 advance=self.format_text("last")
                 if is_last
-                else self.format_text("advance", count=each.advance),
+                else self.format_text("advance", count=each.advancing_count),
             )
         yield self.format_text("score")
         if len(self._rules.rounds) > 1:
@@ -291,8 +294,8 @@ class _NoticeWriter:
 
     def iter_incident_lines(self) -> Iterator[str]:
         """Yield the sentences about what happens if a round is interrupted or not finished."""
-        yield self.format_text(f"interrupted.{self._rules.interrupted}")
-        yield self.format_text(f"failed.{self._rules.failed}")
+        yield self.format_text(f"interrupted.{self._rules.interrupted_game_rule}")
+        yield self.format_text(f"failed.{self._rules.failed_machine_rule}")
         if self._rules.can_entries_lose_rank:
             yield self.format_text("nobody")
 
@@ -311,7 +314,7 @@ class _NoticeWriter:
         rules = self._rules
         yield self.format_text("return")
         yield self.format_text("sold")
-        yield self.format_text(f"unclaimed.{rules.unclaimed}")
+        yield self.format_text(f"unclaimed.{rules.unclaimed_prize_rule}")
         if any(prize.share is not None for prize in rules.prizes):
             yield self.format_text("rounding")
-        yield self.format_text(f"remainders.{rules.remainders}")
+        yield self.format_text(f"remainders.{rules.remainder_rule}")

@@ -121,7 +121,7 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
         return
     yield "tournament.name", build_local_text({"en": rules.name.en, "fr": rules.name.fr})
     yield "tournament.installed", build_plain_text(installed_rules.digest[:16])
-    yield "tournament.starts", build_plain_text(f"{rules.starts:%Y-%m-%d %H:%M}")
+    yield "tournament.starts", build_plain_text(f"{rules.starts_at:%Y-%m-%d %H:%M}")
     yield "tournament.fee", build_money_text(rules.entries.fee_cents)
     yield "tournament.mode", build_text(f"service.tournament.{'on' if is_in_tournament(machine) else 'off'}")
     played_round = find_played_round(machine)

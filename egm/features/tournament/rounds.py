@@ -177,7 +177,9 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
     rules = read_installed_rules(machine)
     if rules is None:
         return False
-    return read_local_time(machine).date() >= rules.starts.date() and not has_tournament_ended(machine, rules)
+    return read_local_time(machine).date() >= rules.starts_at.date() and not has_tournament_ended(
+        machine, rules
+    )
 
 
 @refusal_code("tournament_is_over_or_unsold")
@@ -230,7 +232,7 @@ def registration_is_open(machine: Machine, _: Event) -> bool:
     """Return whether participants can still register, by the rules."""
     rules = read_installed_rules(machine)
     return rules is not None and machine.timekeeper.now() <= convert_venue_time_to_utc(
-        machine, rules.entries.closes
+        machine, rules.entries.closes_at
     )
 
 
@@ -303,7 +305,7 @@ def round_may_start(machine: Machine, event: Event) -> bool:
     if endings and form.round_number < max(endings):
         return False
     ending = endings.get(form.round_number)
-    return ending is None or (ending == "interrupted" and rules.interrupted == "replay")
+    return ending is None or (ending == "interrupted" and rules.interrupted_game_rule == "replay")
 
 
 def _list_void_entries(machine: Machine) -> set[int]:

@@ -102,7 +102,7 @@ class EntryTerms(_RulesTable):
     """The number of places: no more participants are registered."""
     per_participant: Annotated[int, Field(gt=0, le=_ENTRIES_MAX, strict=True)]
     """The most entries of one participant: 1, or more if a participant may enter again."""
-    closes: Annotated[datetime, BeforeValidator(_check_local_time)]
+    closes_at: Annotated[datetime, BeforeValidator(_check_local_time)] = Field(alias="closes")
     """When registration closes, date and time at the venue."""
     participation: BilingualText
     """The rules of participation: who may take part, how to register (s. 125)."""
@@ -129,7 +129,7 @@ class TournamentRound(_RulesTable):
     """How many minutes each entry plays in the round. Give either this or games."""
     points: _Count
     """The points that an entry receives to play with in this round."""
-    advance: _Count | None = None
+    advancing_count: _Count | None = Field(None, alias="advance")
     """How many participants qualify for the next round; not given in the last round."""
 
 
@@ -166,25 +166,25 @@ class Tournament(_RulesTable):
     """Where the tournament is held."""
     game: str
     """The game that is played: its id in the library (`egm game list`)."""
-    starts: Annotated[datetime, BeforeValidator(_check_local_time)]
+    starts_at: Annotated[datetime, BeforeValidator(_check_local_time)] = Field(alias="starts")
     """The date and time of the start, at the venue (s. 125)."""
     duration_minutes: _Count
     """How long the tournament lasts, in minutes (s. 125)."""
-    published: Annotated[date, BeforeValidator(_check_date)] | None = None
+    publication_date: Annotated[date, BeforeValidator(_check_date)] | None = Field(None, alias="published")
     """The day on which the rules were or will be made public; without it, they are not public yet (s. 125)."""
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
     """The currency, ISO 4217."""
     carry_points: bool
     """Whether the points of a round are added to those of the rounds before it."""
-    ties: Literal["share", "best-game", "earlier-entry"]
+    tie_rule: Literal["share", "best-game", "earlier-entry"] = Field(alias="ties")
     """How equal points are ranked: `share` (the prizes are shared), by `best-game`, or by `earlier-entry`."""
-    interrupted: Literal["replay", "points-so-far", "refund"]
+    interrupted_game_rule: Literal["replay", "points-so-far", "refund"] = Field(alias="interrupted")
     """What follows if a fault ends a round: `replay` it, count `points-so-far`, or `refund` the voided entry."""
-    failed: Literal["zero-points", "points-so-far", "excluded"]
+    failed_machine_rule: Literal["zero-points", "points-so-far", "excluded"] = Field(alias="failed")
     """What a participant gets who does not finish a round: `zero-points`, `points-so-far`, or `excluded`."""
-    unclaimed: UnclaimedPrizeRule
+    unclaimed_prize_rule: UnclaimedPrizeRule = Field(alias="unclaimed")
     """What happens to prizes of ranks that nobody has: `shared` equally among all with a rank, or `not-awarded`."""
-    remainders: RemainderRule
+    remainder_rule: RemainderRule = Field(alias="remainders")
     """Who gets the cents left after a division: the `best-rank` all, or one each `in-order` from the best rank."""
     entries: EntryTerms
     rounds: Annotated[tuple[TournamentRound, ...], Field(min_length=1, max_length=20)]
@@ -201,13 +201,14 @@ class Tournament(_RulesTable):
             *self._iter_errors_in_prizes(),
             *self._iter_errors_in_machines(),
         ]
-        if self.entries.closes > self.starts:
-            mistakes.append(build_config_mistake("entries.closes", f"it is after the start, {self.starts}"))
-        if self.starts.year not in _PERMITTED_START_YEARS:
+        if self.entries.closes_at > self.starts_at:
+            mistakes.append(build_config_mistake("entries.closes", f"it is after the start, {self.starts_at}"))
+        if self.starts_at.year not in _PERMITTED_START_YEARS:
             mistakes.append(
                 build_config_mistake(
                     "starts",
-                    f"the year {self.starts.year} is not {_PERMITTED_START_YEARS[0]} to {_PERMITTED_START_YEARS[-1]}",
+                    f"the year {self.starts_at.year} is not {_PERMITTED_START_YEARS[0]} to "
+                    f"{_PERMITTED_START_YEARS[-1]}",
                 )
             )
         if mistakes:
@@ -221,19 +222,19 @@ class Tournament(_RulesTable):
             key, is_last = f"rounds[{n}]", n == len(self.rounds)
             if (each.games is None) == (each.minutes is None):
                 yield build_config_mistake(key, "give its length as games or as minutes, one of the two")
-            if is_last != (each.advance is None):
+            if is_last != (each.advancing_count is None):
                 problem = (
                     "the last round must not have this key, because no round follows it"
                     if is_last
                     else "must be given: how many participants go on to the next round"
                 )
                 yield build_config_mistake(f"{key}.advance", problem)
-            elif each.advance is not None and each.advance > qualified_count:
+            elif each.advancing_count is not None and each.advancing_count > qualified_count:
                 yield build_config_mistake(
                     f"{key}.advance",
-                    f"is {each.advance}, but only {qualified_count} participants can play this round",
+                    f"is {each.advancing_count}, but only {qualified_count} participants can play this round",
                 )
-            qualified_count = each.advance or qualified_count
+            qualified_count = each.advancing_count or qualified_count
             highest_bet = max(machine.bet for machine in self.machines)
             if each.points < highest_bet:
                 yield build_config_mistake(
@@ -292,8 +293,8 @@ class Tournament(_RulesTable):
         return PrizePlan(
             fee_shares=tuple(prize.share or Fraction(0) for prize in self.prizes),
             amounts_cents=tuple(prize.amount_cents or 0 for prize in self.prizes),
-            unclaimed_prize_rule=self.unclaimed,
-            remainder_rule=self.remainders,
+            unclaimed_prize_rule=self.unclaimed_prize_rule,
+            remainder_rule=self.remainder_rule,
         )
 
     @property
@@ -307,7 +308,7 @@ class Tournament(_RulesTable):
     @property
     def can_entries_lose_rank(self) -> bool:
         """Return whether, by these rules, an entry can lose its rank because it is refunded or excluded."""
-        return self.interrupted == "refund" or self.failed == "excluded"
+        return self.interrupted_game_rule == "refund" or self.failed_machine_rule == "excluded"
 
 
 def read_rules(path: Path) -> Tournament:
@@ -360,7 +361,7 @@ def _add_line_numbers(rules: Tournament, mistakes: Iterable[ConfigMistake]) -> l
 
 def find_latest_publication(rules: Tournament) -> date:
     """Return the last day on which the rules can be published in time (s. 125)."""
-    return rules.starts.date() - RULES_PUBLICATION_LEAD_MIN
+    return rules.starts_at.date() - RULES_PUBLICATION_LEAD_MIN
 
 
 def _load_library_game(game_id: str) -> Game:
@@ -390,18 +391,18 @@ def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigMistake]:
 def _iter_publication_mistakes(rules: Tournament, today: date) -> Iterator[ConfigMistake]:
     """Yield a mistake if the rules are not published at least a week before the tournament starts (s. 125)."""
     latest = find_latest_publication(rules)
-    start = rules.starts.date()
-    if rules.published is None:
+    start = rules.starts_at.date()
+    if rules.publication_date is None:
         if today > latest:
             yield build_config_mistake(
                 "published",
                 f"the rules are not public on {today}, and the start is on {start}: they must be public a week before"
                 f" it, by {latest} (s. 125)",
             )
-    elif rules.published > latest:
+    elif rules.publication_date > latest:
         yield build_config_mistake(
             "published",
-            f"{rules.published} is less than a week before the start on {start}: publish by {latest} (s. 125)",
+            f"{rules.publication_date} is less than a week before the start on {start}: publish by {latest} (s. 125)",
         )
 
 
@@ -429,7 +430,7 @@ def _iter_return_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
     shortfall = find_prize_shortfall(
         rules.prize_plan,
         entries.fee_cents,
-        entries_min=1 if rules.interrupted == "refund" else entries.participants_min,
+        entries_min=1 if rules.interrupted_game_rule == "refund" else entries.participants_min,
         participants_max=entries.participants_max,
         entries_per_participant=entries.per_participant,
         can_entries_lose_rank=rules.can_entries_lose_rank,

@@ -60,10 +60,10 @@ def compute_tournament_settlement(
     ranked_count = len(standings.ranked_standings)
     prizes = compute_prizes(rules.prize_plan, fees_cents, ranked_count)
     if ranked_count and added_cents:
-        added_shares = split_cents(added_cents, [Fraction(1)] * ranked_count, rules.remainders)
+        added_shares = split_cents(added_cents, [Fraction(1)] * ranked_count, rules.remainder_rule)
         prizes = [prize + share_cents for prize, share_cents in zip(prizes, added_shares, strict=True)]
     paid_cents = divide_prizes_of_ties(
-        prizes, [standing.rank for standing in standings.ranked_standings], rules.remainders
+        prizes, [standing.rank for standing in standings.ranked_standings], rules.remainder_rule
     )
     return TournamentSettlement(
         standings=standings,

@@ -194,7 +194,11 @@ def _iter_rounds(
             entries[entry] for entry in playing if _score_entry(rules, entries[entry], round_number, outcome)
         ]
         standings = _list_best_entries(rules, scored, round_number, outcome.points_by_entry)
-        qualified = [each for each in standings if terms.advance is not None and each.rank <= terms.advance]
+        qualified = [
+            each
+            for each in standings
+            if terms.advancing_count is not None and each.rank <= terms.advancing_count
+        ]
         yield scored, standings, qualified
         playing = sorted(each.entry for each in qualified)
 
@@ -276,21 +280,21 @@ def _score_entry(rules: Tournament, result: EntryResult, round_number: int, outc
         )
     round_result = result.rounds[round_number - 1]
     outcome.last_round_by_entry[result.entry] = round_number
-    if round_result.status == "interrupted" and rules.interrupted == "replay":
+    if round_result.status == "interrupted" and rules.interrupted_game_rule == "replay":
         raise ResultsError(
             f"{location}: it was interrupted: by the rules it is replayed; give the result of the"
             " replay, or, if there was"
             f" none, derive the results again with --ignore {result.entry}:{round_number}:EXPORT "
             f"and --absent {result.entry}:{round_number}"
         )
-    if round_result.status == "interrupted" and rules.interrupted == "refund":
+    if round_result.status == "interrupted" and rules.interrupted_game_rule == "refund":
         outcome.refunded_entries.append(result.entry)
         return False
-    if round_result.status == "failed" and rules.failed == "excluded":
+    if round_result.status == "failed" and rules.failed_machine_rule == "excluded":
         outcome.excluded_entries.append(result.entry)
         return False
-    counts_nothing = round_result.status == "failed" and rules.failed == "zero-points"
-    if rules.ties == "best-game" and round_result.best_game is None and not counts_nothing:
+    counts_nothing = round_result.status == "failed" and rules.failed_machine_rule == "zero-points"
+    if rules.tie_rule == "best-game" and round_result.best_game is None and not counts_nothing:
         raise ResultsError(f"{location}: best_game is missing: by the rules it decides between equal points")
     if round_result.best_game is not None and round_result.best_game > round_result.points:
         raise ResultsError(
@@ -341,10 +345,10 @@ def _build_ranking_key(
     Results with equal keys are ties.
     """
     round_result = result.rounds[round_number - 1]
-    if rules.ties == "earlier-entry":
+    if rules.tie_rule == "earlier-entry":
         return (-points[result.entry], result.entry)
-    if rules.ties == "best-game":
-        counts_nothing = round_result.status == "failed" and rules.failed == "zero-points"
+    if rules.tie_rule == "best-game":
+        counts_nothing = round_result.status == "failed" and rules.failed_machine_rule == "zero-points"
         return (-points[result.entry], 0 if counts_nothing else -(round_result.best_game or 0))
     return (-points[result.entry],)
 

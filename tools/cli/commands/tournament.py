@@ -109,9 +109,9 @@ def check(rules_file: Path, today: datetime | None) -> None:
     )
     for remark in _iter_prize_remarks(rules, entry_count_min, entry_count_max):
         echo(remark)
-    publication_text = "not stated yet" if rules.published is None else str(rules.published)
-    echo(f"Start: {rules.starts:%Y-%m-%d %H:%M}. Publication: {publication_text}.")
-    if rules.starts.date() < _choose_day(today):
+    publication_text = "not stated yet" if rules.publication_date is None else str(rules.publication_date)
+    echo(f"Start: {rules.starts_at:%Y-%m-%d %H:%M}. Publication: {publication_text}.")
+    if rules.starts_at.date() < _choose_day(today):
         echo("The start date has passed: machines can no longer enter this tournament.")
 
 
