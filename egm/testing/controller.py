@@ -107,7 +107,7 @@ class SmallController:
                 level=enrolment.level,
                 nonce=message.nonce,
             )
-        if enrolment.odds != HIT_PROBABILITY:
+        if enrolment.hit_rate != HIT_PROBABILITY:
             return self._refuse(
                 message, messages.RefusalReason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
             )
@@ -157,7 +157,7 @@ class SmallController:
                     level=message.level,
                     claim=message.claim,
                 )
-            if self.counted_by_machine_and_level.get(key, 0) < message.after:
+            if self.counted_by_machine_and_level.get(key, 0) < message.contribution_number:
                 return self._refuse(
                     message,
                     messages.RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
