@@ -47,7 +47,7 @@ def find_moving_value_notice(context: DrawingContext) -> Notice | None:
     return notice
 
 
-def find_value_plate_rect(context: DrawingContext) -> Rect | None:
+def compute_value_plate_rect(context: DrawingContext) -> Rect | None:
     """Return the rectangle in which an animation of money is drawn, or None if no money is moving.
 
     Touch targets that it covers cannot be touched.
@@ -69,7 +69,7 @@ def find_value_plate_rect(context: DrawingContext) -> Rect | None:
 
 def draw_moving_value_plate(context: DrawingContext) -> None:
     """Draw a plate over the lower part of the field with the moving bill, ticket or coin, and its amount."""
-    notice, plate_rect = find_moving_value_notice(context), find_value_plate_rect(context)
+    notice, plate_rect = find_moving_value_notice(context), compute_value_plate_rect(context)
     if notice is None or plate_rect is None:
         return
     value_kind, is_leaving, duration_seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
