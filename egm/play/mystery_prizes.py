@@ -194,7 +194,7 @@ def _build_prize_record(
         claim_id=prize.claim_id,
         contribution_number=prize.sequence,
         amount_cents=prize.amount_cents,
-        hit_number=prize.order,
+        hit_number=prize.hit_number,
         opened_secret=prize.trigger.to_json(),
         commitment=commitment,
         is_proved=not unproved.find_reason_to_doubt_prize(machine, level_id, prize),

@@ -341,7 +341,7 @@ class EnrolmentRequested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCertificate:
-    """The facts in a link certificate, with the digests that people compare."""
+    """The details of a link certificate, with the digests that people compare."""
 
     serial: MachineSerialNumber
     key_digest: str = field(metadata=stored_as("key"))
@@ -362,7 +362,7 @@ class LinkCertificate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCertificateWithPersons(LinkCertificate):
-    """The facts in a link certificate, and the people who put it into use or read it."""
+    """The details of a link certificate, and the people who put it into use or read it."""
 
     persons: StaffNumbers
 

@@ -121,13 +121,13 @@ class LinkedLevelFeeder:
             str(share): hit_rate
             for share, hit_rate in self.pool.definition.stake_and_hit_rate.hit_rate_by_share.items()
         }
-        if reply.shares != hit_rate_by_share:
+        if reply.hit_rate_by_share != hit_rate_by_share:
             own_hit_rates_text = f"expected {_format_hit_rates(hit_rate_by_share)}, as in this machine's game"
             return EnrolmentObjection(
                 RefusalReason.OTHER_ODDS,
-                f"the parts that can be won are {_format_hit_rates(reply.shares)}; {own_hit_rates_text}",
+                f"the parts that can be won are {_format_hit_rates(reply.hit_rate_by_share)}; {own_hit_rates_text}",
             )
-        ceiling_cents = reply.ceiling_cents if reply.mystery else None
+        ceiling_cents = reply.ceiling_cents if reply.is_mystery else None
         if ceiling_cents != (own_terms.ceiling_cents if own_terms.is_mystery else None):
             detail = (
                 f"the mystery ceiling is {ceiling_cents}; expected "
@@ -163,8 +163,8 @@ class LinkedLevelFeeder:
         self.value_sequence = value.sequence
         self.value_time_utc = value.time_utc
         self.controller_run_id = value.run
-        self.fall_count, self.amount_cents = value.falls, value.amount_cents
-        self.prize_number, self.commitment = value.prize, value.commitment
+        self.fall_count, self.amount_cents = value.fall_count, value.amount_cents
+        self.prize_number, self.commitment = value.prize_number, value.commitment
         self.received_value_count += 1
         self.received_ns = now_ns
         return ""

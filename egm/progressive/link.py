@@ -307,7 +307,9 @@ class ControllerLink:
             case LevelValue():
                 self._handle_value(message, now_ns)
             case ContributionCount():
-                self._process_confirmed_contributions(message.level_id, message.sequence, message.won, now_ns)
+                self._process_confirmed_contributions(
+                    message.level_id, message.sequence, message.won_prizes, now_ns
+                )
             case Award():
                 self._handle_award(message, now_ns)
             case ClaimClosure():
@@ -354,11 +356,13 @@ class ControllerLink:
             self._stop_feeding(feeder, objection.reason, objection.detail)
             return
         feeder.is_enrolled, feeder.refusal_reason = True, None
-        if message.counted < feeder.last_counted_number:
-            feeder.last_counted_number = feeder.last_sent_number = message.counted
+        if message.last_counted_number < feeder.last_counted_number:
+            feeder.last_counted_number = feeder.last_sent_number = message.last_counted_number
             feeder.pending_contributions.clear()
-            self._notifications.append(ControllerCountBehind(message.level_id, message.counted))
-        self._process_confirmed_contributions(message.level_id, message.counted, message.won, now_ns)
+            self._notifications.append(ControllerCountBehind(message.level_id, message.last_counted_number))
+        self._process_confirmed_contributions(
+            message.level_id, message.last_counted_number, message.won_prizes, now_ns
+        )
         self.repeat_unanswered_messages(now_ns)
 
     def _stop_feeding(self, feeder: LinkedLevelFeeder, reason: RefusalReason, detail: str) -> None:
@@ -435,7 +439,7 @@ class ControllerLink:
         if open_claim.sent_ns is not None and now_ns - open_claim.sent_ns < CONTRIBUTION_RETRY_NS:
             return
         message = open_claim.due_message
-        is_acceptable = feeder.last_counted_number >= open_claim.claim.after and (
+        is_acceptable = feeder.last_counted_number >= open_claim.claim.contribution_number and (
             feeder.received_value_count or open_claim.is_unknown_to_controller
         )
         if message is None or (message is open_claim.claim and not is_acceptable):
@@ -472,7 +476,7 @@ class ControllerLink:
             "claim": self._handle_claim_refusal,
             "commit": self._handle_claim_refusal,
         }
-        handlers[refusal.of](refusal, now_ns)
+        handlers[refusal.refused_type](refusal, now_ns)
 
     def _handle_enrolment_refusal(self, refusal: Refusal, _: int) -> None:
         """Stop feeding the level whose enrolment the controller refused; all levels if the refusal names none."""
@@ -490,12 +494,15 @@ class ControllerLink:
             return
         if (
             refusal.reason is RefusalReason.CONTRIBUTIONS_MISSING
-            and refusal.next > feeder.last_counted_number
+            and refusal.next_needed_number > feeder.last_counted_number
         ):
-            feeder.process_count(refusal.next - 1, now_ns)
+            feeder.process_count(refusal.next_needed_number - 1, now_ns)
             feeder.last_sent_number = feeder.last_counted_number
-            if feeder.pending_contributions and feeder.pending_contributions[0].sequence > refusal.next:
-                reason = f"contribution {refusal.next} is not in this machine's journal"
+            if (
+                feeder.pending_contributions
+                and feeder.pending_contributions[0].sequence > refusal.next_needed_number
+            ):
+                reason = f"contribution {refusal.next_needed_number} is not in this machine's journal"
                 self._stop_feeding(feeder, refusal.reason, reason)  # a hit after it could never be awarded
             else:
                 self._send_contributions(feeder, now_ns)
@@ -516,7 +523,7 @@ class ControllerLink:
             open_claim.sent_ns = None
             self._enrol_from_start(feeder, now_ns)
         elif (
-            refusal.of == "commit"
+            refusal.refused_type == "commit"
             and refusal.reason is RefusalReason.UNKNOWN_CLAIM
             and not open_claim.is_unknown_to_controller
         ):
@@ -530,7 +537,8 @@ class ControllerLink:
             open_claim.is_prize_held = refusal.reason is RefusalReason.CLAIM_HELD
             self._notifications.append(
                 ControllerComplaint(
-                    f"refused.{refusal.reason}", f"{refusal.of} {refusal.claim_id}: {refusal.detail}"
+                    f"refused.{refusal.reason}",
+                    f"{refusal.refused_type} {refusal.claim_id}: {refusal.detail}",
                 )
             )
 

@@ -128,7 +128,7 @@ class LinkCertificateFolder:
         )
 
     def read_certificate_details(self) -> CertificateDetails | None:
-        """Return the facts of the link certificate in use, or None if none is in use.
+        """Return the details of the link certificate in use, or None if none is in use.
 
         Raises EnrolmentError if damaged.
         """

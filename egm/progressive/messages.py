@@ -87,7 +87,7 @@ class RefusalReason(StrEnum):
     OTHER_TERMS = "other_terms"
     """The level's parameters do not fit the game: the base is too low, or the kind or the ceiling differs."""
     CONTRIBUTIONS_MISSING = "gap"
-    """Contributions before this one are missing; the machine must send again from number ``next``."""
+    """Contributions before this one are missing; the machine must send again from number ``next_needed_number``."""
     WRONG_AMOUNT = "wrong_amount"
     """The contribution is not the right share of its wager, or differs from the same one sent earlier."""
     CLAIM_BEFORE_CONTRIBUTION = "claim_early"
@@ -106,7 +106,9 @@ class RefusalReason(StrEnum):
 class _Message(BaseModel):
     """Base class of the messages of a progressive link; a message with an unknown field is refused."""
 
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True, serialize_by_alias=True
+    )
 
 
 class LevelEnrolment(_Message):
@@ -119,11 +121,11 @@ class LevelEnrolment(_Message):
     level_id: LevelId = Field(alias="level")
     stake_cents: PositiveInteger
     """The wager that plays for the level, in minor units."""
-    odds: Rational
+    hit_rate: Rational = Field(alias="odds")
     """The exact mean number of hits of the level per wager of ``stake_cents`` (s.92)."""
     shown_cents: Cents = 0
     """The amount of the level that the machine displayed last, in minor units."""
-    falls: SequenceNumber = 0
+    fall_count: SequenceNumber = Field(default=0, alias="falls")
     """How often the level's amount had been lowered when the machine showed ``shown_cents``."""
 
 
@@ -159,7 +161,7 @@ class WonPrize(_Message):
     """The number of the machine's contribution that won."""
     amount_cents: Cents
     """The amount of the prize, in minor units; it no longer changes."""
-    order: PositiveInteger
+    hit_number: PositiveInteger = Field(alias="order")
     """The number of this hit among all hits of the level."""
     at_utc: TimeText = ""
     trigger: Annotated[
@@ -183,12 +185,12 @@ class EnrolmentAccepted(_Message):
     """The amount from which the level starts, in minor units."""
     ceiling_cents: Cents | None = None
     """The amount at which a mystery level is won at the latest, in minor units; None if it is no mystery level."""
-    mystery: bool = False
-    counted: SequenceNumber
+    is_mystery: bool = Field(default=False, alias="mystery")
+    last_counted_number: SequenceNumber = Field(alias="counted")
     """The number of the last contribution of this machine that the controller has counted."""
-    won: tuple[WonPrize, ...] = ()
+    won_prizes: tuple[WonPrize, ...] = Field(default=(), alias="won")
     """The machine's mystery prizes whose payment it has not confirmed."""
-    shares: dict[str, Rational] = {}
+    hit_rate_by_share: dict[str, Rational] = Field(default={}, alias="shares")
     """The parts of the level that can be won on their own, such as 1/10, each with its mean hits per wager.
 
     A machine of an earlier version does not know this field: it rejects the message, and so feeds no such
@@ -238,12 +240,12 @@ class LevelValue(_Message):
     store.
     """
     amount_cents: Cents
-    falls: SequenceNumber = 0
+    fall_count: SequenceNumber = Field(default=0, alias="falls")
     """How many wins, ceilings and corrections have ever lowered the level's amount."""
-    fell_by: Literal["", "win", "ceiling", "correction"] = ""
+    last_fall_cause: Literal["", "win", "ceiling", "correction"] = Field(default="", alias="fell_by")
     """The kind of event that lowered the amount last; empty if nothing did."""
     names: dict[str, str] = {}
-    prize: SequenceNumber = 0
+    prize_number: SequenceNumber = Field(default=0, alias="prize")
     """The number of the current mystery prize of the level; 0 for a level without one."""
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     """The commitment to the secret amount of the current mystery prize; empty without one."""
@@ -262,11 +264,13 @@ class LevelValue(_Message):
     def find_amount_error(self, amount_cents: int, falls: int) -> str:
         """Return why a level that showed ``amount_cents`` may not show this message's amount now; empty if it may.
 
-        ``falls`` is how often the level's amount had been lowered when it showed ``amount_cents``.
+        ``fall_count`` is how often the level's amount had been lowered when it showed ``amount_cents``.
         """
-        contradiction = find_fall_error(self.amount_cents, self.falls, amount_cents, falls)
-        if not contradiction and amount_cents and self.falls - falls > UNREPORTED_FALLS_MAX:
-            contradiction = f"the count of falls rose from {falls} to {self.falls}, more than is possible"
+        contradiction = find_fall_error(self.amount_cents, self.fall_count, amount_cents, falls)
+        if not contradiction and amount_cents and self.fall_count - falls > UNREPORTED_FALLS_MAX:
+            contradiction = (
+                f"the count of falls rose from {falls} to {self.fall_count}, more than is possible"
+            )
         return f"{self.level_id}: {contradiction}" if contradiction else ""
 
 
@@ -306,7 +310,7 @@ class ContributionCount(_Message):
     level_id: LevelId = Field(alias="level")
     sequence: SequenceNumber
     """The number of the last contribution that the controller has durably counted."""
-    won: tuple[WonPrize, ...] = ()
+    won_prizes: tuple[WonPrize, ...] = Field(default=(), alias="won")
     """The mystery prizes that these contributions won and whose payment is unconfirmed; the others won nothing."""
 
 
@@ -320,7 +324,7 @@ class Claim(_Message):
     machine: MachineId
     level_id: LevelId = Field(alias="level")
     claim_id: ClaimId = Field(alias="claim")
-    after: SequenceNumber
+    contribution_number: SequenceNumber = Field(alias="after")
     """The number of the contribution of the wager that hit the level."""
     shown_cents: Cents
     """The amount of the level that the machine displayed at the hit, in minor units."""
@@ -340,7 +344,7 @@ class Award(_Message):
     level_id: LevelId = Field(alias="level")
     claim_id: ClaimId = Field(alias="claim")
     amount_cents: Cents
-    order: PositiveInteger
+    hit_number: PositiveInteger = Field(alias="order")
     """The number of this hit among all hits of the level."""
     at_utc: TimeText = ""
 
@@ -358,7 +362,7 @@ class PaymentReport(_Message):
     It differs from the award only if the displayed amount was paid instead: an attendant settled the hit before the
     award arrived, or two people ruled so.
     """
-    way: Literal["credit", "hand", "void"] = "credit"
+    payment_method: Literal["credit", "hand", "void"] = Field(default="credit", alias="way")
     """Whether the award was paid to the credits or by hand; ``void``: the game was void and it returns to the level."""
 
 
@@ -376,13 +380,13 @@ class Refusal(_Message):
     type: Literal["refused"] = "refused"
     machine: MachineId
     reason: RefusalReason
-    of: Literal["join", "contribution", "claim", "commit"]
+    refused_type: Literal["join", "contribution", "claim", "commit"] = Field(alias="of")
     """The kind of message that is refused."""
     level_id: str = Field("", alias="level")
     claim_id: str = Field("", alias="claim")
     nonce: str = ""
     sequence: SequenceNumber = 0
-    next: SequenceNumber = 0
+    next_needed_number: SequenceNumber = Field(default=0, alias="next")
     """If contributions are missing: the number of the first one that the controller needs."""
     detail: Annotated[str, shorten_to(DETAIL_CHARACTERS_MAX)] = ""
 
@@ -405,7 +409,9 @@ MessageT = TypeVar("MessageT")
 
 def encode(message: MachineMessage | ControllerMessage) -> bytes:
     """Encode a message as JSON. Fields that earlier versions do not know are left out if they are empty."""
-    omitted_fields = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
+    omitted_fields = {
+        name for name in ("hit_rate_by_share", "share", "run") if not getattr(message, name, True)
+    }
     return message.model_dump_json(exclude=omitted_fields, by_alias=True).encode()
 
 

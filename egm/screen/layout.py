@@ -329,6 +329,6 @@ def is_inside(rect: Rect, x: float, y: float) -> bool:
     return rect[0] <= x < rect[0] + rect[2] and rect[1] <= y < rect[1] + rect[3]
 
 
-def find_rect_centre(rect: Rect) -> tuple[float, float]:
+def compute_rect_centre(rect: Rect) -> tuple[float, float]:
     """Return the centre of the rectangle."""
     return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)

@@ -22,7 +22,7 @@ from egm.screen.scenes.deck import (
     draw_residual_key,
     draw_staff_key,
 )
-from egm.screen.scenes.drawer import draw_drawer, find_drawer_tab_rect, lay_out_controls
+from egm.screen.scenes.drawer import compute_drawer_tab_rect, draw_drawer, lay_out_controls
 from egm.screen.scenes.drawing_context import DrawingContext, draw_focus_frame, draw_frame_lamps
 from egm.screen.scenes.feature import apply_feature_colours
 from egm.screen.scenes.game_field import draw_board
@@ -32,7 +32,7 @@ from egm.screen.scenes.keno_slip_page import draw_slip, list_slip_touches
 from egm.screen.scenes.limits_sign import lay_out_small_print
 from egm.screen.scenes.lockup import describe_lockup, draw_lockup
 from egm.screen.scenes.menu import draw_menu, format_menu_item, format_menu_lines, list_menu_touches
-from egm.screen.scenes.moving_money import draw_moving_money, find_moving_money_rect
+from egm.screen.scenes.moving_money import compute_moving_money_rect, draw_moving_money
 from egm.screen.scenes.recall import draw_page, list_page_touches
 from egm.screen.scenes.reminder import draw_reminder, find_due_reminder, lay_out_reminder_keys
 from egm.screen.scenes.service import format_action, format_page_lines
@@ -256,7 +256,7 @@ class Picture:
             share = compute_drawer_share(view, self.theme.motion)
             touches.append(
                 TouchTarget(
-                    find_drawer_tab_rect(
+                    compute_drawer_tab_rect(
                         self.layout.drawer_tab, self.layout.drawer, 1.0 if view.is_drawer_open else share
                     ),
                     Action("drawer"),
@@ -269,7 +269,7 @@ class Picture:
                 ]
                 touches.append(TouchTarget(self.layout.drawer, NO_ACTION))
         context = self._build_context(view)
-        plate = find_moving_money_rect(context) if _is_game_visible(view) else None
+        plate = compute_moving_money_rect(context) if _is_game_visible(view) else None
         if plate is not None and find_due_reminder(context) is None:
             touches.append(TouchTarget(plate, NO_ACTION))
         touches += self._list_content_touches(context)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from egm.screen.layout import Layout, find_rect_centre
+from egm.screen.layout import Layout, compute_rect_centre
 from egm.screen.painter import Rect
 from egm.screen.spot_layout import (
     OUTSIDE_BET_HEIGHT,
@@ -18,9 +18,9 @@ from egm.screen.spot_layout import (
     FeltLayout,
     Point,
     SpotRow,
+    compute_felt_rect,
     compute_height_above_spots,
-    find_felt_rect,
-    find_rect_below_tabs,
+    compute_rect_below_tabs,
     lay_out_pages,
     lay_out_rows,
     place_chip_beside_label,
@@ -53,7 +53,7 @@ class _StreetGrid:
     rect: Rect
     is_upright: bool
 
-    def find_rect(self, u: float, v: float, du: float, dv: float) -> Rect:
+    def compute_rect(self, u: float, v: float, du: float, dv: float) -> Rect:
         """Return the rectangle in the picture of an area of the felt: its position (u, v) and size (du, dv)."""
         x, y, w, h = self.rect
         if self.is_upright:
@@ -64,7 +64,7 @@ class _StreetGrid:
 
     def find_point(self, u: float, v: float) -> Point:
         """Return the point in the picture of a position (u, v) on the felt."""
-        x, y, _, _ = self.find_rect(u, v, 0.0, 0.0)
+        x, y, _, _ = self.compute_rect(u, v, 0.0, 0.0)
         return (x, y)
 
     def has_street(self, u: float) -> bool:
@@ -127,7 +127,9 @@ def list_street_sheets(table: TableGameData, layout: Layout) -> tuple[tuple[floa
 
 def _count_streets_on_telephone(layout: Layout) -> int:
     """Return how many streets fit on a telephone's screen below the keys for sheets and bet kinds."""
-    return max(2, int((find_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min))
+    return max(
+        2, int((compute_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min)
+    )
 
 
 def lay_out_felt(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
@@ -138,7 +140,7 @@ def lay_out_felt(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> F
     if not pages:
         return FeltLayout()
     part = find_open_felt_part(table, chips, layout)
-    return lay_out_rows(pages[int(part) if part else 0], find_rect_below_tabs(table, layout))
+    return lay_out_rows(pages[int(part) if part else 0], compute_rect_below_tabs(table, layout))
 
 
 def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -147,7 +149,7 @@ def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout)
     On a telephone, they also open its sheets, except those of the racetrack, and only the parts next to the open one
     have keys.
     """
-    x, y, w, _ = find_felt_rect(layout)
+    x, y, w, _ = compute_felt_rect(layout)
     height, rows = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT, list[list[Action]]()
     parts = list_felt_parts(table, layout)
     if table.felt_kind != "roulette":
@@ -170,7 +172,7 @@ def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout)
 
 def _list_parts_that_fit(parts: Sequence[str], chips: ChipsOnTable, layout: Layout) -> list[str]:
     """Return the parts whose keys fit side by side on a telephone: the open part and those next to it."""
-    key_count = int(find_felt_rect(layout)[2] // layout.touch_size_min)
+    key_count = int(compute_felt_rect(layout)[2] // layout.touch_size_min)
     open_index = parts.index(chips.open_part) if chips.open_part in parts else 0
     first_index = max(0, min(open_index - key_count // 2, len(parts) - key_count))
     return list(parts[first_index : first_index + key_count])
@@ -278,7 +280,7 @@ def _lay_out_roulette_felt(table: TableGameData, chips: ChipsOnTable, layout: La
     part = find_open_felt_part(table, chips, layout)
     if part == RACETRACK_PART_NAME:
         return _lay_out_racetrack(table, chips, layout)
-    x, y, w, h = find_felt_rect(layout)
+    x, y, w, h = compute_felt_rect(layout)
     zero_pockets = [pocket for pocket in sorted(table.wheel_pockets) if _find_pocket_centre(pocket) is None]
     if layout.is_telephone:
         street_sheets = list_street_sheets(table, layout)
@@ -309,14 +311,14 @@ def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> lis
     """Return the cells of the zeros and numbers that the grid of streets shows."""
     shown_zeros = zero_pockets if grid.first_street < 0 else ()
     cells = [
-        FeltCell(grid.find_rect(*_find_zero_cell(pocket, zero_pockets)), pocket=pocket)
+        FeltCell(grid.compute_rect(*_find_zero_cell(pocket, zero_pockets)), pocket=pocket)
         for pocket in shown_zeros
     ]
     for number in range(1, 37):
         centre = _find_pocket_centre(str(number))
         if centre is not None and grid.has_street(centre[0]):
             cells.append(
-                FeltCell(grid.find_rect(centre[0] - 0.5, centre[1] - 0.5, 1.0, 1.0), pocket=str(number))
+                FeltCell(grid.compute_rect(centre[0] - 0.5, centre[1] - 0.5, 1.0, 1.0), pocket=str(number))
             )
     return cells
 
@@ -355,7 +357,7 @@ def _lay_out_inside_bets(
         if grid.has_street(point[0]):
             chip_points.append((spot.id, grid.find_point(*point)))
             if spot.group == open_part and grid.first_street <= u and u + du <= end_street:
-                touches.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))
+                touches.append((grid.compute_rect(u, v, du, dv), Action("spot", spot.id)))
     return touches, chip_points
 
 
@@ -384,7 +386,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
             continue
         column_cell = _place_column_bet(spot)
         if column_cell is not None:
-            rect = grid.find_rect(*column_cell)
+            rect = grid.compute_rect(*column_cell)
         else:
             row, left_twelfths, width_twelfths = _place_outside_bet(spot)
             rect = (
@@ -395,7 +397,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
             )
         is_double_bet = len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
         chip_points.append(
-            (spot.id, find_rect_centre(rect) if is_double_bet else place_chip_beside_label(rect))
+            (spot.id, compute_rect_centre(rect) if is_double_bet else place_chip_beside_label(rect))
         )
         if not is_double_bet:
             cells.append(FeltCell(rect, spot_id=spot.id))
@@ -424,7 +426,7 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
 
     The pockets form a ring; on a telephone they form rows that run alternately to the right and to the left.
     """
-    x, y, w, h = find_felt_rect(layout)
+    x, y, w, h = compute_felt_rect(layout)
     pockets: Sequence[str] = table.wheel_pockets
     if layout.is_telephone:
         sheet_count, pockets_per_sheet = _count_racetrack_sheets(table, layout)
@@ -453,7 +455,9 @@ def _count_racetrack_sheets(table: TableGameData, layout: Layout) -> tuple[int, 
 
     Each row is at least as high as a touch target must be.
     """
-    rows = max(1, int((find_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min))
+    rows = max(
+        1, int((compute_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min)
+    )
     sheet_count = -(-len(table.wheel_pockets) // (rows * _RACETRACK_POCKETS_PER_ROW))
     return sheet_count, -(-len(table.wheel_pockets) // sheet_count)
 
@@ -465,7 +469,7 @@ def lay_out_racetrack_keys(
 
     The keys choose the number of neighbours, place announced bets and, on a telephone, open the next sheet.
     """
-    x, y, w, h = find_felt_rect(layout)
+    x, y, w, h = compute_felt_rect(layout)
     call_actions = [Action("call", name) for name in table.announced_bets]
     if layout.is_telephone:
         sheet_count, _ = _count_racetrack_sheets(table, layout)

@@ -99,7 +99,7 @@ class SpotRow:
     """The ids of all spots under the row's title, also in further rows; empty if the row has no title."""
 
 
-def find_felt_rect(layout: Layout) -> Rect:
+def compute_felt_rect(layout: Layout) -> Rect:
     """Return the rectangle of the felt within the game field.
 
     On a telephone, two rows of keys below it are left free.
@@ -112,7 +112,7 @@ def find_felt_rect(layout: Layout) -> Rect:
 
 def compute_height_above_spots(table: TableGameData, layout: Layout) -> float:
     """Return the height above a table's spots that is kept free for cards, or at craps for the point numbers."""
-    _, _, w, h = find_felt_rect(layout)
+    _, _, w, h = compute_felt_rect(layout)
     if table.felt_kind == "cards":
         row_height = max(layout.touch_size_min, _CARD_TABLE_SPOT_HEIGHT)
         return h - _count_full_rows(table, w, layout.touch_size_min) * row_height
@@ -244,7 +244,7 @@ def _choose_row_title_width(felt_width: float) -> float:
 
 def lay_out_pages(table: TableGameData, layout: Layout) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page of the felt; there is only one page if all rows fit on it."""
-    _, _, w, h = find_felt_rect(layout)
+    _, _, w, h = compute_felt_rect(layout)
     tabs_height = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT
     return _divide_into_pages(
         table, (w, h - compute_height_above_spots(table, layout)), layout.touch_size_min, tabs_height
@@ -283,12 +283,12 @@ def list_page_spots(table: TableGameData, layout: Layout, page_index: int) -> li
     return [spot for row in lay_out_pages(table, layout)[page_index] for spot in row.spots]
 
 
-def find_rect_below_tabs(table: TableGameData, layout: Layout) -> Rect:
+def compute_rect_below_tabs(table: TableGameData, layout: Layout) -> Rect:
     """Return the rectangle in which the rows of bet spots are drawn.
 
     If the felt has several pages, the rectangle starts below their tabs.
     """
-    x, y, w, h = find_felt_rect(layout)
+    x, y, w, h = compute_felt_rect(layout)
     tabs_height = (
         (layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT)
         if len(lay_out_pages(table, layout)) > 1

@@ -78,10 +78,10 @@ class TopPicture(Picture):
 
         Celebrations are drawn over the game field, and so fill the board.
         """
-        return replace(context, layout=replace(context.layout, game_field=find_board_rect(context.layout)))
+        return replace(context, layout=replace(context.layout, game_field=compute_board_rect(context.layout)))
 
 
-def find_board_rect(layout: Layout) -> Rect:
+def compute_board_rect(layout: Layout) -> Rect:
     """Return the rectangle of the top screen's board: the lit frame below the game's title."""
     w, h = float(layout.size[0]), float(layout.size[1])
     top = h * 0.215 if not layout.is_portrait else h * 0.17
@@ -89,7 +89,7 @@ def find_board_rect(layout: Layout) -> Rect:
     return (margin, top, w - 2 * margin, h - top - 110)
 
 
-def find_title_rect(layout: Layout) -> Rect:
+def compute_title_rect(layout: Layout) -> Rect:
     """Return the rectangle of the game's title on the top screen."""
     w, h = float(layout.size[0]), float(layout.size[1])
     height = h * 0.17 if not layout.is_portrait else h * 0.12
@@ -104,14 +104,14 @@ def render_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
     painter, layout, look = context.painter, context.layout, context.look
 
     def render_uncached() -> pygame.Surface:
-        rect = find_board_rect(layout)
+        rect = compute_board_rect(layout)
         surface = render_hall(
             (painter.scale_length(layout.size[0]), painter.scale_length(layout.size[1])),
             look,
             painter.scale_rect(rect).center,
         )
         draw_marquee(
-            replace(context, layout=replace(layout, title_sign=find_title_rect(layout))), surface, title
+            replace(context, layout=replace(layout, title_sign=compute_title_rect(layout))), surface, title
         )
         area = painter.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix_colours(look.background_colours[2], BLACK, 0.35)[:3], 255)
@@ -128,7 +128,7 @@ def render_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
 
 def _draw_board(context: DrawingContext) -> None:
     """Draw the progressive levels that the current bet plays for; without levels, draw the game's prizes."""
-    rect = find_board_rect(context.layout)
+    rect = compute_board_rect(context.layout)
     draw_frame_lamps(context, rect, "chase" if context.view.scene is Scene.ATTRACT else "idle")
     snapshot = context.view.snapshot
     levels = snapshot.progressives if snapshot is not None else ()

@@ -109,7 +109,7 @@ class SmallController:
                 level=enrolment.level_id,
                 nonce=message.nonce,
             )
-        if enrolment.odds != HIT_PROBABILITY:
+        if enrolment.hit_rate != HIT_PROBABILITY:
             return self._refuse(
                 message,
                 messages.RefusalReason.OTHER_ODDS,
@@ -165,7 +165,7 @@ class SmallController:
                     level=message.level_id,
                     claim=message.claim_id,
                 )
-            if self.counted_by_machine_and_level.get(key, 0) < message.after:
+            if self.counted_by_machine_and_level.get(key, 0) < message.contribution_number:
                 return self._refuse(
                     message,
                     messages.RefusalReason.CLAIM_BEFORE_CONTRIBUTION,

@@ -97,7 +97,7 @@ class CrapsBet(StrictTable):
         for key in (*self.odds_by_result, *self.multiple_max_by_number):
             if key not in keys:
                 raise ValueError(
-                    f"a bet of kind {self.kind} has the keys {', '.join(keys) or '(none)'}; found {key!r}"
+                    f"{key!r} is not a key of a {self.kind} bet; expected {', '.join(keys) or 'no keys'}"
                 )
         if bool(keys) != bool(self.odds_by_result):
             raise ValueError(

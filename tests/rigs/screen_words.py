@@ -23,7 +23,7 @@ from egm.screen.message_reducer import apply_message, mark_machine_connection_lo
 from egm.screen.painter import Rect
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
-from egm.screen.top import TopPicture, find_title_rect
+from egm.screen.top import TopPicture, compute_title_rect
 from egm.screen.view import Action, View
 from paytables import load_game
 from tools.lab.views import build_game_view, build_idle_view
@@ -129,7 +129,7 @@ def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
     drawn = _sign_drawn(game, language, shown.size[0])
     assert drawn.size == shown.size
     left, top, width, height = (
-        x * shown.size[0] / LANDSCAPE_LAYOUT.size[0] for x in find_title_rect(LANDSCAPE_LAYOUT)
+        x * shown.size[0] / LANDSCAPE_LAYOUT.size[0] for x in compute_title_rect(LANDSCAPE_LAYOUT)
     )
     box = (round(left), round(top), round(left + width), round(top + height))
     difference = ImageChops.difference(shown.convert("RGB").crop(box), drawn.crop(box))

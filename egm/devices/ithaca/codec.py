@@ -6,8 +6,8 @@ and ``1D 77 n`` the bar code's height and width, ``1D 6B 09 len digits`` prints 
 bytes. The line is 9600 8N1; there is no checksum in either direction.
 
 Confidence: the commands are in one public source for the Edge. **The status bytes' bits are in licensed
-manuals**; :data:`STATUS_BIT_NAMES` is this project's stand-in and the only place that defines them. Bits 7 and 6
-distinguish the two bytes and are part of the stand-in.
+manuals**; :data:`STATUS_BIT_NAMES` is a placeholder and the only place that defines them. Bits 7 and 6
+distinguish the two bytes and are part of the placeholder.
 """
 
 from collections.abc import Sequence

@@ -202,7 +202,9 @@ class Tournament(_RulesTable):
             *self._iter_errors_in_machines(),
         ]
         if self.entries.closes_at > self.starts_at:
-            mistakes.append(build_config_mistake("entries.closes", f"it is after the start, {self.starts_at}"))
+            mistakes.append(
+                build_config_mistake("entries.closes", f"it is after the start, {self.starts_at}")
+            )
         if self.starts_at.year not in _PERMITTED_START_YEARS:
             mistakes.append(
                 build_config_mistake(

@@ -31,9 +31,9 @@ from egm.screen.scenes.hand_layout import (
     place_small_hands,
     place_split_hands,
 )
-from egm.screen.scenes.pai_gow_tiles import FACE_DOWN_TILE, find_tile_rect, is_tile
+from egm.screen.scenes.pai_gow_tiles import FACE_DOWN_TILE, compute_tile_rect, is_tile
 from egm.screen.scenes.pay_table import draw_pay_columns, lay_out_pay_columns, list_pay_table_rows
-from egm.screen.spot_layout import compute_height_above_spots, find_felt_rect
+from egm.screen.spot_layout import compute_felt_rect, compute_height_above_spots
 from egm.screen.steps import TableStep
 from egm.screen.table import TableGameData, read_registered_bets
 from egm.screen.view import find_last_step, is_decision_by_marking, is_decision_due
@@ -68,12 +68,12 @@ _SMALL_HANDS_HEIGHT_SHARE: Final = 0.58
 
 
 # ---------------------------------------------------------------------- layout
-def find_cards_rect(context: DrawingContext, table: TableGameData) -> Rect:
+def compute_cards_rect(context: DrawingContext, table: TableGameData) -> Rect:
     """Return the part of the game field in which cards lie."""
-    x, y, w, h = find_felt_rect(context.layout)
+    x, y, w, h = compute_felt_rect(context.layout)
     if not table.spots:
         hold_keys_height = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(context) else 0.0
-        suits_key = find_suits_key_rect(context.layout)
+        suits_key = compute_suits_key_rect(context.layout)
         top_offset = suits_key[1] + suits_key[3] - y
         if context.layout.is_telephone and list_pay_table_rows(context):
             top_offset = max(
@@ -94,13 +94,13 @@ def find_cards_rect(context: DrawingContext, table: TableGameData) -> Rect:
     return (x, y, w, compute_height_above_spots(table, context.layout) - 8)
 
 
-def find_suits_key_rect(layout: Layout) -> Rect:
+def compute_suits_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the key that switches the suits between two and four colours.
 
     It is for tables without betting spots; at others, this key is among the keys of the table. On a telephone it is at
     the upper right, next to the pay table.
     """
-    x, y, w, _ = find_felt_rect(layout)
+    x, y, w, _ = compute_felt_rect(layout)
     return (
         x + w - _SUITS_KEY_WIDTH if layout.is_telephone else x,
         y,
@@ -177,7 +177,7 @@ def _compute_small_hands_height(context: DrawingContext, table: TableGameData, h
 
     It leaves enough room for the first hand, whose cards the player can hold.
     """
-    x, y, w, h = find_cards_rect(context, table)
+    x, y, w, h = compute_cards_rect(context, table)
     height = min(
         h * _compute_small_hands_share(hand_count),
         h - compute_first_hand_height(max(context.layout.touch_size_min, _HOLD_KEY_WIDTH_MIN)),
@@ -347,7 +347,7 @@ def _place_hands(
     context: DrawingContext, table: TableGameData, hands: Sequence[DealtHand]
 ) -> list[HandLayout]:
     """Return the layout of each hand's cards. Hands that were split from one hand share its area."""
-    x, y, w, h = find_cards_rect(context, table)
+    x, y, w, h = compute_cards_rect(context, table)
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
         small_height = _compute_small_hands_height(context, table, len(hands))
         # Small hands that are drawn only after the decision get the room of the hold keys too.
@@ -446,7 +446,7 @@ def draw_cards(
     table = context.view.table
     assert table is not None
     if context.layout.is_telephone and not table.spots and list_pay_table_rows(context):
-        draw_pay_columns(context, find_felt_rect(context.layout), find_suits_key_rect(context.layout))
+        draw_pay_columns(context, compute_felt_rect(context.layout), compute_suits_key_rect(context.layout))
     if step is None:
         _draw_waiting_hands(context, table)
         return
@@ -510,7 +510,7 @@ def _draw_hand_cards(
         if marked_cards_mask >> i & 1 and is_holding:
             y -= 10
         elif marked_cards_mask >> i & 1:
-            tile_x, tile_y, tile_width, tile_height = find_tile_rect(rect) if is_tile(card) else rect
+            tile_x, tile_y, tile_width, tile_height = compute_tile_rect(rect) if is_tile(card) else rect
             frame = (tile_x - 6, tile_y - 6, tile_width + 12, tile_height + 12)
             context.painter.draw_panel(frame, radius=14, fill=(255, 176, 48, 255), edge_paint="amber")
         draw_card(context, (x, y, w, h), card)

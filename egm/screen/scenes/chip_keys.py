@@ -13,7 +13,7 @@ from egm.screen.roulette_felt import (
     list_felt_parts,
 )
 from egm.screen.scenes.card_faces import draw_suits
-from egm.screen.scenes.cards import find_suits_key_rect
+from egm.screen.scenes.cards import compute_suits_key_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
 from egm.screen.scenes.drawing_context import DrawingContext, draw_button
 from egm.screen.spot_layout import list_page_spots, split_common_words
@@ -91,7 +91,7 @@ def lay_out_table_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if table is None:
         return []
     if not table.spots:
-        return [(find_suits_key_rect(layout), Action("suits"))] if table.has_suits else []
+        return [(compute_suits_key_rect(layout), Action("suits"))] if table.has_suits else []
     rows = _list_key_rows(view, table, layout)
     if layout.is_telephone:
         x, y, w, h = layout.game_field

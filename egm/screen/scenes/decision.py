@@ -49,7 +49,7 @@ def lay_out_decision_options(context: DrawingContext) -> list[tuple[Rect, Action
         grid = ReelGrid(context.layout.game_field, reel_data.reel_heights)
         height = max(66.0, context.layout.touch_size_min)
         return [
-            (_find_hold_key_rect(grid, reel, height), Action("hold", reel))
+            (_compute_hold_key_rect(grid, reel, height), Action("hold", reel))
             for reel in range(len(grid.heights))
         ]
     if decision.kind == "pick":
@@ -74,9 +74,9 @@ def _lay_out_buttons(layout: Layout, decision: DecisionRequest) -> list[tuple[Re
     ]
 
 
-def _find_hold_key_rect(grid: ReelGrid, reel: int, height: float) -> Rect:
+def _compute_hold_key_rect(grid: ReelGrid, reel: int, height: float) -> Rect:
     """Return the rectangle of the key that holds a reel. It lies over the lower end of the reel."""
-    x, y, w, h = grid.find_reel_rect(reel)
+    x, y, w, h = grid.compute_reel_rect(reel)
     return (x + 14, y + h - height - 8, w - 28, height)
 
 

@@ -12,7 +12,7 @@ from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext
-from egm.screen.spot_layout import find_felt_rect
+from egm.screen.spot_layout import compute_felt_rect
 from egm.screen.steps import TableStep
 from egm.screen.theme import Colour, mix_colours, parse_colour
 
@@ -132,7 +132,7 @@ def draw_craps_point(context: DrawingContext, step: TableStep | None, *, is_thro
     the point in the machine's snapshot: before the throw's result, and between throws, because the last throw may be
     another player's, or missing.
     """
-    painter, (x, y, w, _) = context.painter, find_felt_rect(context.layout)
+    painter, (x, y, w, _) = context.painter, compute_felt_rect(context.layout)
     display = step.display if step is not None else {}
     dice = tuple(map(int, display.get("dice", ())))
     snapshot = context.view.snapshot

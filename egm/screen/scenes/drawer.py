@@ -108,7 +108,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     )
     row_pitch = height + 7 * (1.0 if layout.is_telephone else _compute_control_scale(layout.drawer))
 
-    def find_control_rect(section: str, index: int, columns: int = 0, row: int = 0) -> Rect:
+    def compute_control_rect(section: str, index: int, columns: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control.
 
         ``section`` is its section of the drawer, ``index`` its number from 0, counted from the row ``row``, with
@@ -136,25 +136,29 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
             :_BILL_CONTROLS_MAX
         ]
         controls += [
-            build_money_control(bill_acceptor, cents, find_control_rect("bills", i))
+            build_money_control(bill_acceptor, cents, compute_control_rect("bills", i))
             for i, cents in enumerate(bill_values_cents)
         ]
     if coin_acceptor is not None:
         coin_values_cents = list(view.state_by_device[coin_acceptor]["coins_cents"])[:4]
         controls += [
-            build_money_control(coin_acceptor, cents, find_control_rect("coins", i, len(coin_values_cents)))
+            build_money_control(
+                coin_acceptor, cents, compute_control_rect("coins", i, len(coin_values_cents))
+            )
             for i, cents in enumerate(coin_values_cents)
         ]
     barcode = find_last_ticket_barcode(view)
     if bill_acceptor is not None and barcode:
         command = BenchCommand(device=bill_acceptor, action="insert_ticket", values={"barcode": barcode})
         controls.append(
-            DrawerControl(find_control_rect("coins", 0, 1, 1), texts.translate("drawer.ticket"), (command,))
+            DrawerControl(
+                compute_control_rect("coins", 0, 1, 1), texts.translate("drawer.ticket"), (command,)
+            )
         )
     if io_board is not None:
-        controls += _lay_out_io_board_controls(io_board, view, texts, find_control_rect)
+        controls += _lay_out_io_board_controls(io_board, view, texts, compute_control_rect)
     if bill_acceptor is not None:
-        controls += _lay_out_fault_controls(bill_acceptor, view, texts, find_control_rect)
+        controls += _lay_out_fault_controls(bill_acceptor, view, texts, compute_control_rect)
     return controls
 
 
@@ -168,7 +172,7 @@ def find_last_ticket_barcode(view: View) -> str:
 
 
 def _lay_out_io_board_controls(
-    io_board: str, view: View, texts: Texts, find_control_rect: FindControlRect
+    io_board: str, view: View, texts: Texts, compute_control_rect: FindControlRect
 ) -> list[DrawerControl]:
     """Return the controls of doors and key switches, which are inputs of the I/O board.
 
@@ -180,7 +184,7 @@ def _lay_out_io_board_controls(
         values: dict[str, int | str | bool] = {"name": door, "open": door not in open_doors}
         command = BenchCommand(device=io_board, action="door", values=values)
         text = texts.translate(f"door.{door}")
-        controls.append(DrawerControl(find_control_rect("doors", i), text, (command,), door in open_doors))
+        controls.append(DrawerControl(compute_control_rect("doors", i), text, (command,), door in open_doors))
     for i, key in enumerate(DRAWER_KEY_SWITCHES):
         is_turned = key in view.state_by_device[io_board].get("keys_on", ())
         states_to_send = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not is_turned,)
@@ -190,14 +194,14 @@ def _lay_out_io_board_controls(
         )
         controls.append(
             DrawerControl(
-                find_control_rect("keys", i), texts.translate(f"input.key.{key}"), commands, is_turned
+                compute_control_rect("keys", i), texts.translate(f"input.key.{key}"), commands, is_turned
             )
         )
     return controls
 
 
 def _lay_out_fault_controls(
-    bill_acceptor: str, view: View, texts: Texts, find_control_rect: FindControlRect
+    bill_acceptor: str, view: View, texts: Texts, compute_control_rect: FindControlRect
 ) -> list[DrawerControl]:
     """Return the controls that simulate faults of the bill acceptor.
 
@@ -215,7 +219,7 @@ def _lay_out_fault_controls(
         command = BenchCommand(device=bill_acceptor, action=action)
         controls.append(
             DrawerControl(
-                find_control_rect("faults", i), texts.translate(f"drawer.{action}"), (command,), is_on
+                compute_control_rect("faults", i), texts.translate(f"drawer.{action}"), (command,), is_on
             )
         )
     return controls
@@ -229,7 +233,7 @@ def draw_drawer(context: DrawingContext) -> None:
     painter, layout, translate = context.painter, context.layout, context.texts.translate
     open_share = compute_drawer_share(view, context.theme.motion)
     slide = layout.drawer[2] * (1 - open_share)
-    tab = find_drawer_tab_rect(context.layout.drawer_tab, layout.drawer, open_share)
+    tab = compute_drawer_tab_rect(context.layout.drawer_tab, layout.drawer, open_share)
     painter.draw_panel(
         (tab[0], tab[1], tab[2] + 20, tab[3]),
         radius=16,
@@ -345,7 +349,7 @@ def _draw_tower_light(context: DrawingContext, rect: Rect) -> None:
         )
 
 
-def find_drawer_tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
+def compute_drawer_tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
     """Return the rectangle of the tab that opens the drawer.
 
     It moves with the edge of the drawer; ``share`` is the fraction of the drawer that is open.

@@ -9,7 +9,7 @@ import pygame
 from egm.kernel.messages import DecisionRequest
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.art.vector_canvas import RadialGradient, VectorCanvas
-from egm.screen.layout import find_rect_centre
+from egm.screen.layout import compute_rect_centre
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
 from egm.screen.roulette_felt import (
@@ -434,7 +434,7 @@ def _draw_spot(
         if should_draw_odds:
             painter.draw_text(
                 _format_spot_odds(context, spot, odds_style, odds_rect[2]),
-                find_rect_centre(odds_rect),
+                compute_rect_centre(odds_rect),
                 odds_style,
                 width_max=odds_rect[2],
             )

@@ -165,7 +165,7 @@ def draw_help(context: DrawingContext) -> None:
         painter.draw_text(title, (x + 30, y + 32), title_style, align="left", width_max=w - 60)
         painter.draw_text(page_text, (x + 30, y + 70), page_style, align="left", width_max=w - 60)
     painter.fill_rounded_rect((x + 40, y + 88, w - 80, 2), (*context.look.accent_colour[:3], 120))
-    pages[page_index].draw(context, _find_content_rect(rect))
+    pages[page_index].draw(context, _compute_content_rect(rect))
     for name, key_rect in lay_out_page_keys(context.layout.player_page).items():
         draw_button(context, key_rect, context.texts.translate(f"key.{name}"))
 
@@ -175,10 +175,10 @@ def list_help_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]
     pages = list_help_pages(context)
     if context.view.game is None or pages[context.view.sheet_index % len(pages)].draw is not draw_limits:
         return []
-    return lay_out_limit_keys(context.view, _find_content_rect(context.layout.player_page))
+    return lay_out_limit_keys(context.view, _compute_content_rect(context.layout.player_page))
 
 
-def _find_content_rect(page_rect: Rect) -> Rect:
+def _compute_content_rect(page_rect: Rect) -> Rect:
     """Return the rectangle for the content of a help page, between its heading and its keys.
 
     ``page_rect`` is the rectangle of the whole page.

@@ -74,7 +74,7 @@ def draw_keno(
         if len(slip.current_card) > 1 and not context.layout.is_telephone:
             board = _split_board_and_tray(context.layout)[0]
             cells = [
-                (find_number_rect(board, (number_count, column_count), n), n)
+                (compute_number_rect(board, (number_count, column_count), n), n)
                 for n in range(1, number_count + 1)
             ]
             draw_group_letters(context, cells, map_numbers_to_group_letters(slip))
@@ -131,16 +131,16 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if layout.is_telephone:  # Touching a telephone's board opens the slip for marking.
         key_name = "quick_pick" if view.marked_keno_slip.has_marks or not _should_show_marks(view) else "form"
         return [
-            (_find_quick_pick_rect(layout), Action(key_name)),
-            (_find_slip_key_rect(layout), Action("slip")),
+            (_compute_quick_pick_rect(layout), Action(key_name)),
+            (_compute_slip_key_rect(layout), Action("slip")),
             (board, Action("slip")),
         ]
     number_touches = [
-        (find_number_rect(board, number_and_column_count, n), Action("mark", n))
+        (compute_number_rect(board, number_and_column_count, n), Action("mark", n))
         for n in range(1, number_and_column_count[0] + 1)
     ]
     new_ticket_touches = (
-        [(_find_quick_pick_rect(layout), Action("quick_pick"))]
+        [(_compute_quick_pick_rect(layout), Action("quick_pick"))]
         if view.marked_keno_slip.has_marks or not _should_show_marks(view)
         else []
     )
@@ -167,13 +167,13 @@ def lay_out_preset_ticket_rows(view: View, layout: Layout) -> list[tuple[Rect, A
     return [(rect, Action("form", ticket["id"])) for rect, ticket in zip(rects, tickets, strict=True)]
 
 
-def _find_slip_key_rect(layout: Layout) -> Rect:
+def _compute_slip_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the key that opens the Keno slip on a telephone."""
-    x, y, w, h = _find_quick_pick_rect(layout)
+    x, y, w, h = _compute_quick_pick_rect(layout)
     return (x - w - 12, y, w, h)
 
 
-def _find_quick_pick_rect(layout: Layout) -> Rect:
+def _compute_quick_pick_rect(layout: Layout) -> Rect:
     """Return the rectangle of the quick-pick key."""
     x, y, w, h = _split_board_and_tray(layout)[1]
     if not layout.is_portrait:
@@ -273,7 +273,7 @@ def _draw_marking_keys(context: DrawingContext) -> None:
         return
     if view.marked_keno_slip.has_marks or not _should_show_marks(view):
         draw_button(
-            context, _find_quick_pick_rect(context.layout), context.texts.translate("keno.quick_pick")
+            context, _compute_quick_pick_rect(context.layout), context.texts.translate("keno.quick_pick")
         )
     for rect, action in _lay_out_slip_keys(view, context.layout):
         is_enabled = action.name != "card" or bool(view.marked_keno_slip.cards[int(action.value)][0])
@@ -411,7 +411,7 @@ def draw_group_letters(
             context.painter.draw_text(letter_by_number[number], (x + 14, y + 14), style, width_max=18)
 
 
-def find_number_rect(board: Rect, number_and_column_count: tuple[int, int], number: int) -> Rect:
+def compute_number_rect(board: Rect, number_and_column_count: tuple[int, int], number: int) -> Rect:
     """Return the rectangle of a number on a Keno board with the given count of numbers and of columns."""
     x, y, w, h = board
     number_count, columns = number_and_column_count
@@ -457,7 +457,7 @@ def _draw_board(
     """
     board = _split_board_and_tray(context.layout)[0]
     cells = [
-        (find_number_rect(board, number_and_column_count, n), n)
+        (compute_number_rect(board, number_and_column_count, n), n)
         for n in range(1, number_and_column_count[0] + 1)
     ]
     draw_keno_numbers(context, cells, marked_numbers, balls, flash_progress)

@@ -10,11 +10,11 @@ from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import DrawingContext, draw_button, render_rim_panel
 from egm.screen.scenes.keno import (
+    compute_number_rect,
     describe_slip,
     draw_group_letters,
     draw_keno_numbers,
     draw_slip_key,
-    find_number_rect,
     format_slip_legal_text,
     map_numbers_to_group_letters,
 )
@@ -30,7 +30,7 @@ _NUMBER_GAP: Final = 8.0
 _HEIGHT_ABOVE_NUMBERS: Final = 150.0
 
 
-def _find_slip_rect(layout: Layout) -> Rect:
+def _compute_slip_rect(layout: Layout) -> Rect:
     """Return the rectangle of the Keno slip on a telephone."""
     _, _, w, h = layout.area_above_meters
     return (4.0, 4.0, w - layout.drawer_width - 8, h - 8)
@@ -47,9 +47,9 @@ def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
     return parts, parts[view.sheet_index % len(parts)] if parts else range(0)
 
 
-def _find_board_rect(layout: Layout) -> Rect:
+def _compute_board_rect(layout: Layout) -> Rect:
     """Return the rectangle of the numbers on a telephone's Keno slip."""
-    x, y, w, h = _find_slip_rect(layout)
+    x, y, w, h = _compute_slip_rect(layout)
     return (
         x + 8,
         y + _HEIGHT_ABOVE_NUMBERS,
@@ -68,9 +68,9 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     touches: list[tuple[Rect, Action]] = []
     parts, shown_numbers = _divide_numbers_into_parts(view)
     if is_keno_game(game) and game is not None and view.is_request_accepted("bet"):
-        board, board_size = _find_board_rect(layout), (_NUMBER_COLUMNS * _NUMBER_ROWS, _NUMBER_COLUMNS)
+        board, board_size = _compute_board_rect(layout), (_NUMBER_COLUMNS * _NUMBER_ROWS, _NUMBER_COLUMNS)
         touches = [
-            (find_number_rect(board, board_size, n - shown_numbers.start + 1), Action("mark", n))
+            (compute_number_rect(board, board_size, n - shown_numbers.start + 1), Action("mark", n))
             for n in shown_numbers
         ]
         if len(slip.cards) > 1:
@@ -85,7 +85,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             edit_row.append(Action("new_group"))
         last_row += [Action("part", i) for i in range(len(parts))] if len(parts) > 1 else []
     last_row.append(Action("close"))
-    x, y, w, h = _find_slip_rect(layout)
+    x, y, w, h = _compute_slip_rect(layout)
     for i, row in enumerate((option_row, edit_row, last_row)):
         top = y + h - (3 - i) * (TOUCH_TARGET_SIZE_MIN + _NUMBER_GAP) - 4
         width_shares = [1.0 if action.name == "card" else 2.0 for action in row]
@@ -100,7 +100,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 def draw_slip(context: DrawingContext) -> None:
     """Draw the Keno slip on a telephone: its marks and cost, the mandatory texts, the numbers and the keys."""
-    painter, view, rect = context.painter, context.view, _find_slip_rect(context.layout)
+    painter, view, rect = context.painter, context.view, _compute_slip_rect(context.layout)
     x, y, w, _ = rect
     painter.draw_cached_picture(
         ("sheet", context.look.name, rect),

@@ -59,7 +59,7 @@ def find_moving_money_notice(context: DrawingContext) -> Notice | None:
     return notice
 
 
-def find_moving_money_rect(context: DrawingContext) -> Rect | None:
+def compute_moving_money_rect(context: DrawingContext) -> Rect | None:
     """Return the rectangle in which an animation of money is drawn, or None if no money is moving.
 
     Touch targets that it covers cannot be touched.
@@ -81,7 +81,7 @@ def find_moving_money_rect(context: DrawingContext) -> Rect | None:
 
 def draw_moving_money(context: DrawingContext) -> None:
     """Draw a plate over the lower part of the field with the moving bill, ticket or coin, and its amount."""
-    notice, plate_rect = find_moving_money_notice(context), find_moving_money_rect(context)
+    notice, plate_rect = find_moving_money_notice(context), compute_moving_money_rect(context)
     if notice is None or plate_rect is None:
         return
     item_kind, is_leaving, duration_seconds = _ANIMATION_BY_NOTICE[notice.code]

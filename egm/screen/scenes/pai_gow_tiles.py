@@ -33,7 +33,7 @@ def is_tile(piece_name: str) -> bool:
     return "-" in piece_name
 
 
-def find_tile_rect(rect: Rect) -> Rect:
+def compute_tile_rect(rect: Rect) -> Rect:
     """Return the part of a card's rectangle in which a tile is drawn."""
     x, y, w, h = rect
     return (x + w * (1 - _TILE_WIDTH_PER_CARD_WIDTH) / 2, y, w * _TILE_WIDTH_PER_CARD_WIDTH, h)

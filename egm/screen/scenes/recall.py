@@ -15,10 +15,10 @@ from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_focus_
 from egm.screen.scenes.game_field import draw_board
 from egm.screen.scenes.page_elements import draw_action_key, format_page_text
 from egm.screen.scenes.service import (
+    compute_back_key_rect,
     describe_active_faults,
     draw_notice_line,
     draw_service_page,
-    find_back_key_rect,
     list_service_page_touches,
 )
 from egm.screen.theme import Colour, mix_colours
@@ -55,7 +55,7 @@ def list_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
 
 def _lay_out_action_keys(context: DrawingContext, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """Return the keys for the actions of a recall page, in a row below the field."""
-    left, top, width_max, height = find_back_key_rect(context.layout)
+    left, top, width_max, height = compute_back_key_rect(context.layout)
     width = min(
         width_max,
         (context.layout.size[0] - context.layout.drawer_width - 2 * left + 12) / max(1, len(page.actions))

@@ -37,7 +37,7 @@ def draw_wins(
     for reel in range(reel_data.reel_count):
         for row in range(reel_data.reel_heights[reel]):
             if (reel, row) not in winning_cells:
-                context.painter.fill_rounded_rect(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
+                context.painter.fill_rounded_rect(grid.compute_cell_rect(reel, row), (6, 3, 14, 120))
     for win in shown_wins:
         _draw_win_line(context, reel_data, grid, win, wins.index(win))
     beat = 0.0 if context.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
@@ -139,7 +139,7 @@ def _draw_winning_symbol(
     ``beat`` is the present strength of the pulse, from 0 to 1.
     """
     painter = context.painter
-    rect = grid.find_cell_rect(*cell_position)
+    rect = grid.compute_cell_rect(*cell_position)
     x, y, w, h = rect
     size_step = round(beat * 6)
 
@@ -163,7 +163,7 @@ def _draw_winning_symbol(
     width = min(w, h) * (0.96 + 0.1 * size_step / 6)
     if not is_blank(symbol):
         size = (painter.scale_length(width), painter.scale_length(width))
-        cell = painter.scale_rect(grid.find_cell_rect(cell_position[0], 0))
+        cell = painter.scale_rect(grid.compute_cell_rect(cell_position[0], 0))
         still_pixels = round(min(cell.width, cell.height + 1) * 0.96)
         # The same size as in its cell, so it is cached.
         symbol_art = render_symbol(context, reel_data, symbol, (still_pixels, still_pixels))
@@ -183,9 +183,9 @@ def _build_line_path(grid: ReelGrid, reel_data: ReelData, win: WinOnReels) -> li
     """
     if win.line_number is not None and 0 < win.line_number <= len(reel_data.pay_lines):
         rows = reel_data.pay_lines[win.line_number - 1]
-        cells = [grid.find_cell_rect(reel, row) for reel, row in enumerate(rows)]
+        cells = [grid.compute_cell_rect(reel, row) for reel, row in enumerate(rows)]
     else:
-        cells = [grid.find_cell_rect(reel, row) for reel, row in sorted(win.positions)]
+        cells = [grid.compute_cell_rect(reel, row) for reel, row in sorted(win.positions)]
     points = [(x + w / 2, y + h / 2) for x, y, w, h in cells]
     if win.line_number is not None and points:
         points = [
@@ -226,7 +226,7 @@ def _draw_line_badge(
     painter, colour = context.painter, _choose_line_colour(win, win_index)
     dark: Paint = mix_colours(colour, (0, 0, 0, 255), 0.82)
     if win.line_number is not None:
-        y = grid.find_cell_rect(*win.positions[0])[1] + grid.find_cell_rect(*win.positions[0])[3] / 2
+        y = grid.compute_cell_rect(*win.positions[0])[1] + grid.compute_cell_rect(*win.positions[0])[3] / 2
 
         def render_badge(size: tuple[int, int]) -> pygame.Surface:
             canvas = VectorCanvas(size)
@@ -241,7 +241,7 @@ def _draw_line_badge(
         )
     if not should_draw_amount:
         return
-    x, y, w, h = grid.find_cell_rect(*win.positions[-1])
+    x, y, w, h = grid.compute_cell_rect(*win.positions[-1])
     text = context.texts.format_number(win.credits)
     width = max(70.0, painter.measure_text(text, TextStyle("numbers", "title")) + 28)
     painter.draw_panel(

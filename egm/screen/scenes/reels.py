@@ -76,7 +76,7 @@ class ReelGrid:
             1, count - 1 if count > 1 else 2
         )
 
-    def find_reel_rect(self, reel: int) -> Rect:
+    def compute_reel_rect(self, reel: int) -> Rect:
         """Return the rectangle of a reel's window. A reel with fewer rows than others is centred vertically."""
         full_height = self.rect[3] - 2 * _REEL_GAP
         height = full_height * self.heights[reel] / max(self.heights)
@@ -88,9 +88,9 @@ class ReelGrid:
             height,
         )
 
-    def find_cell_rect(self, reel: int, row: float) -> Rect:
+    def compute_cell_rect(self, reel: int, row: float) -> Rect:
         """Return the rectangle of a cell; ``row`` may lie between two rows while the reel moves."""
-        x, y, w, reel_height = self.find_reel_rect(reel)
+        x, y, w, reel_height = self.compute_reel_rect(reel)
         cell_height = reel_height / self.heights[reel]
         return (x, y + row * cell_height, w, cell_height)
 
@@ -125,7 +125,7 @@ def draw_cascade_window(
     """Draw the next window of a cascade: the symbols that are not in ``previous_window`` drop in from above."""
     grid = _draw_frame(context, reel_data)
     for reel in range(reel_data.reel_count):
-        with context.painter.clip_to(grid.find_reel_rect(reel)):
+        with context.painter.clip_to(grid.compute_reel_rect(reel)):
             drop = 0.0 if context.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
             for row, symbol in enumerate(new_window[reel]):
                 has_moved = symbol != previous_window[reel][row] or any(
@@ -163,7 +163,7 @@ def _draw_bezels(context: DrawingContext, grid: ReelGrid) -> None:
             LinearGradient(((0, dark_colours[1]), (0.5, dark_colours[0]), (1, dark_colours[2]))),
         )
         for reel in range(len(grid.heights)):
-            rx, ry, rw, rh = grid.find_reel_rect(reel)
+            rx, ry, rw, rh = grid.compute_reel_rect(reel)
             canvas.fill_path(
                 build_rounded_box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12),
                 build_metal_gradient(context.theme, context.look.rim_metal),
@@ -185,7 +185,7 @@ def _draw_pay_line_tabs(context: DrawingContext, reel_data: ReelData, grid: Reel
         for line_index, line in enumerate(reel_data.pay_lines[:PAY_LINE_TABS_MAX]):
             line_indices_by_row.setdefault(line[reel], []).append(line_index)
         for row, line_indices in line_indices_by_row.items():
-            _, top, _, height = grid.find_cell_rect(reel, row)
+            _, top, _, height = grid.compute_cell_rect(reel, row)
             tab_pitch = min(34.0, height / len(line_indices))
             for i, line_index in enumerate(line_indices):
                 colour = PAY_LINE_COLOURS[line_index % len(PAY_LINE_COLOURS)]
@@ -258,7 +258,7 @@ def draw_spinning_reels(
             and not context.view.reduced_motion
         )
         top = math.floor(position)
-        with context.painter.clip_to(grid.find_reel_rect(reel)):
+        with context.painter.clip_to(grid.compute_reel_rect(reel)):
             for row in range(reel_data.reel_heights[reel] + 1):
                 _draw_cell(
                     context,
@@ -271,7 +271,7 @@ def draw_spinning_reels(
                 )
         _draw_reel_glass(context, grid, reel)
         if reel == find_anticipated_reel(spin, step_times, elapsed_seconds):
-            draw_anticipation_light(context, grid.find_reel_rect(reel))
+            draw_anticipation_light(context, grid.compute_reel_rect(reel))
 
 
 def _choose_strip(
@@ -350,8 +350,8 @@ def _draw_cell(
 ) -> None:
     """Draw the symbol of one cell with its shadow. It is sharp or, while the reel moves fast, blurred."""
     painter, look = context.painter, context.look
-    area = painter.scale_rect(grid.find_cell_rect(reel, row))
-    cell = painter.scale_rect(grid.find_cell_rect(reel, 0))
+    area = painter.scale_rect(grid.compute_cell_rect(reel, row))
+    cell = painter.scale_rect(grid.compute_cell_rect(reel, 0))
     size = (cell.width, cell.height + 1)
 
     def render_cell() -> pygame.Surface:
@@ -425,4 +425,4 @@ def _draw_reel_glass(context: DrawingContext, grid: ReelGrid, reel: int) -> None
         surface.blit(edge, (0, 0), special_flags=PREMULTIPLIED_BLEND_MODE)
         return surface
 
-    context.painter.draw_cached_picture(("glaze",), grid.find_reel_rect(reel), render_glass)
+    context.painter.draw_cached_picture(("glaze",), grid.compute_reel_rect(reel), render_glass)

@@ -32,7 +32,7 @@ def find_due_reminder(context: DrawingContext) -> Reminder | None:
     return snapshot.reminder if snapshot.state == "idle" else None
 
 
-def _find_reminder_rect(layout: Layout) -> Rect:
+def _compute_reminder_rect(layout: Layout) -> Rect:
     """Return the rectangle of the reminder, within the game field."""
     x, y, w, h = layout.game_field
     width, height = min(w, 940.0), 480.0
@@ -47,7 +47,7 @@ def lay_out_reminder_keys(context: DrawingContext) -> list[tuple[Rect, Action]]:
     reminder = find_due_reminder(context)
     if reminder is None:
         return []
-    x, y, w, h = _find_reminder_rect(context.layout)
+    x, y, w, h = _compute_reminder_rect(context.layout)
     top, width = y + h - 112, (w - 120) / 2
     keys: list[tuple[Rect, Action]] = []
     if context.view.is_request_accepted("acknowledge") and reminder.kind in {"time", "spend"}:
@@ -64,7 +64,11 @@ def draw_reminder(context: DrawingContext) -> None:
     reminder = find_due_reminder(context)
     if reminder is None:
         return
-    painter, translate, rect = context.painter, context.texts.translate, _find_reminder_rect(context.layout)
+    painter, translate, rect = (
+        context.painter,
+        context.texts.translate,
+        _compute_reminder_rect(context.layout),
+    )
     x, y, w, _ = rect
     painter.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 150))
     fill_colour = (18, 13, 34, 252)

@@ -15,7 +15,7 @@ from egm.screen.roads import (
     place_bead_plate,
     place_road_marks,
 )
-from egm.screen.scenes.cards import find_cards_rect
+from egm.screen.scenes.cards import compute_cards_rect
 from egm.screen.scenes.drawing_context import WHITE, DrawingContext
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, parse_colour
@@ -67,7 +67,7 @@ def draw_scoreboard(context: DrawingContext, table: TableGameData) -> None:
 
     If a road is too long, its newest results are shown. The derived roads are left out if they would be unreadable.
     """
-    x, y, w, h = find_cards_rect(context, table)
+    x, y, w, h = compute_cards_rect(context, table)
     translate, snapshot = context.texts.translate, context.view.snapshot
     results = snapshot.last_results[::-1] if snapshot is not None else ()
     boards_height = h - _NOTE_HEIGHT - _BOARD_GAP

@@ -64,7 +64,7 @@ class ServicePageLayout:
     pager_keys: tuple[tuple[Rect, Action], ...]
 
 
-def find_back_key_rect(layout: Layout) -> Rect:
+def compute_back_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the BACK key, which is the same on every service page."""
     (x, _, w, _), page_margin, keys_per_row = (
         layout.service_page,
@@ -73,7 +73,7 @@ def find_back_key_rect(layout: Layout) -> Rect:
     )
     width, height = (
         (w - 2 * page_margin - (keys_per_row - 1) * _PAGE_PART_GAP) / keys_per_row,
-        _find_key_height(layout),
+        _compute_key_height(layout),
     )
     return (x + page_margin, layout.meter_bar[1] - 10 - height, width, height)
 
@@ -88,7 +88,7 @@ def _count_keys_per_row(layout: Layout) -> int:
     return 5 if not layout.is_portrait else 3 if layout.service_page[2] > _TWO_KEYS_WIDTH_MAX else 2
 
 
-def _find_key_height(layout: Layout) -> float:
+def _compute_key_height(layout: Layout) -> float:
     """Return the height of a page's keys."""
     return max(_KEY_HEIGHT_MIN, layout.touch_size_min)
 
@@ -97,7 +97,7 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
     """Return the layout of a service page."""
     layout = context.layout
     page_rect = layout.service_page
-    (x, y, w, _), page_margin, key_height = page_rect, _find_page_margin(layout), _find_key_height(layout)
+    (x, y, w, _), page_margin, key_height = page_rect, _find_page_margin(layout), _compute_key_height(layout)
     # There is always room for a notice, so that "Done" moves nothing that may be touched next.
     top = y + _HEAD_HEIGHT + _NOTICE_HEIGHT * (1 + bool(describe_active_faults(context)[1])) + 8.0
     has_prompt = page.prompt is not None
@@ -105,9 +105,9 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
     back_actions = [action for action in page.actions if action.style == "back"]
     other_actions = [action for action in page.actions if action.style != "back"]
     foot_actions = back_actions if should_use_tiles else [*back_actions, *other_actions]
-    keys_per_row, key_width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
+    keys_per_row, key_width = _count_keys_per_row(layout), compute_back_key_rect(layout)[2]
     row_count = max(1, -(-len(foot_actions) // keys_per_row))
-    foot_top = find_back_key_rect(layout)[1] - (row_count - 1) * (key_height + _PAGE_PART_GAP)
+    foot_top = compute_back_key_rect(layout)[1] - (row_count - 1) * (key_height + _PAGE_PART_GAP)
     body_rect: Rect = (x + page_margin, top, w - 2 * page_margin, foot_top - top - 10)
     foot_keys = tuple(
         (

@@ -103,11 +103,11 @@ def draw_side_panels(context: DrawingContext) -> None:
             print_line_count = (
                 len(lay_out_small_print(context, right_panel_rect[2] - 36)) if has_long_print else 1
             )
-            print_height = _find_small_print_height(context.layout)
+            print_height = _compute_small_print_height(context.layout)
             x, y, w, h = draw_limits_sign(context, right_panel_rect, print_height)
             draw_table_side_panels(
                 context,
-                (x, y, w, h - _find_small_print_height(context.layout, print_line_count) + print_height),
+                (x, y, w, h - _compute_small_print_height(context.layout, print_line_count) + print_height),
             )
         _draw_small_print(context, context.layout.right_panel)
         return
@@ -161,7 +161,8 @@ def _draw_keno_side_panels(context: DrawingContext, right_panel_rect: Rect) -> N
     head_height = 66.0 if not context.layout.is_portrait else 54.0
     row_height = min(
         64.0,
-        (h - head_height - 2 - _find_small_print_height(context.layout)) / max(1, -(-len(prizes) // columns)),
+        (h - head_height - 2 - _compute_small_print_height(context.layout))
+        / max(1, -(-len(prizes) // columns)),
     )
     size, width = "lead" if row_height > 44 else "small", (w - 36) / columns
     for i, (catch, text) in enumerate(prizes):
@@ -200,7 +201,7 @@ def _draw_ticket_kinds(context: DrawingContext, game: GameView, right_panel_rect
             x + 26,
             y + head_height,
             w - 52,
-            h - head_height - _find_small_print_height(context.layout),
+            h - head_height - _compute_small_print_height(context.layout),
         )
         draw_names = _draw_close_lines if context.layout.is_telephone else _draw_paragraphs
         draw_names(context, names, names_rect)
@@ -291,7 +292,7 @@ def _draw_prizes(
     painter, (x, y, w, h) = context.painter, rect
     draw_heading(context, heading, (x + 10, y + 12, w - 20, 40))
     painter.fill_rounded_rect((x + 24, y + 54, w - 48, 2), (*context.look.accent_colour[:3], 110))
-    rows_height = h - 64 - _find_small_print_height(context.layout)
+    rows_height = h - 64 - _compute_small_print_height(context.layout)
     row_height = min(112.0, rows_height / max(1, len(prizes)))
     lit_win = find_lit_win(context)
     for i, (prize, credits_) in enumerate(prizes):
@@ -334,7 +335,7 @@ def _draw_prize(
     )
 
 
-def _find_small_print_height(layout: Layout, line_count: int = 1) -> float:
+def _compute_small_print_height(layout: Layout, line_count: int = 1) -> float:
     """Return the height for ``line_count`` lines of small print on a side panel, but at least for two."""
     return (62.0 if not layout.is_telephone else 50.0) + max(0, line_count - 2) * SMALL_PRINT_LINE_HEIGHT
 
@@ -354,7 +355,7 @@ def _draw_small_print(context: DrawingContext, rect: Rect) -> None:
         (rect, fact_texts, LIMITS_TEXT_STYLE),
         (context.layout.left_panel, [malfunction_text], TextStyle("text", "caption", "text_dim")),
     ):
-        print_height = _find_small_print_height(context.layout, len(lines))
+        print_height = _compute_small_print_height(context.layout, len(lines))
         rule_top = y + h - print_height + 4
         painter.fill_rounded_rect((x + 24, rule_top, w - 48, 2), (*context.look.accent_colour[:3], 70))
         line_height = (print_height - 11) / len(lines)

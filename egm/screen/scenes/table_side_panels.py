@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Final
 
 from egm.kernel.messages import DecisionRequest, Snapshot
-from egm.screen.layout import LEVELS_STRIP_HEIGHT, find_rect_centre
+from egm.screen.layout import LEVELS_STRIP_HEIGHT, compute_rect_centre
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roads import count_most_and_least_frequent_numbers
 from egm.screen.round_result import RoundResultView
@@ -306,7 +306,7 @@ def _draw_result(
     size = "small" if cell[3] > 40 else "caption"
     painter.draw_text(
         _format_result_label(context, table, result),
-        find_rect_centre(cell),
+        compute_rect_centre(cell),
         TextStyle("heavy", size, text_colour),
         width_max=cell[2] - 6,
     )

@@ -204,7 +204,7 @@ def test_a_hit_is_claimed_awarded_paid_and_closed(tmp_path, controller):
             (award,) = controller.award_by_claim.values()
             assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
             (commit,) = controller.payment_report_by_claim.values()
-            assert (commit.amount_cents, commit.way) == (award.amount_cents, "credit")
+            assert (commit.amount_cents, commit.payment_method) == (award.amount_cents, "credit")
             await rig.until(lambda: rig.view().amount_cents == controller.levels["TOP"].shown_cents)
 
     run(life())
@@ -244,7 +244,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
             rig.wire.mute = False
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             (commit,) = controller.payment_report_by_claim.values()
-            assert (commit.amount_cents, commit.way) == (1500, "hand")
+            assert (commit.amount_cents, commit.payment_method) == (1500, "hand")
             assert controller.levels["TOP"].hit_count == 1  # the earlier hit was reported to it
 
     run(life())

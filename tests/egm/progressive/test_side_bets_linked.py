@@ -187,7 +187,7 @@ def test_a_level_without_shares_is_reported_as_before():
         machine="A", nonce="n", level="L", increment=Fraction(1, 2), base_cents=1, counted=0
     )
     assert "shares" not in json.loads(encode(joined))
-    parts = joined.model_copy(update={"shares": {"1/10": Fraction(1, 7)}})
+    parts = joined.model_copy(update={"hit_rate_by_share": {"1/10": Fraction(1, 7)}})
     assert decode_controller_message(encode(parts)) == parts
     claim = Claim(machine="A", level="L", claim="c", after=1, shown_cents=1)
     assert "share" not in json.loads(encode(claim))

@@ -11,9 +11,9 @@ from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_i
 from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
 from egm.screen.scenes.drawing_context import DrawingContext
-from egm.screen.scenes.moving_money import find_moving_money_rect
+from egm.screen.scenes.moving_money import compute_moving_money_rect
 from egm.screen.scenes.odds import draw_chances
-from egm.screen.scenes.service import find_back_key_rect
+from egm.screen.scenes.service import compute_back_key_rect
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import Action
 from tools.dev.gallery import iter_game_scenes
@@ -112,7 +112,7 @@ def test_the_back_key_has_the_same_position_on_every_service_page(published, out
             t.rect for t in picture.list_touches(view) if t.action == Action("answer", (backs or [""])[0])
         ]
         for rect in places[:1]:
-            assert rect[:2] == find_back_key_rect(layout)[:2], name
+            assert rect[:2] == compute_back_key_rect(layout)[:2], name
             seen.add(name.partition("-")[0])
     assert seen == {"service", "recall"}
 
@@ -127,7 +127,7 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
             continue
         context = picture._build_context(view)
         sum_ = context.format_money(view.latest_notice.values["amount_cents"])
-        plate = find_moving_money_rect(context)
+        plate = compute_moving_money_rect(context)
         amounts = [
             words
             for words, rect in list_written_texts(picture, view)

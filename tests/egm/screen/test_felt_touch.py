@@ -9,7 +9,7 @@ from test_alignment import Scribe
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
 from egm.screen.roulette_felt import lay_out_felt, list_felt_parts
-from egm.screen.spot_layout import find_felt_rect
+from egm.screen.spot_layout import compute_felt_rect
 from egm.screen.view import Action
 from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import build_idle_view
@@ -38,7 +38,7 @@ def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
         shown = apply_action(view, Action("felt_part", part), theme)[0] if part else view
         painter = picture.painter = Edged(theme)
         picture.draw_view(pygame.Surface(picture.size_pixels), shown)
-        x, y, w, h = find_felt_rect(picture._build_context(shown).layout)
+        x, y, w, h = compute_felt_rect(picture._build_context(shown).layout)
         cells = [r for r in painter.edged if x <= r[0] and r[0] + r[2] <= x + w and y <= r[1] <= y + h - r[3]]
         assert cells
         for cx, cy, cw, ch in cells:

@@ -670,13 +670,13 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
             drawn = get_writing_picture(find_layout_name(layout))[0].painter.art_keys
             for win in (win for win in outcome.display["wins"] if win.get("on", "line") == "line"):
                 if any(words.startswith(f"Line {win['number']},") for words in named):
-                    cells = {grid.find_cell_rect(reel, row) for reel, row in win["positions"]}
+                    cells = {grid.compute_cell_rect(reel, row) for reel, row in win["positions"]}
                     assert {rect for key, rect in drawn if key[0] == "win frame"} == cells
                     (path,) = (key[1] for key, _ in drawn if key[0] == "line")
                     assert path[1:-1] == tuple(
                         (x + w / 2, y + h / 2)
                         for x, y, w, h in starmap(
-                            grid.find_cell_rect, enumerate(reel_data.pay_lines[win["number"] - 1])
+                            grid.compute_cell_rect, enumerate(reel_data.pay_lines[win["number"] - 1])
                         )
                     )
         for line_number in lines:

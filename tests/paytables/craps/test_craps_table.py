@@ -409,12 +409,12 @@ def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
         (
             lambda d: bet_of(d, "field")["pays"].update({"13": "1:1"}),
             r"bet.8",
-            "throw pays on 2, 3, .*; not on '13'",
+            "'13' is not a key of a throw bet; expected 2, 3, .*",
         ),
         (
             lambda d: bet_of(d, "pass").update(pays={"4": "1:1"}),
             r"bet.0",
-            "pays on nothing named; not on '4'",
+            "'4' is not a key of a pass bet; expected no keys",
         ),
         (lambda d: bet_of(d, "field").pop("pays"), r"bet.8", "a bet of kind throw must have pays"),
         (lambda d: bet_of(d, "field").update(off=True), r"bet.8", "off is only valid for odds and right"),

@@ -103,7 +103,7 @@ def test_a_machine_with_another_stake_odds_or_level_is_not_enrolled(floor):
         assert isinstance(answer, Refusal)
         assert answer.reason is reason
     joined = floor.join("EGM-1")
-    assert (joined.increment, joined.counted) == (Fraction(1, 300), 0)
+    assert (joined.increment, joined.last_counted_number) == (Fraction(1, 300), 0)
 
 
 @pytest.mark.requirement("I-15:a")
@@ -128,7 +128,7 @@ def test_each_contribution_is_counted_once_in_sequence_to_the_exact_fraction(flo
     assert floor.give("EGM-1", 1).sequence == 1
     assert floor.give("EGM-1", 1).sequence == 1
     gap = floor.give("EGM-1", 3)
-    assert (gap.reason, gap.next) == (RefusalReason.CONTRIBUTIONS_MISSING, 2)
+    assert (gap.reason, gap.next_needed_number) == (RefusalReason.CONTRIBUTIONS_MISSING, 2)
     assert floor.give("EGM-1", 2).sequence == 2
     assert floor.give("EGM-2", 1).sequence == 1
     stored_level = floor.record().level
@@ -283,7 +283,7 @@ def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
     )
     assert isinstance(first, Award)
     assert isinstance(second, Award)
-    assert (first.amount_cents, first.order, second.order) == (1_000_00, 1, 2)
+    assert (first.amount_cents, first.hit_number, second.hit_number) == (1_000_00, 1, 2)
     assert second.amount_cents == 1_000_00  # the base, and less than one minor unit
     for award in (first, second):
         repeated_award = floor.claim(award.machine, award.claim_id, 1)
@@ -303,7 +303,7 @@ def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
 @pytest.mark.requirement("I-10")
 def test_a_claim_is_accepted_only_after_its_own_wager_and_for_its_own_machine(floor):
     early = floor.claim("EGM-1", "c1", after=1)
-    assert (early.reason, early.next) == (RefusalReason.CLAIM_BEFORE_CONTRIBUTION, 1)
+    assert (early.reason, early.next_needed_number) == (RefusalReason.CLAIM_BEFORE_CONTRIBUTION, 1)
     floor.give("EGM-1", 1)
     floor.claim("EGM-1", "c1", after=1)
     floor.give("EGM-2", 1)
@@ -342,7 +342,7 @@ def test_the_award_of_a_void_game_returns_to_the_level(floor):
     floor.controller.verify_levels()
     for sequence in range(2, 32):
         floor.give("EGM-1", sequence)
-    assert floor.claim("EGM-1", "c2", 31).order == 2  # no place is given twice
+    assert floor.claim("EGM-1", "c2", 31).hit_number == 2  # no place is given twice
 
 
 @pytest.mark.requirement("I-06")
@@ -453,7 +453,7 @@ def test_a_restarted_controller_continues_from_its_store(open_store, controller)
 def test_sequences_of_values_rise_across_a_restart(open_store, controller):
     floor = Floor(controller, "EGM-1")
     first = controller.update_values()[0]
-    assert (first.amount_cents, first.falls) == (1_000_00, 0)
+    assert (first.amount_cents, first.fall_count) == (1_000_00, 0)
     assert controller.update_values()[0].sequence == first.sequence + 1
     controller._store.close()
     later = Controller(open_store(), controller._now)

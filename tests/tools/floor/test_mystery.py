@@ -90,7 +90,7 @@ class Floor:
         for _ in range(MOST):
             for machine in machines:
                 answer = self.give(machine)
-                if answer.won:
+                if answer.won_prizes:
                     return machine, answer
         raise AssertionError("it was not won by its ceiling")
 
@@ -131,25 +131,25 @@ def floor(at_the_ceiling):
 def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(floor):
     (sealed,) = floor.controller.update_values()
     winner, answer_won = floor.until_won("EGM-1", "EGM-2")
-    (won,) = answer_won.won
-    assert (won.sequence, won.order) == (floor.contribution_counts[winner], 1)
+    (won,) = answer_won.won_prizes
+    assert (won.sequence, won.hit_number) == (floor.contribution_counts[winner], 1)
     assert 100 < won.amount_cents <= 105
     assert won.trigger.commitment == sealed.commitment
     assert floor.record().level.shown_cents == 100
     loser = "EGM-2" if winner == "EGM-1" else "EGM-1"
-    assert floor.give(loser).won == ()
+    assert floor.give(loser).won_prizes == ()
     for reply in (floor.tell(winner, floor.contribution(winner, won.sequence)), floor.join(winner)):
-        assert reply.won == (won,)
+        assert reply.won_prizes == (won,)
         assert decode_controller_message(encode(reply)) == reply
     assert isinstance(floor.commit(winner, won), ClaimClosure)
-    assert floor.join(winner).won == ()
+    assert floor.join(winner).won_prizes == ()
     (hit,) = floor.controller.read_win_register()
     assert (hit.machine, hit.contribution_number, hit.paid_cents, hit.combination) == (
         winner, won.sequence, won.amount_cents, "mystery",
     )  # fmt: skip
     floor.controller.verify_levels()
     (following,) = floor.controller.update_values()
-    assert (following.prize, following.falls, following.fell_by) == (2, 1, "win")
+    assert (following.prize_number, following.fall_count, following.last_fall_cause) == (2, 1, "win")
     assert following.commitment != sealed.commitment
 
 
@@ -165,8 +165,8 @@ def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
         [ReceivedMessage(message.machine, message) for message in both]
     )
     last = {answer.machine: answer for answer in answers}
-    won = sorted((w for answer in last.values() for w in answer.won), key=lambda w: w.order)
-    assert [w.order for w in won] == list(range(1, len(won) + 1))
+    won = sorted((w for answer in last.values() for w in answer.won_prizes), key=lambda w: w.hit_number)
+    assert [w.hit_number for w in won] == list(range(1, len(won) + 1))
     assert len(won) >= 80 // MOST
     assert len({(w.claim_id, w.trigger.prize_number) for w in won}) == len(won)
     floor.controller.verify_levels()
@@ -185,9 +185,9 @@ def test_the_drawn_trigger_survives_a_restart_of_the_controller(open_store, at_t
     later = Controller(open_store(), controller._now, MysterySecrets(bytes(32)))
     floor.controller = later
     (value,) = later.update_values()
-    assert (answer.won, value.commitment) == ((), sealed.commitment)
+    assert (answer.won_prizes, value.commitment) == ((), sealed.commitment)
     _, answer = floor.until_won("EGM-1")
-    assert answer.won[0].trigger.commitment == sealed.commitment
+    assert answer.won_prizes[0].trigger.commitment == sealed.commitment
     later.verify_levels()
 
 
@@ -230,7 +230,7 @@ def test_a_machine_with_other_odds_of_a_mystery_is_not_enrolled(floor):
     long = floor.join("EGM-1", odds=Fraction(10**60 + 1, 10**64))
     assert "are about 1 in 10,000.0000; expected 2/7" in long.detail
     joined = floor.join("EGM-1")
-    assert (joined.mystery, joined.base_cents, joined.ceiling_cents) == (True, 100, 105)
+    assert (joined.is_mystery, joined.base_cents, joined.ceiling_cents) == (True, 100, 105)
 
 
 @pytest.mark.requirement("I-06")
@@ -253,22 +253,22 @@ def test_a_change_of_a_mysterys_chance_requires_another_level(floor):
 @pytest.mark.requirement("I-11", "I-14:a")
 def test_a_void_mystery_prize_returns_and_the_next_is_won_by_the_ceiling(floor):
     winner, answer_won = floor.until_won("EGM-1")
-    floor.commit(winner, answer_won.won[0], way="void")
+    floor.commit(winner, answer_won.won_prizes[0], way="void")
     assert floor.record().level.shown_cents == 105  # everything was returned; the excess is the overflow
     assert floor.record().level.overflow_amount > 0
     floor.controller.verify_levels()
-    assert floor.give("EGM-1").won[0].amount_cents == 105
+    assert floor.give("EGM-1").won_prizes[0].amount_cents == 105
     floor.controller.verify_levels()
 
 
 def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager(floor):
     winner, answer_won = floor.until_won("EGM-1")
     floor.commit(
-        winner, answer_won.won[0], way="void"
+        winner, answer_won.won_prizes[0], way="void"
     )  # the returned amount fills the level up to its ceiling; the remainder is overflow
-    assert floor.give("EGM-1").won[0].amount_cents == 105
+    assert floor.give("EGM-1").won_prizes[0].amount_cents == 105
     assert floor.record().level.shown_cents == 105  # the overflow has filled the new prize
-    assert floor.give("EGM-1").won[-1].amount_cents == 105
+    assert floor.give("EGM-1").won_prizes[-1].amount_cents == 105
     floor.controller.verify_levels()
 
 
@@ -276,7 +276,7 @@ def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager
 def test_a_closed_mystery_reveals_its_trigger_and_passes_on_its_money(floor):
     floor.controller.open_levels([level("more")])
     (luck, _) = floor.controller.update_values()
-    assert floor.give("EGM-1").won == ()
+    assert floor.give("EGM-1").won_prizes == ()
     moved = floor.controller.close_level("luck", "more")
     assert moved > 100
     store = floor.controller._store
@@ -304,7 +304,7 @@ def test_a_closed_mystery_reveals_its_trigger_and_passes_on_its_money(floor):
 def test_a_rewritten_win_register_is_detected(floor, sql, expected_text):
     _, answer_won = floor.until_won("EGM-1")
     floor.give("EGM-1")
-    won = answer_won.won[0]
+    won = answer_won.won_prizes[0]
     store = floor.controller._store
     if not expected_text:  # another secret in the place of the one committed to
         ((record,),) = store.run("SELECT record FROM prize WHERE claim = ?", won.claim_id)

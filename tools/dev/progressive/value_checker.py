@@ -21,9 +21,9 @@ class ValueChecker:
         if last is not None and value.sequence <= last.sequence:
             return ""
         self._last[value.level_id] = value
-        self._highest[value.level_id, value.falls] = value.amount_cents
+        self._highest[value.level_id, value.fall_count] = value.amount_cents
         self.value_count += 1
-        return "" if last is None else value.find_amount_error(last.amount_cents, last.falls)
+        return "" if last is None else value.find_amount_error(last.amount_cents, last.fall_count)
 
     def update_win(self, won: LevelWin, now_ns: int) -> None:
         """Do nothing, because a win message does not change a level."""

@@ -204,9 +204,9 @@ class Controller:
                 f"{record.stake_cents}, as at every machine of the level"
             )
             return self._refuse_enrolment(session, request, enrolment, RefusalReason.OTHER_STAKE, reason)
-        if enrolment.odds != record.hit_rate:
+        if enrolment.hit_rate != record.hit_rate:
             reason = (
-                f"the mean hits of a wager are {_format_odds(enrolment.odds)}; expected "
+                f"the mean hits of a wager are {_format_odds(enrolment.hit_rate)}; expected "
                 f"{_format_odds(record.hit_rate)}, as at every machine of the level"
             )
             return self._refuse_enrolment(session, request, enrolment, RefusalReason.OTHER_ODDS, reason)
@@ -326,7 +326,7 @@ class Controller:
             ) != (
                 claim.machine,
                 claim.level_id,
-                claim.after,
+                claim.contribution_number,
                 str(claim.share or ""),
             ):
                 return self._refuse(
@@ -352,15 +352,15 @@ class Controller:
         if claim.share is not None and str(claim.share) not in record.hit_rate_by_share:
             reason = f"a part of {claim.share} was claimed, but no wager wins that part of this level"
             return self._refuse(session, claim, RefusalReason.OTHER_ODDS, reason)
-        if claim.after < 1:
+        if claim.contribution_number < 1:
             return self._refuse(
                 session,
                 claim,
                 RefusalReason.CLAIM_WITHOUT_WAGER,
                 "the claim must name the contribution that won, from 1",
             )
-        if last_counted < claim.after:
-            reason = f"contribution {claim.after} is not counted yet"
+        if last_counted < claim.contribution_number:
+            reason = f"contribution {claim.contribution_number} is not counted yet"
             return self._refuse(
                 session,
                 claim,
@@ -433,19 +433,19 @@ class Controller:
                 "the controller has no hit of this machine by this claim",
             )
         paid_cents = report.amount_cents
-        if report.way == "void":  # a void game returns at most its award to the level
+        if report.payment_method == "void":  # a void game returns at most its award to the level
             paid_cents = min(paid_cents, hit.amount_cents)
         if hit.closed_at:
-            if (hit.paid_cents, hit.payment_method) != (paid_cents, report.way):
+            if (hit.paid_cents, hit.payment_method) != (paid_cents, report.payment_method):
                 session.record_event(
                     self._format_time(), "commit_differs", claim=hit.claim_id, reported=report.amount_cents
                 )
             return ClaimClosure(machine=report.machine, claim=report.claim_id)
         paid_hit = replace(
-            hit, paid_cents=paid_cents, payment_method=report.way, closed_at=self._format_time()
+            hit, paid_cents=paid_cents, payment_method=report.payment_method, closed_at=self._format_time()
         )
         session.put_claim(paid_hit)
-        if report.way == "void":
+        if report.payment_method == "void":
             self._bookkeeping.return_award(session, hit)
         elif paid_cents != hit.amount_cents:
             self._adjust_to_other_payment(session, paid_hit, report)
@@ -745,7 +745,7 @@ def _record_refusal(session: Session, time_text: str, refusal: Refusal) -> None:
         time_text,
         "refused",
         machine=refusal.machine,
-        of=refusal.of,
+        of=refusal.refused_type,
         level=refusal.level_id,
         reason=refusal.reason,
         why=refusal.detail,

@@ -33,12 +33,12 @@ class RulingError(OperatorError):
 def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Claim) -> str:
     """Return why a claim of a progressive hit must be held for a ruling, or "" if it can be awarded."""
     winning_contributions = session.list_winning_contributions(claim.machine, claim.level_id)
-    if winning_contributions.count(claim.after) >= record.hits_per_wager_max:
+    if winning_contributions.count(claim.contribution_number) >= record.hits_per_wager_max:
         return (
-            f"contribution {claim.after} has already won level {record.id} {record.hits_per_wager_max} times, "
-            "which is the maximum"
+            f"contribution {claim.contribution_number} has already won level {record.id} "
+            f"{record.hits_per_wager_max} times, which is the maximum"
         )
-    hit_numbers = tuple(sorted({*winning_contributions, claim.after}))
+    hit_numbers = tuple(sorted({*winning_contributions, claim.contribution_number}))
     hits_per_wager = record.hit_rate + sum(record.hit_rate_by_share.values())
     if is_improbable(hit_numbers, hit_numbers[-1], hits_per_wager):
         return (

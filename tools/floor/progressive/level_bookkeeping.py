@@ -79,7 +79,7 @@ class LevelBookkeeping:
             claim_id=claim.claim_id,
             machine=claim.machine,
             level_id=claim.level_id,
-            contribution_number=claim.after,
+            contribution_number=claim.contribution_number,
             shown_cents=claim.shown_cents,
             combination=claim.combination,
             hit_at=claim.at_utc,
@@ -184,15 +184,15 @@ class LevelBookkeeping:
         more than the store, only the event is recorded.
         """
         fall_error = find_fall_error(
-            record.level.shown_cents, record.falls, enrolment.shown_cents, enrolment.falls
+            record.level.shown_cents, record.falls, enrolment.shown_cents, enrolment.fall_count
         )
         if not fall_error:
             return
         session.record_event(
             self._format_time(), "went_back", machine=machine, level=record.id, why=fall_error
         )
-        if enrolment.falls - record.falls <= UNREPORTED_FALLS_MAX:
-            session.put_level(replace(record, falls=enrolment.falls + 1, last_fall_cause="correction"))
+        if enrolment.fall_count - record.falls <= UNREPORTED_FALLS_MAX:
+            session.put_level(replace(record, falls=enrolment.fall_count + 1, last_fall_cause="correction"))
 
     def add_moved_amount(self, session: Session, level_id: str, amount: Fraction) -> None:
         """Add an amount from another level to this level; if it is closed, to the last of its successors."""

@@ -37,7 +37,7 @@ class Readings:
         )
         for value in values:
             level.add_metric([value.level_id], value.amount_cents)
-            falls.add_metric([value.level_id], value.falls)
+            falls.add_metric([value.level_id], value.fall_count)
         status = GaugeMetricFamily(
             "egm_progressive_sign", "1 for what a sign is: lit, dark or silent.", labels=["sign", "status"]
         )

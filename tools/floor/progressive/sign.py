@@ -110,10 +110,12 @@ class Sign:
             was_timed_out=was_timed_out,
         ):
             return ""
-        elif contradiction := value.find_amount_error(level.last_value.amount_cents, level.last_value.falls):
+        elif contradiction := value.find_amount_error(
+            level.last_value.amount_cents, level.last_value.fall_count
+        ):
             return contradiction
         else:
-            if value.falls != level.last_value.falls:
+            if value.fall_count != level.last_value.fall_count:
                 level.start_thousandths, level.changed_ns = value.amount_cents * 1000, now_ns
             # a repeated value does not restart the drums
             elif value.amount_cents != level.last_value.amount_cents:

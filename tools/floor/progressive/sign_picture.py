@@ -10,7 +10,7 @@ from egm.screen.scenes.drawing_context import DrawingContext, draw_frame_lamps
 from egm.screen.scenes.odometer import draw_odometer
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.theme import fade_colour
-from egm.screen.top import find_board_rect, render_backdrop
+from egm.screen.top import compute_board_rect, render_backdrop
 from egm.screen.view import View
 from tools.floor.progressive.sign import Plate
 
@@ -43,7 +43,7 @@ class SignPicture(Picture):
         surface.blit(
             render_backdrop(context, _format_bilingual_text(texts_of_languages, "progressive.sign")), (0, 0)
         )
-        rect = x, y, w, h = find_board_rect(self.layout)
+        rect = x, y, w, h = compute_board_rect(self.layout)
         draw_frame_lamps(context, rect, "idle")
         if not plates:
             _draw_no_amount(context, texts_of_languages, rect)
