@@ -20,8 +20,8 @@ from meters import SelfAuditFailed
 
 def record_machine_check(machine: Machine, event: Event) -> None:
     """Check the open or last game and the accounts; record results, meters and journal head (Monaco 21.1)."""
-    game_record, last_game = find_open_game(machine), find_last_game(machine)
-    game_record = last_game[0] if game_record is None and last_game is not None else game_record
+    last_game_record, _ = find_last_game(machine) or (None, None)
+    game_record = find_open_game(machine) or last_game_record
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
     check = MachineChecked(

@@ -169,7 +169,7 @@ class InventorySheet:
                 for name in _SHEET_FIELDS
             ),
             build_two_column_table(
-                (_build_game_row(game) for game in self.current_values.get("games", ())),
+                (_build_game_row(game_values) for game_values in self.current_values.get("games", ())),
                 build_text("service.inventory.games"),
             ),
             build_two_column_table(
@@ -213,12 +213,17 @@ def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
     for name in _SHEET_FIELDS:
         if previous_values.get(name, "") != current_values[name]:
             yield time_text, f"{name}: {previous_values.get(name, '')} -> {current_values[name]}"
-    previous_game_by_id = {game["game"]: game for game in previous_values.get("games", ())}
-    for game in current_values["games"]:
-        if previous_game_by_id.get(game["game"]) != game:
+    previous_game_by_id = {
+        game_values["game"]: game_values for game_values in previous_values.get("games", ())
+    }
+    for game_values in current_values["games"]:
+        if previous_game_by_id.get(game_values["game"]) != game_values:
             yield (
                 time_text,
-                f"{game['game']}: {game['version']}, {format_certified_figure(game)}, {game['certified_on'] or '-'}",
+                (
+                    f"{game_values['game']}: {game_values['version']}, {format_certified_figure(game_values)}, "
+                    f"{game_values['certified_on'] or '-'}"
+                ),
             )
-    for name in previous_game_by_id.keys() - {game["game"] for game in current_values["games"]}:
+    for name in previous_game_by_id.keys() - {game_values["game"] for game_values in current_values["games"]}:
         yield time_text, f"{name}: -"

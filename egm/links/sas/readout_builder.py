@@ -167,8 +167,8 @@ class ReadoutBuilder:
 
     def _read_reel_stops(self) -> tuple[int, ...]:
         """Return the reel stops of the last game; empty if it had no reels."""
-        last_game = find_last_game(self._host.machine)
-        outcome = None if last_game is None else last_game[0].outcome
+        last_game_record, _ = find_last_game(self._host.machine) or (None, None)
+        outcome = None if last_game_record is None else last_game_record.outcome
         return () if outcome is None else tuple(outcome.display.get("stops", ()))
 
 

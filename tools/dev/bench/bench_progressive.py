@@ -119,7 +119,7 @@ def _measure_controller_rate(store: Store, machines: int) -> float:
     wagers = itertools.product(range(1, WAGER_COUNT // machines + 1), links)
     while batch := list(itertools.islice(wagers, _WAGERS_PER_TRANSACTION)):
         for sequence, name in batch:
-            made = _build_contribution(name, sequence).model_copy(update={"level": level.id})
+            made = _build_contribution(name, sequence).model_copy(update={"level_id": level.id})
             links[name].queue_contribution(made, time.monotonic_ns())
         exchange()
     seconds = time.perf_counter() - began
