@@ -1,10 +1,12 @@
 """Jurisdiction profiles and cabinet files, which load or are refused with file, key and reason; games they admit."""
 
+import json
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import egm.profiles
 from egm.config.cabinet_file import GameTable, StateFolder, find_default_state_folder, load_cabinet
@@ -17,6 +19,7 @@ from meters import Journal
 from paytables import AnalysisDepth, analyse, load_game
 from paytables.definition import read_source
 from paytables.wording import format_percent
+from tools.cli import main
 
 GOOD = (Path(egm.profiles.__file__).parent / "generic.toml").read_text()
 
@@ -408,3 +411,12 @@ def test_the_example_cabinet_file_of_the_wiring_page_is_valid(tmp_path):
     assert cabinet.machine.profile == "quebec-vlt"
     assert cabinet.machine.venue.licence_holder
     assert set(cabinet.devices) == {"bill", "printer", "io"}
+
+
+def test_a_set_of_a_profile_is_printed_as_a_sorted_list():
+    """Regression: `egm profile show` printed it as the text of a frozenset, in an order that varied."""
+    result = CliRunner().invoke(main, ["profile", "show", "generic"])
+    assert result.exit_code == 0, result.output
+    events = json.loads(result.output)["chance"]["on_event"]
+    assert events == sorted(load_profile("generic").chance.on_event)
+    assert events

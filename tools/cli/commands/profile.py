@@ -67,4 +67,6 @@ def _to_plain_json(value: object) -> object:
         return {key: _to_plain_json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_to_plain_json(part) for part in value]
+    if isinstance(value, frozenset):
+        return sorted(value)
     return value if value is None or isinstance(value, str | int | bool) else str(value)
