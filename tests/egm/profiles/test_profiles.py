@@ -141,7 +141,7 @@ def test_a_game_of_skill_is_admitted_by_the_return_of_its_best_strategy(name):
     installed, refusals = admit(best)
     assert (installed[name].lowest_return, refusals) == (best, ())
     installed, (refusal,) = admit(best + Fraction(1, 1000))
-    assert (dict(installed), refusal.game_id) == ({}, name)
+    assert (dict(installed), refusal.game_id_or_path) == ({}, name)
     assert f"requires at least {format_percent(best + Fraction(1, 1000))} %" in refusal.reason
 
 
@@ -418,5 +418,5 @@ def test_a_set_of_a_profile_is_printed_as_a_sorted_list():
     result = CliRunner().invoke(main, ["profile", "show", "generic"])
     assert result.exit_code == 0, result.output
     events = json.loads(result.output)["chance"]["on_event"]
-    assert events == sorted(load_profile("generic").chance.on_event)
+    assert events == sorted(load_profile("generic").reseed_policy.on_event)
     assert events
