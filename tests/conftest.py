@@ -53,9 +53,22 @@ for _name in ("CACHE_HOME", "CONFIG_HOME", "DATA_HOME", "RUNTIME_DIR", "STATE_HO
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 from hypothesis.internal.conjecture import providers  # noqa: E402
+from pydantic import BaseModel  # noqa: E402
 
 from tests.rigs.examples import THOROUGH  # noqa: E402
 from tools.dev.conformance.requirements import load  # noqa: E402
+
+_copy_model = BaseModel.model_copy
+
+
+def _copy_with_known_fields(self, *, update=None, deep=False):
+    """Copy a model; fail on the name of a field that it does not have, which pydantic would silently set."""
+    unknown_names = sorted((update or {}).keys() - type(self).model_fields.keys())
+    assert not unknown_names, f"{type(self).__name__} has no field {', '.join(unknown_names)}"
+    return _copy_model(self, update=update, deep=deep)
+
+
+BaseModel.model_copy = _copy_with_known_fields
 
 os.environ.pop("COLUMNS", None)  # xdist sets a terminal's width for its workers, which have no terminal
 

@@ -279,7 +279,7 @@ def test_a_prize_of_a_removed_level_is_paid(tmp_path, controller):
     win_prize_and_cut_power(tmp_path, controller)
 
     async def second():
-        without = replace_slot(stakes={"100": "OTHER"})
+        without = replace_slot(level_id_by_stake={"100": "OTHER"})
         async with Rig(tmp_path / "state", controller, levels=without, watched="LUCKY") as rig:
             before = rig.room.credit_cents
             assert rig.room.state is State.PLAYING
@@ -300,12 +300,12 @@ def build_lying_controller(**changes):
 
     def other(answer):
         altered = []
-        for won in getattr(answer, "won", ()):
+        for won in getattr(answer, "won_prizes", ()):
             of_secret = {k: v for k, v in changes.items() if hasattr(won.trigger, k)}
             of_prize = {k: v for k, v in changes.items() if k not in of_secret}
             trigger = replace(won.trigger, **of_secret)
             altered.append(won.model_copy(update={"trigger": trigger, **of_prize}))
-        return answer.model_copy(update={"won": tuple(altered)}) if altered else answer
+        return answer.model_copy(update={"won_prizes": tuple(altered)}) if altered else answer
 
     return other
 
@@ -467,8 +467,8 @@ def test_the_audit_names_an_unproved_prize_paid_without_a_ruling(tmp_path, contr
 
 def report_another_wager(answer):
     """Return the controller's answer with every prize attributed to a wager that this machine never made."""
-    won = tuple(prize.model_copy(update={"sequence": 77}) for prize in getattr(answer, "won", ()))
-    return answer.model_copy(update={"won": won}) if won else answer
+    won = tuple(prize.model_copy(update={"sequence": 77}) for prize in getattr(answer, "won_prizes", ()))
+    return answer.model_copy(update={"won_prizes": won}) if won else answer
 
 
 @pytest.mark.requirement("I-15")

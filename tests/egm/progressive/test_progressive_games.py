@@ -277,7 +277,10 @@ def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes()
     assert "'mystery'" in refusals[0].reason
     only = tuple(
         ProgressiveLevelTable(
-            game=s.game, level=s.level, kind=s.kind, stakes={"50": s.level.upper()} if s.stakes else {}
+            game=s.game_id,
+            level=s.level_name,
+            kind=s.scope,
+            stakes={"50": s.level_name.upper()} if s.level_id_by_stake else {},
         )
         for s in LINKED
     )
