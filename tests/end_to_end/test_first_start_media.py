@@ -80,7 +80,7 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
             assert process.returncode is None
             remount(medium, "rw")
             await wait_for_snapshot(
-                folder, lambda message: message.page is not None
+                folder, lambda message: message.service_page is not None
             )  # it has tried again by itself
             async with Hand.connect(folder) as hand:
                 await answer_site_pages(hand)

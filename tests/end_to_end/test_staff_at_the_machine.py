@@ -23,7 +23,7 @@ class Staff:
         self._visit = visit
         badges = json.loads((folder.root / DEMONSTRATION_FILE_NAME).read_text())
         self._badge = next(badge for badge in badges if badge["role"] == role)
-        self._build_page = None
+        self._page = None
 
     async def wait_until_shown(self, condition):
         """Return the next page that satisfies the condition."""
@@ -35,14 +35,14 @@ class Staff:
                 and condition(message.service_page)
             )
 
-        self._build_page = (await until(self._visit.screen, holds)).page
-        return self._build_page
+        self._page = (await until(self._visit.screen, holds)).service_page
+        return self._page
 
     async def title(self, title: str):
         return await self.wait_until_shown(lambda page: page.title.value == title)
 
     def touch(self, action: str, text: str = "") -> None:
-        self._visit.send_intent("answer", action, {"page": self._build_page.id, "input": text})
+        self._visit.send_intent("answer", action, {"page": self._page.id, "input": text})
 
     async def goes(self, action: str, title: str):
         self.touch(action)

@@ -151,7 +151,7 @@ def test_its_texts_are_in_the_greeting_of_a_machine_with_the_feature(tmp_path, m
     state = StateFolder(tmp_path)
     state.create_private_folders()
     asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
-    assert greeted[0].words == JUKEBOX.texts_by_language
+    assert greeted[0].feature_texts == JUKEBOX.texts_by_language
 
 
 def test_texts_missing_in_a_language_or_declared_twice_are_refused():
