@@ -25,8 +25,12 @@ from egm.progressive.messages import (
 from tests.rigs.examples import scale_examples
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.frequency import IMPROBABLE_PROBABILITY, bound_win_probability, is_improbable
 from tools.floor.progressive.held_messages import RulingError
+from tools.floor.progressive.improbable_hits import (
+    PLAUSIBLE_PROBABILITY_MIN,
+    bound_hit_probability,
+    is_improbable,
+)
 from tools.floor.progressive.store import SqliteReader, SqliteStore
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -195,8 +199,8 @@ def test_two_thousand_hits_slightly_above_the_odds_are_not_improbable():
 def test_the_bound_is_never_below_the_exact_probability(wagers, share, odds):
     wins = max(1, round(wagers * share))
     exact = sum(comb(wagers, k) * odds**k * (1 - odds) ** (wagers - k) for k in range(wins, wagers + 1))
-    bound = bound_win_probability(wagers, wins, odds)
+    bound = bound_hit_probability(wagers, wins, odds)
     assert exact <= bound
     if wins > 2 * wagers * odds:
         assert bound <= exact * (wagers + 1) ** 2  # Chernoff's, and no looser
-    assert (bound < IMPROBABLE_PROBABILITY) <= (exact < IMPROBABLE_PROBABILITY)
+    assert (bound < PLAUSIBLE_PROBABILITY_MIN) <= (exact < PLAUSIBLE_PROBABILITY_MIN)
