@@ -22,7 +22,7 @@ MODULE_AND_HELP_BY_COMMAND: Final[dict[str, tuple[str, str]]] = {
     "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
     "manifest": ("manifest", "make, sign and verify the manifest of the installed software"),
     "gat": ("gat", "identify and verify a machine's software over GAT, as an inspector does"),
-    "signature": ("signature", "sign each component of the software installed here, as GAT does"),
+    "signature": ("signature", "compute the GAT signatures of the software installed here, for comparison"),
     "profile": ("profile", "list, show and check jurisdiction profiles; print their schema"),
     "manual": ("manual", "print the operator's or the service manual"),
     "register": ("register", "print registers: hand-pays, disputes, unclaimed money, refunds, incidents ..."),
@@ -43,5 +43,5 @@ MODULE_AND_HELP_BY_COMMAND: Final[dict[str, tuple[str, str]]] = {
     "rng": ("rng", "test the random number generator and collect its output"),
     "simulate": ("simulate", "play a game many times and compare it with its exact figures"),
     "certify": ("certify", "check games against every rule of a jurisdiction; sign the evidence"),
-    "game": ("game", "check, start and tune game definitions; print their schema"),
+    "game": ("game", "check, write and tune game definitions; print their schema"),
 }
