@@ -86,7 +86,7 @@ class GameRules(Protocol):
     def is_decided_by_wheel(self) -> bool:
         """Return whether a real roulette wheel, instead of the random number generator, decides a round.
 
-        The round then asks :data:`DECISION_OF_WHEEL`, and the answer is the wheel's result.
+        The round then asks :data:`WHEEL_DECISION_KIND`, and the answer is the wheel's result.
         """
 
     @property

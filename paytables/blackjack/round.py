@@ -250,7 +250,7 @@ class BlackjackRound:
     ) -> SeatQuestion:
         """Ask a box's seat for its decision on a hand; return the chosen option."""
 
-        def build_prompt() -> dict[str, object]:
+        def build_more_prompt() -> dict[str, object]:
             """Return the visible hands and, for the seat's own screen, its stake and the advice."""
             prompt: dict[str, object] = {**self.list_visible_hands(), "hand": hand.id}
             if self._is_own_box(box):
@@ -259,7 +259,7 @@ class BlackjackRound:
             return prompt
 
         decision = Decision(
-            decision_kind, tuple(options), stakes=stakes, seat=box.seat, build_prompt=build_prompt
+            decision_kind, tuple(options), stakes=stakes, seat=box.seat, build_more_prompt=build_more_prompt
         )
         return str(decision.get_chosen_option((yield decision)))
 

@@ -212,10 +212,10 @@ class KenoRules(TablelessRules):
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level at its minimum stake, which for a linked level is the only stake."""
-        return self._every_level_participation
+        return self._level_participations
 
     @cached_property
-    def _every_level_participation(self) -> tuple[LevelParticipation, ...]:
+    def _level_participations(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level at its minimum stake, computed once."""
         cycle = self.definition.cycle
         return tuple(

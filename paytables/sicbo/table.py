@@ -76,7 +76,7 @@ def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
         spot_rules=tuple(spot_rules),
         table=definition.table,
         preset_bets=definition.preset_bets,
-        felt="dice",
+        felt_kind="dice",
     )
     check_preset_bets(table.table_layout, file)
     return table

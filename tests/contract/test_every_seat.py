@@ -88,7 +88,7 @@ def play(game, wager, draw, answer):
         except StopIteration as end:
             return events, end.value
         if isinstance(event, Decision):
-            event = event.with_built_prompt()
+            event = event.with_complete_prompt()
         choice = Choice(answer(event)) if isinstance(event, Decision) else None
         events.append(event)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from paytables import (
-    DECISION_OF_SEATS,
+    SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
     Choice,
     Decision,
@@ -338,4 +338,4 @@ def test_only_a_round_with_a_player_as_bank_waits_for_every_stake(seeded_draw, n
     game = load_game(name)
     wagers = {seat: game.build_wager(20, bets={"stake": 20}) for seat in (0, 1)}
     steps, _ = play(game, game.rules.combine_seat_wagers(wagers[0], 0, wagers), seeded_draw(1))
-    assert DECISION_OF_SEATS not in {step.kind for step in steps if isinstance(step, Decision)}
+    assert SEATS_DECISION_KIND not in {step.kind for step in steps if isinstance(step, Decision)}

@@ -35,7 +35,7 @@ from meters.entry import encode_canonical_json, is_time, parse_json
 from meters.identifiers import JOURNAL_TAG_DIGIT_COUNT, JOURNAL_TAG_PATTERN
 from meters.ledger import DimensionsKey, MeterCellKey, build_dimensions_key
 from meters.transaction import AMOUNT_CENTS_MAX
-from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDrawSource, Wager
+from paytables import WHEEL_DECISION_KIND, Choice, Game, Outcome, ReplayDrawSource, Wager
 
 #: The account of the first position's cashable credit.
 CASHABLE_ACCOUNT: Final = "credit:1:cashable"
@@ -420,7 +420,7 @@ class PlainGameFinder:
         table = self._find_table(terms, match["table"] or INITIAL_TABLE_STATE_JSON)
         if table is None:
             return None
-        stepped_game = SteppedGame(table.game, terms.wager, builds_prompts=False)
+        stepped_game = SteppedGame(table.game, terms.wager, completes_prompts=False)
         if not _play_recorded_step(stepped_game, None, match["draws"], match["outcome"]):
             return None
         return _PlainGame(
@@ -573,7 +573,7 @@ def _accept_choice_entry(plain_game: _PlainGame, body: bytes, choice_number: int
     If it is, play that step of the game, and store the entry as the game's last one so far.
     """
     match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), plain_game.stepped_game.decision
-    if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
+    if match is None or decision is None or decision.kind == WHEEL_DECISION_KIND:
         return False
     option, terms = parse_json(match["choice"]), plain_game.terms
     added_credits = decision.get_added_credits(option)

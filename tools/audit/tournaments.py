@@ -599,7 +599,9 @@ class TournamentAudit:
                 self._report_finding(
                     entry, f"the game does not accept the wager {game_record.wager.to_json()}"
                 )
-            stepped_game = SteppedGame(game, game_record.wager, game_record.table_state, builds_prompts=False)
+            stepped_game = SteppedGame(
+                game, game_record.wager, game_record.table_state, completes_prompts=False
+            )
             decision = None
             for step in game_record.steps:
                 decision, draw = stepped_game.decision, ReplayDrawSource(step.draws)

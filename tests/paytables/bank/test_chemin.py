@@ -10,7 +10,7 @@ from rigs.cards import remove_cards
 
 from paytables import (
     ALL_STAKED_OPTION,
-    DECISION_OF_SEATS,
+    SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
     Choice,
     Decision,
@@ -312,7 +312,7 @@ def test_only_the_player_with_the_banco_or_the_highest_stake_sees_the_players_ha
     for viewer in map(int, seats):
         steps, outcome = play(game, combine(game, seats, viewer), Dealt(seeded_draw(1), **cards))
         started, decision = (step for step in steps if isinstance(step, Decision))
-        assert (started.kind, started.options[0]) == (DECISION_OF_SEATS, ALL_STAKED_OPTION)
+        assert (started.kind, started.options[0]) == (SEATS_DECISION_KIND, ALL_STAKED_OPTION)
         assert (decision.seat, decision.options, decision.default_option) == (2, ("draw", "stand"), "draw")
         assert ("advice" in decision.prompt) == (viewer == 2)
         own_hand = {0: "bank", 2: "player"}.get(viewer)

@@ -10,7 +10,7 @@ from rigs.rounds import list_undecided_stakes
 
 from paytables import (
     ALL_STAKED_OPTION,
-    DECISION_OF_SEATS,
+    SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
     BeyondExactAnalysis,
     Choice,
@@ -362,7 +362,9 @@ def play(game, wager, cards, *options):
         choice = None
         if isinstance(step, Decision):
             choice = Choice(
-                step.default_option if step.kind == DECISION_OF_SEATS else next(answers, step.default_option)
+                step.default_option
+                if step.kind == SEATS_DECISION_KIND
+                else next(answers, step.default_option)
             )
         steps.append(step)
 
