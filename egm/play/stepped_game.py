@@ -85,10 +85,11 @@ class SteppedGame:
     @property
     def standing_credits(self) -> int:
         """Return the total of the bets that remain on the table after the outcome, in credits; 0 before the outcome."""
-        if self.outcome is None or self.outcome.table is None:
+        if self.outcome is None or self.outcome.table_state is None:
             return 0
         return sum(
-            bet.credits for bet in self.game.with_table_state(self.outcome.table).rules.list_standing_bets()
+            bet.credits
+            for bet in self.game.with_table_state(self.outcome.table_state).rules.list_standing_bets()
         )
 
     def advance(self, draw: DrawSource, choice: Choice | None = None) -> None:

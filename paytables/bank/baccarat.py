@@ -292,7 +292,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
                 for name, hand in zip(("player", "bank"), hands, strict=True)
             ],
         }
-        return Outcome(display=display, table=build_table_after_round(shoe_rules, shoe, self.table))
+        return Outcome(display=display, table_state=build_table_after_round(shoe_rules, shoe, self.table))
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""

@@ -336,7 +336,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         }
         if shoe_rules.cards_min <= shoe.cards_left <= shoe_rules.cards_behind_stop_card:
             display["last_of_shoe"] = True
-        return Outcome(display=display, table=build_table_after_round(shoe_rules, shoe, self.table))
+        return Outcome(display=display, table_state=build_table_after_round(shoe_rules, shoe, self.table))
 
     def _decide_draw(
         self, hands_view: SeatHandsView, tableau: str, bets: Sequence[Bet]

@@ -122,7 +122,8 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         for bet in placed_bets:
             yield _settle_by_ranks(bet, bet_terms, [get_rank(card) for card in cards])
         return Outcome(
-            display=_build_display(cards, spread), table=build_table_after_round(shoe_rules, shoe, self.table)
+            display=_build_display(cards, spread),
+            table_state=build_table_after_round(shoe_rules, shoe, self.table),
         )
 
     def _find_advice(self, spread: int) -> str:

@@ -177,7 +177,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             yield from banked_round.settle_bank(settlement)
         return Outcome(
             display=_build_display(hands_view, own_hand),
-            table=self.build_table_after_bank(banked_round, bets, viewer),
+            table_state=self.build_table_after_bank(banked_round, bets, viewer),
         )
 
     def _settle_bet(self, bet: Bet, player_points: int, bank_points: int) -> Settlement:

@@ -294,7 +294,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
         staying_bets = yield from settle_or_imprison(bets, decide_bet, display, "refait")
         return Outcome(
             display=display,
-            table=_build_table_state(build_table_after_round(shoe_rules, shoe, self.table), staying_bets),
+            table_state=_build_table_state(
+                build_table_after_round(shoe_rules, shoe, self.table), staying_bets
+            ),
         )
 
     def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, insured: bool) -> BetResult:

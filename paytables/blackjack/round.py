@@ -206,7 +206,7 @@ class BlackjackRound:
         return Outcome(
             progressives=tuple(self._levels_hit),
             display={**self.list_visible_hands(), "result": self._format_result()},
-            table=build_table_after_round(rules, self._shoe, table_state),
+            table_state=build_table_after_round(rules, self._shoe, table_state),
         )
 
     def _deal_card(

@@ -183,7 +183,7 @@ class Outcome:
     """The ids of the prizes in kind won, in order; the win does not include them."""
     display: Mapping[str, Json] = field(default_factory=dict)
     """The data that a screen needs to redraw the end of the round."""
-    table: Json = None
+    table_state: Json = None
     """State for the next round, such as a shoe (:meth:`paytables.game.GameRules.with_table_state`), or None."""
 
     @property
@@ -213,7 +213,7 @@ class Outcome:
 
     def to_json(self) -> dict[str, Json]:
         """Return the outcome as the JSON object that the journal stores; the settlements have the key ``wins``."""
-        table = {} if self.table is None else {"table": self.table}
+        table = {} if self.table_state is None else {"table": self.table_state}
         return {
             "win_credits": self.win_credits,
             "wins": [settlement.to_json() for settlement in self.settlements],
@@ -236,7 +236,7 @@ class Outcome:
             progressives=tuple(parse_level_hit(hit_data) for hit_data in data["progressives"]),
             merchandise=tuple(data["merchandise"]),
             display=dict(data["display"]),
-            table=data.get("table"),
+            table_state=data.get("table"),
         )
         if outcome.win_credits != int(data["win_credits"]):
             raise ValueError(

@@ -63,7 +63,7 @@ class OneDrawTable(OneDrawBets):
         standing_bets = yield from settle_or_imprison(
             bets, lambda bet: self.decide_bet(bet, result), display, "zero"
         )
-        return Outcome(display=display, table=build_table_state(standing_bets))
+        return Outcome(display=display, table_state=build_table_state(standing_bets))
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the layout, and the family's own display data."""

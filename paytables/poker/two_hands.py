@@ -286,7 +286,7 @@ class TwoHandsRules(PlayerBankRules):
             yield event
         return Outcome(
             display=self._build_felt(dealt_rounds, bank_pieces, side_events, viewer, banked_round.banker),
-            table=self.build_table_after_bank(banked_round, bets, viewer),
+            table_state=self.build_table_after_bank(banked_round, bets, viewer),
         )
 
     def _deal_seat(

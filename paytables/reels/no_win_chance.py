@@ -60,7 +60,7 @@ class NoWinChance:
         series_rules = self.stages.series_rules[award.name]
         if series_rules.is_memoryless:
             return (
-                self._find_series_chance((award.name, StageState(1, 0, 0, award.start_condition)))
+                self._find_series_chance((award.name, build_first_state(series_rules, 1, award.start_condition)))
                 ** award.run_count
             )
         return self._find_series_chance(
@@ -105,7 +105,7 @@ class NoWinChance:
             chance = p
             if state_after.runs_left > 0 and series_rules.is_memoryless:
                 # the remaining runs are alike and independent: the chance of one is raised to their number
-                one_run = (stage, StageState(1, 0, 0, state_after.start_condition))
+                one_run = (stage, build_first_state(series_rules, 1, state_after.start_condition))
                 chance *= self._find_series_chance(one_run) ** state_after.runs_left
             elif state_after.runs_left > 0:
                 chance *= self._find_series_chance((stage, state_after))

@@ -17,7 +17,7 @@ class WheelTable(OneDrawTable):
     segments: tuple[str, ...] = ()
     """The segments of the wheel clockwise, each named by its result."""
     revolutions_min: int | None = None
-    """The smallest number of turns of a valid spin, or None."""
+    """The fewest revolutions of a valid spin; None: no minimum."""
     is_decided_by_wheel: bool = False
     """Whether a real wheel with a reader decides, not the random number generator."""
     screen_data: Mapping[str, object] = field(default_factory=dict)

@@ -475,14 +475,14 @@ class PlainGameFinder:
             or (terms.has_spots and settled_credits * terms.denomination_cents != plain_game.staked_cents)
         ):
             return False
-        if outcome.table is None:
+        if outcome.table_state is None:
             plain_game.table = _TableState(INITIAL_TABLE_STATE_JSON, terms.game)
             plain_game.stored_table_json = (
                 b"" if plain_game.table_json_before == INITIAL_TABLE_STATE_JSON else INITIAL_TABLE_STATE_JSON
             )
             return True
         plain_game.table = _TableState(
-            encode_canonical_json(outcome.table), terms.game.with_table_state(outcome.table)
+            encode_canonical_json(outcome.table_state), terms.game.with_table_state(outcome.table_state)
         )
         plain_game.stored_table_json = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
             *(terms.denomination_cents, terms.game_reference, plain_game.table.json),

@@ -648,7 +648,7 @@ class TournamentAudit:
             games_played=played_round.games_played + 1,
             won_points=played_round.won_points + won_points,
             best_points=max(played_round.best_points, won_points),
-            table_state=outcome.table,
+            table_state=outcome.table_state,
             last_game=LastGame(
                 play_id=record.play_id, win_cents=outcome.win_credits * play.game_record.denomination_cents
             ),

@@ -247,7 +247,7 @@ def _iter_round_scenes(
             ),
         )
     over = replace(view, now=view.presentation.began_at + line.end_seconds)
-    next_rules = game.with_table_state(outcome.table).rules
+    next_rules = game.with_table_state(outcome.table_state).rules
     standing = {bet.spot: bet.credits for bet in next_rules.list_standing_bets()}
     shut = tuple(spot.id for spot in next_rules.list_spots() if not spot.accepts_bets)
     snapshot_values = {
