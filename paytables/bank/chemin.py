@@ -122,14 +122,14 @@ class CheminDefinition(BankDefinition):
         """Return what each bet pays and the number of decks, as text by language."""
         bets = (self.bank, self.banco, self.stake)
         return {
-            code: [
+            language: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.odds.text)}"
+                    f"{getattr(bet.name, language)} - {(bet.describe_pay() or {}).get(language, bet.odds.text)}"
                     for bet in bets
                 ),
-                self.shoe.format_deck_line(code),
+                self.shoe.format_deck_line(language),
             ]
-            for code in ("en", "fr")
+            for language in ("en", "fr")
         }
 
 

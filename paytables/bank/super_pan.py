@@ -68,7 +68,9 @@ class SuperPanBet(BankBet):
 
     def describe_pay(self) -> Mapping[str, str]:
         """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
-        return {code: f"{self.odds.text}, {text}" for code, text in self.commission.describe().items()}
+        return {
+            language: f"{self.odds.text}, {text}" for language, text in self.commission.describe().items()
+        }
 
 
 class SuperPanDefinition(BankDefinition):
@@ -100,11 +102,11 @@ class SuperPanDefinition(BankDefinition):
         """Return what the Super Pan 9 bet pays, as text by language."""
         bet, bank = self.stake, self.player_bank
         return {
-            code: [
-                f"{getattr(bet.name, code)} - {terms}",
-                *([] if bank is None else [bank.format_row(code)]),
+            language: [
+                f"{getattr(bet.name, language)} - {terms}",
+                *([] if bank is None else [bank.format_row(language)]),
             ]
-            for code, terms in bet.describe_pay().items()
+            for language, terms in bet.describe_pay().items()
         }
 
 

@@ -54,11 +54,11 @@ class WarDefinition(BankDefinition):
         """Return what each bet pays and the number of decks, as text by language."""
         bets = [self.main_bet, *([] if self.tie_bet is None else [self.tie_bet])]
         return {
-            code: [
-                *(f"{getattr(bet.name, code)} - {bet.odds.text}" for bet in bets),
-                self.shoe.format_deck_line(code),
+            language: [
+                *(f"{getattr(bet.name, language)} - {bet.odds.text}" for bet in bets),
+                self.shoe.format_deck_line(language),
             ]
-            for code in ("en", "fr")
+            for language in ("en", "fr")
         }
 
 

@@ -136,7 +136,7 @@ class BlackjackDefinition(TableDefinition):
             )
         if self.main_bet.dealer_hand_count > 1 and self.house_rules.second_card_time == "hole":
             raise ValueError(
-                'rules.second_card: must not be "hole" if the dealer plays several hands from one first card'
+                'rules.second_card: must not be "hole" if the dealer completes several hands from the same first card'
             )
         if self.house_rules.accepts_back_bets and (
             self.table.seat_count == 1 or self.box_count > 1 or self.main_bet.dealer_hand_count > 1

@@ -511,9 +511,9 @@ class BlackjackRound:
 
     # ------------------------------------------------------------ side bets
     def _settle_side_bets(
-        self, max_cards: int = BEST_HAND_TOTAL, *, hits_levels: bool = False
+        self, card_count_max: int = BEST_HAND_TOTAL, *, hits_levels: bool = False
     ) -> Iterator[Settlement]:
-        """Settle the side bets that are decided by at most ``max_cards`` cards of their box.
+        """Settle the side bets that are decided by at most ``card_count_max`` cards of their box.
 
         Side bets that play for a progressive level are only settled with ``hits_levels``, at the end: a level is
         only won if the round is completed, and if the round becomes void, their stake is returned.
@@ -522,7 +522,7 @@ class BlackjackRound:
             ready_bets = [
                 (side, bet)
                 for side, bet in box.side_bets
-                if side.card_count_max <= max_cards and (hits_levels or side.id not in self._levels)
+                if side.card_count_max <= card_count_max and (hits_levels or side.id not in self._levels)
             ]
             box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready_bets]
             for side, bet in ready_bets:

@@ -81,12 +81,12 @@ def compute_bounded_figures(
     mean_square_factor = Fraction(sum(factor**2 * weight for factor, weight in weights.items()), total)
     lower_bound = 1 - win_sum.no_win_chance_max**ticket.draw_count
     upper_bound = 1 - win_sum.no_win_chance_min**ticket.draw_count
-    notes = [f"{reason}; return and variance are exact, from the ways two by two"]
+    notes = [f"{reason}; return and variance are exact, from pairs of ways"]
     notes.append(
         f"P(any win) lies between {lower_bound} and {upper_bound} (Dawson and Sankoff 1967; Kwerel 1975)"
     )
     if definition.prize_limit is not None:
-        notes.append("without the limit of a draw")
+        notes.append("the limit on the pay of one draw is ignored")
     if keno_pays.levels:
         notes.append("progressive levels are left out")
     return BetAnalysis(

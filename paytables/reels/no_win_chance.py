@@ -60,7 +60,9 @@ class NoWinChance:
         series_rules = self.stages.series_rules[award.name]
         if series_rules.is_memoryless:
             return (
-                self._find_series_chance((award.name, build_first_state(series_rules, 1, award.start_condition)))
+                self._find_series_chance(
+                    (award.name, build_first_state(series_rules, 1, award.start_condition))
+                )
                 ** award.run_count
             )
         return self._find_series_chance(

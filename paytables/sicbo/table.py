@@ -99,7 +99,7 @@ def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRu
         spot = Spot(
             id=f"{bet.kind}-{label}" if label else bet.kind,
             group=bet.id,
-            names={code: f"{name} {label}".strip() for code, name in bet_names.items()},
+            names={language: f"{name} {label}".strip() for language, name in bet_names.items()},
             odds=" / ".join(odds.text for odds in bet.odds),
             bet_min=bet.bet_min,
             bet_max=bet.bet_max,

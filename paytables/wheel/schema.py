@@ -155,11 +155,11 @@ class WheelDefinition(Definition):
         A table game states odds without the stake (4:1), other games a multiple that includes it (x5).
         """
         return {
-            code: [
-                f"{area.name.model_dump()[code]}{colon} {self._format_pays(area, code)}"
+            language: [
+                f"{area.name.model_dump()[language]}{colon} {self._format_pays(area, language)}"
                 for area in self.areas
             ]
-            for code, colon in (("en", ":"), ("fr", " :"))
+            for language, colon in (("en", ":"), ("fr", " :"))
         }
 
     def _format_pays(self, area: BettingArea, language: str) -> str:

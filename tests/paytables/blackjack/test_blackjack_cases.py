@@ -421,7 +421,7 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
         (
             MULTI,
             lambda d: d.update(rules={"second_card": "hole"}),
-            'must not be "hole" if the dealer plays several hands',
+            'must not be "hole" if the dealer completes several hands',
         ),
         (MONACO, lambda d: d["side"][0].update(id="main"), "reserved for a stake of the game itself"),
         (MONACO, lambda d: d["side"][1].update(id="pairs"), "'pairs' is listed twice"),

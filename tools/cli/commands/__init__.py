@@ -6,7 +6,8 @@ package.
 
 from typing import Final
 
-#: command name -> (module of this package, one line for ``egm --help``). The module defines ``command``.
+#: command name -> (module of this package, one line for ``egm --help``), in the order of that help. The module defines
+#: ``command``.
 MODULE_AND_HELP_BY_COMMAND: Final[dict[str, tuple[str, str]]] = {
     "screen": ("screen", "make pictures of the screen; print the browser screen's address"),
     "run": ("run", "start the cabinet: simulated devices, machine and screen"),

@@ -40,7 +40,7 @@ def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Clai
         )
     hit_numbers = tuple(sorted({*winning_contributions, claim.contribution_number}))
     hits_per_wager = record.hit_rate + sum(record.hit_rate_by_share.values())
-    if is_improbable(hit_numbers, hit_numbers[-1], hits_per_wager):
+    if is_improbable(hit_numbers, hits_per_wager):
         return (
             f"{len(hit_numbers)} of {hit_numbers[-1]} wagers won the level, "
             f"which is improbable at {hits_per_wager} hits per wager"

@@ -18,18 +18,15 @@ _PRECISION_BITS: Final = 192
 _RECENT_HITS_TESTED: Final = 32
 
 
-def is_improbable(hit_numbers: Sequence[int], contribution_count: int, hits_per_wager: Fraction) -> bool:
+def is_improbable(hit_numbers: Sequence[int], hits_per_wager: Fraction) -> bool:
     """Return whether a machine has hit a level so often that chance does not explain it.
 
-    ``hit_numbers`` are the numbers of the contributions that hit, ascending. ``contribution_count`` is the number
-    of contributions up to the newest hit. ``hits_per_wager`` is the level's theoretical hit rate. First all hits
-    are tested together. Then the hits since each recent hit are tested, so that a sudden series of hits is
-    detected even after a long time of honest play.
+    ``hit_numbers`` are the numbers of the contributions that hit, ascending: the last is also the number of
+    contributions up to the newest hit. ``hits_per_wager`` is the level's theoretical hit rate. First all hits are
+    tested together. Then the hits since each recent hit are tested, so that a sudden series of hits is detected
+    even after a long time of honest play.
     """
-    if (
-        bound_hit_probability(contribution_count, len(hit_numbers), hits_per_wager)
-        < PLAUSIBLE_PROBABILITY_MIN
-    ):
+    if bound_hit_probability(hit_numbers[-1], len(hit_numbers), hits_per_wager) < PLAUSIBLE_PROBABILITY_MIN:
         return True
     recent_hit_numbers = hit_numbers[-_RECENT_HITS_TESTED:]
     return any(
