@@ -65,16 +65,16 @@ class ArchiveEnd:
         try:
             if not isinstance(stored, Mapping):
                 raise TypeError(f"{type(stored).__name__}")
-            boundary = cls(
+            archive_end = cls(
                 int(str(stored["through"])),
                 *(str(stored[name]) for name in ("head", "segment", "index", "genesis")),
             )
-            _ = boundary.genesis
+            _ = archive_end.genesis
         except (KeyError, TypeError, ValueError) as error:
             raise JournalDamaged(
                 "journal", f"the stored end of its archive cannot be read: {error!r}"
             ) from error
-        return boundary
+        return archive_end
 
     def to_state(self) -> dict[str, JSON]:
         """Return the archive end as the JSON that the machine state stores."""
@@ -117,22 +117,22 @@ def is_left_over_file(name: str, last_archived: int) -> bool:
 class Archive:
     """The archive of a journal in ``folders``, one per medium.
 
-    ``boundary`` returns where the archive ends, or None if nothing was archived.
+    ``read_archive_end`` returns where the archive ends, or None if nothing was archived.
     """
 
     def __init__(
-        self, storage: Storage, folders: Sequence[Path], boundary: Callable[[], ArchiveEnd | None]
+        self, storage: Storage, folders: Sequence[Path], read_archive_end: Callable[[], ArchiveEnd | None]
     ) -> None:
         self._storage = storage
         self.folders = tuple(dict.fromkeys(folders))
-        self._boundary = boundary
+        self._read_archive_end = read_archive_end
         """The function that returns where the archive ends, or None if nothing was archived."""
 
     @property
     def last_sequence(self) -> int:
         """Return the number of the last archived entry; 0 if nothing was archived."""
-        boundary = self._boundary()
-        return 0 if boundary is None else boundary.last_sequence
+        archive_end = self._read_archive_end()
+        return 0 if archive_end is None else archive_end.last_sequence
 
     # ------------------------------------------------------------------ segments
     def _list_segment_ranges(self) -> list[tuple[int, int]]:
@@ -171,10 +171,10 @@ class Archive:
 
         Raises :class:`JournalDamaged`, with the reason for each medium, if none exists.
         """
-        boundary = self._boundary()
-        if boundary is None:
+        archive_end = self._read_archive_end()
+        if archive_end is None:
             raise JournalDamaged("the archive", "nothing was archived")
-        public_key = checkpoint.read_public_key(boundary.genesis, "journal")
+        public_key = checkpoint.read_public_key(archive_end.genesis, "journal")
         copies, reasons = [], []
         for folder in self.folders:
             path = folder / format_segment_name(first_sequence, last_sequence)
@@ -187,12 +187,15 @@ class Archive:
                 if (trailer.first_sequence, trailer.last_sequence, trailer.genesis_hex) != (
                     first_sequence,
                     last_sequence,
-                    boundary.genesis.hash_hex,
+                    archive_end.genesis.hash_hex,
                 ):
                     raise JournalDamaged(
                         str(path), "the segment belongs to other entries or to another journal"
                     )
-                if last_sequence == boundary.last_sequence and trailer.digest != boundary.segment_digest:
+                if (
+                    last_sequence == archive_end.last_sequence
+                    and trailer.digest != archive_end.segment_digest
+                ):
                     raise JournalDamaged(str(path), "its digest is not that of the segment the journal names")
             except JournalDamaged as error:
                 reasons.append(str(error))
@@ -288,13 +291,13 @@ class Archive:
 
         Segments without any of the kinds are not read.
         """
-        boundary = self._boundary()
+        archive_end = self._read_archive_end()
         last = self.last_sequence if until is None else min(until - 1, self.last_sequence)
-        if boundary is None or since >= last:
+        if archive_end is None or since >= last:
             return
         if tuple(kinds) == (checkpoint.GENESIS_KIND,):
             if since == 0:
-                yield boundary.genesis
+                yield archive_end.genesis
             return
         ranges = [
             (segment_first, segment_last)
@@ -347,13 +350,13 @@ class Archive:
 
         Raises :class:`JournalDamaged` if no medium has it intact.
         """
-        boundary = self._boundary()
-        if boundary is None:
+        archive_end = self._read_archive_end()
+        if archive_end is None:
             return None
         reasons = []
         for folder in self.folders:
-            index = IdentifierIndex(self._storage, folder / format_index_name(boundary.last_sequence))
-            index_error = self._find_index_error(index, boundary.index_digest)
+            index = IdentifierIndex(self._storage, folder / format_index_name(archive_end.last_sequence))
+            index_error = self._find_index_error(index, archive_end.index_digest)
             if not index_error:
                 return index
             reasons.append(index_error)
@@ -371,8 +374,8 @@ class Archive:
 
     def list_paths_lacking_index(self, index: IdentifierIndex) -> list[Path]:
         """Return the path for the index of entry ids on each medium where the index is missing or different."""
-        boundary = self._boundary()
-        digest = "" if boundary is None else boundary.index_digest
+        archive_end = self._read_archive_end()
+        digest = "" if archive_end is None else archive_end.index_digest
         candidates = (IdentifierIndex(self._storage, folder / index.path.name) for folder in self.folders)
         return [
             candidate.path
@@ -438,5 +441,5 @@ def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) ->
         return Archive(storage, (folder,), lambda: None)
     first = Segment(storage, folder / names[0], public_key).read_block_entries(0)[0]
     trailer = Segment(storage, folder / names[-1], public_key).trailer
-    boundary = ArchiveEnd(trailer.last_sequence, trailer.head_hex, trailer.digest, "", first.body.decode())
-    return Archive(storage, (folder,), lambda: boundary)
+    archive_end = ArchiveEnd(trailer.last_sequence, trailer.head_hex, trailer.digest, "", first.body.decode())
+    return Archive(storage, (folder,), lambda: archive_end)

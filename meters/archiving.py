@@ -36,7 +36,7 @@ _BYTES_PER_ARCHIVING_STEP: Final = 64 << 10
 
 
 class Archivist:
-    """Writer of the journal's archive.
+    """Writes the journal's archive, and compares and repairs its copies.
 
     It writes one segment at a time, with entries from the first copy of the journal.
     """
@@ -58,79 +58,103 @@ class Archivist:
         """The function that raises an error if the machine did not authenticate the given entry."""
 
     def find_next_segment_end(
-        self, boundary: ArchiveEnd | None, segment_size: int, unarchived_entries: int, sequence: int
+        self,
+        archive_end: ArchiveEnd | None,
+        segment_entries_min: int,
+        retained_entry_count: int,
+        journal_last_sequence: int,
     ) -> int | None:
         """Return the number of the checkpoint entry that ends the next archive segment; None for too few entries.
 
-        A segment has ``segment_size`` entries, plus those up to the next signed checkpoint. The newest
-        ``unarchived_entries`` entries are not archived. ``sequence`` is the number of the journal's last entry.
+        A segment has ``segment_entries_min`` entries, plus those up to the next signed checkpoint. The newest
+        ``retained_entry_count`` entries are not archived. ``journal_last_sequence`` is the number of the
+        journal's last entry.
         """
-        last_archived = 0 if boundary is None else boundary.last_sequence
-        if sequence - last_archived < segment_size + unarchived_entries:
+        last_archived_sequence = 0 if archive_end is None else archive_end.last_sequence
+        if journal_last_sequence - last_archived_sequence < segment_entries_min + retained_entry_count:
             return None
         checkpoints = self._source.walk(
-            (checkpoint.CHECKPOINT_KIND,), last_archived + segment_size - 1, None, 1, newest_first=False
+            (checkpoint.CHECKPOINT_KIND,),
+            last_archived_sequence + segment_entries_min - 1,
+            None,
+            1,
+            newest_first=False,
         )
-        last_checkpoint = next(checkpoints, None)
+        end_checkpoint = next(checkpoints, None)
         return (
             None
-            if last_checkpoint is None or last_checkpoint.sequence > sequence - unarchived_entries
-            else last_checkpoint.sequence
+            if end_checkpoint is None
+            or end_checkpoint.sequence > journal_last_sequence - retained_entry_count
+            else end_checkpoint.sequence
         )
 
     def write_segment_in_steps(
-        self, boundary: ArchiveEnd | None, last_sequence: int, genesis_body: str
+        self, archive_end: ArchiveEnd | None, segment_last_sequence: int, genesis_body: str
     ) -> Generator[None, None, Transaction]:
-        """Write the archive segment that ends with entry ``last_sequence``, one small step per iteration.
+        """Write the archive segment that ends with entry ``segment_last_sequence``, one small step per iteration.
 
         The Python generator returns the transaction that records the segment in the journal.
         """
-        last_archived = 0 if boundary is None else boundary.last_sequence
+        last_archived_sequence = 0 if archive_end is None else archive_end.last_sequence
         for folder in self._archive.folders:
-            self._remove_left_over_files(folder, last_archived)
-        previous_segment = "" if boundary is None else boundary.segment_digest
+            self._remove_left_over_files(folder, last_archived_sequence)
+        previous_segment_digest = "" if archive_end is None else archive_end.segment_digest
         known_kinds = self._archive.list_kinds()
-        name = format_segment_name(last_archived + 1, last_sequence)
+        name = format_segment_name(last_archived_sequence + 1, segment_last_sequence)
         new_paths = [folder / (name + ".new") for folder in self._archive.folders]
         writer = SegmentWriter(
-            self._storage, new_paths, last_archived + 1, boundary.head_hex if boundary else GENESIS_HASH
+            self._storage,
+            new_paths,
+            last_archived_sequence + 1,
+            archive_end.head_hex if archive_end else GENESIS_HASH,
         )
         try:
             identifiers, head_hex = IdentifierCollector(), ""
-            for number, item in enumerate(self._source.iter_entries(last_archived)):
+            for number, item in enumerate(self._source.iter_entries(last_archived_sequence)):
                 self._check_mac(item, self._key)
                 writer.add_entry(item.entry)
                 identifiers.add_entry(item.entry)
-                if item.entry.sequence == last_sequence:
+                if item.entry.sequence == segment_last_sequence:
                     head_hex = item.entry.hash_hex
                     break
                 if number % _ENTRIES_PER_ARCHIVING_STEP == 0:
                     yield
             genesis_hex = hashlib.sha256(genesis_body.encode()).hexdigest()
-            digest = writer.finish(self._key, previous_segment, sorted(known_kinds), genesis_hex)
+            segment_digest = writer.finish(
+                self._key, previous_segment_digest, sorted(known_kinds), genesis_hex
+            )
             yield from writer.sync()
         finally:
             writer.close()
         yield
         self._publish_new_files(new_paths)
         yield
-        index = yield from self._write_index(last_sequence, identifiers.build_records())
-        boundary_after = ArchiveEnd(last_sequence, head_hex, digest, index, genesis_body)
+        index_digest = yield from self._write_index(segment_last_sequence, identifiers.build_records())
+        new_archive_end = ArchiveEnd(
+            segment_last_sequence, head_hex, segment_digest, index_digest, genesis_body
+        )
         return Transaction(
-            id=f"{SEGMENT_ARCHIVED_KIND}:{last_sequence}",
+            id=f"{SEGMENT_ARCHIVED_KIND}:{segment_last_sequence}",
             kind=SEGMENT_ARCHIVED_KIND,
-            state={ARCHIVE_END_KEY: boundary_after.to_state()},
-            record={"first": last_archived + 1, "last": last_sequence, "head": head_hex, "segment": digest},
+            state={ARCHIVE_END_KEY: new_archive_end.to_state()},
+            record={
+                "first": last_archived_sequence + 1,
+                "last": segment_last_sequence,
+                "head": head_hex,
+                "segment": segment_digest,
+            },
         )
 
-    def _remove_left_over_files(self, folder: Path, last_archived: int) -> None:
-        """Remove files from the archive's ``folder`` that belong to an archiving step that was never recorded.
+    def _remove_left_over_files(self, folder: Path, last_archived_sequence: int) -> None:
+        """Remove files from the archive's ``folder`` that belong to an attempt that was never recorded.
 
-        ``last_archived`` is the last entry that is recorded as archived.
+        ``last_archived_sequence`` is the last entry that is recorded as archived.
         """
         self._storage.make_folder(folder)
         left_over_names = [
-            name for name in self._storage.list_names(folder) if is_left_over_file(name, last_archived)
+            name
+            for name in self._storage.list_names(folder)
+            if is_left_over_file(name, last_archived_sequence)
         ]
         for name in left_over_names:
             self._storage.remove(folder / name)
@@ -144,10 +168,10 @@ class Archivist:
         for folder in self._archive.folders:
             self._storage.sync_folder(folder)
 
-    def _write_index(self, last_archived: int, records: list[bytes]) -> Generator[None, None, str]:
+    def _write_index(self, last_covered_sequence: int, records: list[bytes]) -> Generator[None, None, str]:
         """Write the index of archived entry ids with ``records`` added, step by step; return its SHA-256.
 
-        ``last_archived`` is the last entry that it covers.
+        ``last_covered_sequence`` is the last entry that it covers.
         """
         known_index = self._archive.load_identifier_index()
         chunks: Iterator[bytes] = (
@@ -155,9 +179,11 @@ class Archivist:
             if known_index is None
             else known_index.iter_merged_chunks(records)
         )
-        new_paths = [folder / (format_index_name(last_archived) + ".new") for folder in self._archive.folders]
+        new_paths = [
+            folder / (format_index_name(last_covered_sequence) + ".new") for folder in self._archive.folders
+        ]
         files: list[StorageFile] = []
-        digest, end = hashlib.sha256(), 0
+        digest, end_offset = hashlib.sha256(), 0
         try:
             for path in new_paths:
                 files.append(self._storage.open_file(path, write=True))
@@ -165,8 +191,8 @@ class Archivist:
             for chunk in chunks:
                 digest.update(chunk)
                 for file in files:
-                    file.write_at(end, chunk)
-                end += len(chunk)
+                    file.write_at(end_offset, chunk)
+                end_offset += len(chunk)
                 yield
             for file in files:
                 file.sync()
@@ -177,7 +203,7 @@ class Archivist:
         self._publish_new_files(new_paths)
         return digest.hexdigest()
 
-    def compare_and_repair_media_in_steps(self) -> Generator[None, None, list[Path]]:
+    def compare_and_repair_copies_in_steps(self) -> Generator[None, None, list[Path]]:
         """Compare the archive segments on both media in small steps; return the paths of the repaired files.
 
         A segment that is missing or altered on one medium is copied from the other medium. Raises
@@ -188,7 +214,7 @@ class Archivist:
             paths = [folder / copies[0].path.name for folder in self._archive.folders]
             are_equal = len(copies) == len(paths)
             if are_equal:
-                are_equal = yield from self._are_equal(paths)
+                are_equal = yield from self._have_equal_content(paths)
             if are_equal:
                 continue
             intact_path = yield from self._find_intact_copy(copies)
@@ -198,7 +224,7 @@ class Archivist:
                     repaired_paths.append(path)
         return repaired_paths
 
-    def _are_equal(self, paths: list[Path]) -> Generator[None, None, bool]:
+    def _have_equal_content(self, paths: list[Path]) -> Generator[None, None, bool]:
         """Compare files step by step; return whether all of them have the same content."""
         files = [self._storage.open_file(path, write=False) for path in paths]
         try:

@@ -524,9 +524,9 @@ class Journal(JournalView):
         """Return the writer of archive segments for this journal."""
         return Archivist(self._location.storage, self._archive, self._database, self._key, check_mac)
 
-    def _allow_removal_of_archived(self, boundary: ArchiveEnd | None) -> None:
-        """Allow both copies to remove the entries up to ``boundary``, the end of the archive."""
-        self._copies.allow_removal_through(0 if boundary is None else boundary.last_sequence)
+    def _allow_removal_of_archived(self, archive_end: ArchiveEnd | None) -> None:
+        """Allow both copies to remove the entries up to ``archive_end``, the end of the archive."""
+        self._copies.allow_removal_through(0 if archive_end is None else archive_end.last_sequence)
 
     def _run_archiving_step(self) -> None:
         """Take one small step of archiving old entries or, if there are too few, of comparing the media's archives.
@@ -558,7 +558,7 @@ class Journal(JournalView):
             return
         try:
             if self._comparison_in_progress is None:
-                self._comparison_in_progress = self._create_archivist().compare_and_repair_media_in_steps()
+                self._comparison_in_progress = self._create_archivist().compare_and_repair_copies_in_steps()
             next(self._comparison_in_progress)
         except StopIteration as result:
             self._comparison_in_progress = None
@@ -577,20 +577,25 @@ class Journal(JournalView):
 
         Return None if there are too few entries for a segment.
         """
-        policy, boundary, archivist = self._policy, self._read_archive_end(), self._create_archivist()
-        last_archived = 0 if boundary is None else boundary.last_sequence
+        policy, archive_end, archivist = self._policy, self._read_archive_end(), self._create_archivist()
+        last_archived = 0 if archive_end is None else archive_end.last_sequence
         if (
             self.sequence - last_archived
             < policy.entries_archived_together_min + policy.newest_entries_not_archived
         ):
             return None
-        last_sequence = archivist.find_next_segment_end(
-            boundary, policy.entries_archived_together_min, policy.newest_entries_not_archived, self.sequence
+        segment_last_sequence = archivist.find_next_segment_end(
+            archive_end,
+            policy.entries_archived_together_min,
+            policy.newest_entries_not_archived,
+            self.sequence,
         )
         return (
             None
-            if last_sequence is None
-            else archivist.write_segment_in_steps(boundary, last_sequence, self.genesis.body.decode())
+            if segment_last_sequence is None
+            else archivist.write_segment_in_steps(
+                archive_end, segment_last_sequence, self.genesis.body.decode()
+            )
         )
 
     def _record_archive_event(self, code: str, reason: str) -> None:

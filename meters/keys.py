@@ -1,10 +1,12 @@
 """The machine key: it signs checkpoints and exports, and authenticates every entry.
 
 It is an Ed25519 key (RFC 8032), created at the first start and stored on both media of the machine's memory and
-nowhere else; if one medium loses it, it is read from the other. The MAC of an entry is an HMAC-SHA256 under a
-key derived from the machine key. It is fast enough for every entry. A person who can write to both copies but
-lacks the key can therefore not add an entry, not even after the last signed checkpoint. Other data that the
-machine must distinguish from forgeries uses a key derived for its purpose (:meth:`MachineKey.derive_key`).
+nowhere else (a key file of an earlier version has no second copy); if one medium loses it, it is read from the
+other. The MAC of an entry is an HMAC-SHA256 under a key derived from the machine key. An HMAC, unlike a
+signature, is fast enough for every entry. A person who can write to both copies but
+lacks the key can therefore not add an entry, not even after the last signed checkpoint. For other data that
+the machine must distinguish from forgeries, there is a derived key for each purpose
+(:meth:`MachineKey.derive_key`).
 """
 
 import hashlib
@@ -28,6 +30,8 @@ KEY_FILE_NAME: Final = "machine.key"
 MAC_SIZE_BYTES: Final = 32
 #: Bytes of an Ed25519 seed.
 _SEED_SIZE_BYTES: Final = 32
+#: Bytes of a key derived for a purpose.
+_DERIVED_KEY_SIZE_BYTES: Final = 32
 
 
 def format_fingerprint(public_key: bytes) -> str:
@@ -54,6 +58,7 @@ class MachineKey:
         self.findings: list[MemoryFinding] = []
         self._private = Ed25519PrivateKey.from_private_bytes(seed)
         """The private key that signs."""
+        # These bytes must never change: the MACs of stored entries depend on them.
         self._mac_key = hashlib.sha256(b"open-egm entry seal\0" + seed).digest()
         """The secret key with which entries are authenticated."""
         self.public_key: bytes = self._private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
@@ -103,7 +108,7 @@ class MachineKey:
         """
         if not purpose:
             raise ValueError("a derived key must have a purpose")
-        return HKDF(SHA256(), _SEED_SIZE_BYTES, b"open-egm", b"open-egm " + purpose).derive(self._seed)
+        return HKDF(SHA256(), _DERIVED_KEY_SIZE_BYTES, b"open-egm", b"open-egm " + purpose).derive(self._seed)
 
     @property
     def fingerprint(self) -> str:
@@ -126,7 +131,7 @@ class MachineKey:
 def _read_unmirrored_seed(storage: Storage, folder: Path) -> bytes | None:
     """Return the seed in a key file written by an earlier version, or None for any other file.
 
-    Such a file contains the seed and its SHA-256, and has no second copy.
+    A key file of an earlier version contains the seed and its SHA-256, and has no second copy.
     """
     data = read_file(storage, folder / KEY_FILE_NAME) or b""
     seed, check = data[:_SEED_SIZE_BYTES], data[_SEED_SIZE_BYTES:]

@@ -30,12 +30,12 @@ class FolderLock:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
+            holder_process_number = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
             os.close(self._fd)
             raise JournalLocked(
-                f"state folder {folder} is in use by the machine of process {holder}"
+                f"state folder {folder} is in use by the machine of process {holder_process_number}"
             ) from error
-        # The holder's name is only for error messages; on a full disk the lock works without it.
+        # The process number is only for error messages; on a full disk the lock works without it.
         with suppress(OSError):
             os.pwrite(self._fd, f"{os.getpid():<31}\n".encode(), 0)
 

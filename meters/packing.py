@@ -70,14 +70,14 @@ def deflate(data: bytes) -> bytes:
     return deflater.compress(data) + deflater.flush()
 
 
-def inflate(data: bytes, max_bytes: int) -> bytes:
+def inflate(data: bytes, bytes_max: int) -> bytes:
     """Return the bytes of journal entries from their compressed (deflated) form.
 
-    Raises ``ValueError`` if the data is incomplete or the result is longer than ``max_bytes``.
+    Raises ``ValueError`` if the data is incomplete or the result is longer than ``bytes_max``.
     """
     inflater = zlib.decompressobj(_RAW_DEFLATE_WINDOW, _PRESET_DICTIONARY)
     try:
-        inflated = inflater.decompress(data, max_bytes)
+        inflated = inflater.decompress(data, bytes_max)
     except zlib.error as error:
         raise ValueError(f"the compressed data is damaged ({error})") from error
     if not inflater.eof or inflater.unused_data:

@@ -34,9 +34,9 @@ class JournalPolicy:
 
     def check_increments(self, entry_id: str, transfers: tuple[Transfer, ...]) -> None:
         """Raise :class:`ExcessiveIncrement` if a transaction's transfers exceed the limit of an account."""
-        for name, most_cents in self.increment_max_cents.items():
+        for name, max_cents in self.increment_max_cents.items():
             moved_cents = sum(t.amount_cents for t in transfers if name in {t.source, t.target})
-            if moved_cents > most_cents:
+            if moved_cents > max_cents:
                 raise ExcessiveIncrement(
-                    f"{entry_id}: {name} would move by {moved_cents} cents; at most {most_cents} are plausible"
+                    f"{entry_id}: {name} would move by {moved_cents} cents; at most {max_cents} are plausible"
                 )

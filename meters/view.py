@@ -222,9 +222,9 @@ class JournalView:
 
     def _read_archive_end(self) -> ArchiveEnd | None:
         """Return where the archive ends according to the machine state, or None if nothing was archived."""
-        stored_boundary = self._ledger.state.get(ARCHIVE_END_KEY)
-        if stored_boundary is not self._known[0]:
-            self._known = stored_boundary, ArchiveEnd.from_state(stored_boundary)
+        stored_archive_end = self._ledger.state.get(ARCHIVE_END_KEY)
+        if stored_archive_end is not self._known[0]:
+            self._known = stored_archive_end, ArchiveEnd.from_state(stored_archive_end)
         return self._known[1]
 
     def _find_last_entry_only_in_archive(self) -> int:
@@ -234,8 +234,8 @@ class JournalView:
         then updated.
         """
         base = self._database.read_first_sequence() - 1
-        boundary = self._read_archive_end()
-        if base > (0 if boundary is None else boundary.last_sequence):
+        archive_end = self._read_archive_end()
+        if base > (0 if archive_end is None else archive_end.last_sequence):
             newest_checkpoint = next(
                 self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
             )
@@ -249,9 +249,9 @@ class JournalView:
     def genesis(self) -> StoredEntry:
         """Return the first entry, which identifies the journal."""
         if self._find_last_entry_only_in_archive():
-            boundary = self._read_archive_end()
-            if boundary is not None:
-                return boundary.genesis
+            archive_end = self._read_archive_end()
+            if archive_end is not None:
+                return archive_end.genesis
         return next(self._database.walk((), 0, None, 1, newest_first=False))
 
     def _load_identifier_index(self) -> IdentifierIndex | None:
@@ -319,14 +319,14 @@ def load_ledger(database: DatabaseReader, key: MachineKey | None = None) -> tupl
     newest_checkpoint = next(
         database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
     )
-    known_boundary = None if newest_checkpoint is None else read_checkpoint_archive_end(newest_checkpoint)
-    if base and known_boundary is None:
+    known_archive_end = None if newest_checkpoint is None else read_checkpoint_archive_end(newest_checkpoint)
+    if base and known_archive_end is None:
         raise JournalDamaged(
             location, f"entries 1 to {base} are missing, and no checkpoint states that they are archived"
         )
     genesis = (
-        known_boundary.genesis
-        if base and known_boundary
+        known_archive_end.genesis
+        if base and known_archive_end
         else next(database.walk((), 0, None, 1, newest_first=False), None)
     )
     public_key = checkpoint.read_public_key(genesis, location)
@@ -338,11 +338,11 @@ def load_ledger(database: DatabaseReader, key: MachineKey | None = None) -> tupl
         if key is not None:
             check_mac(item, key)
         ledger.replay((item.entry,))
-    boundary = ArchiveEnd.from_state(ledger.state.get(ARCHIVE_END_KEY))
-    if base > (0 if boundary is None else boundary.last_sequence):
+    archive_end = ArchiveEnd.from_state(ledger.state.get(ARCHIVE_END_KEY))
+    if base > (0 if archive_end is None else archive_end.last_sequence):
         raise JournalDamaged(location, f"entries up to {base} are missing, and were not archived")
-    if boundary is not None and database.read_hash(boundary.last_sequence) != boundary.head_hex:
-        raise JournalDamaged(location, f"entry {boundary.last_sequence} is not the one that was archived")
+    if archive_end is not None and database.read_hash(archive_end.last_sequence) != archive_end.head_hex:
+        raise JournalDamaged(location, f"entry {archive_end.last_sequence} is not the one that was archived")
     return ledger, public_key
 
 

@@ -15,10 +15,10 @@ from paytables.analysis import (
 )
 from paytables.contract import (
     ALL_STAKED_OPTION,
-    DECISION_OF_SEATS,
-    DECISION_OF_WHEEL,
+    SEATS_DECISION_KIND,
     SINGLE_SPOT_ID,
     STAKES_RETURNED_OPTION,
+    WHEEL_DECISION_KIND,
     Bet,
     Choice,
     Cue,
@@ -69,11 +69,11 @@ from paytables.game import (
 
 __all__ = [
     "ALL_STAKED_OPTION",
-    "DECISION_OF_SEATS",
-    "DECISION_OF_WHEEL",
     "FAMILY_MODULE_BY_NAME",
+    "SEATS_DECISION_KIND",
     "SINGLE_SPOT_ID",
     "STAKES_RETURNED_OPTION",
+    "WHEEL_DECISION_KIND",
     "Analysis",
     "AnalysisDepth",
     "AnalysisError",

@@ -72,14 +72,14 @@ class WinDistribution:
         """Return the variance of the win over the listed cases, in squared credits, excluding the tail."""
         return self.compute_moment(2) - self.compute_moment(1) ** 2
 
-    def cap_wins(self, max_win: int) -> "WinDistribution":
-        """Return the distribution with each win limited to ``max_win`` credits; a tail counts as ``max_win``."""
+    def cap_wins(self, win_max_credits: int) -> "WinDistribution":
+        """Return the distribution with each win limited to ``win_max_credits``, at which a tail is counted too."""
         # all counts are multiplied by ``unit``, so that the tail is a whole number of cases
         tail_cases = self.unlisted_probability * self.total
         unit = tail_cases.denominator
-        counts: dict[int, int] = {max_win: tail_cases.numerator} if tail_cases else {}
+        counts: dict[int, int] = {win_max_credits: tail_cases.numerator} if tail_cases else {}
         for win, count in self.counts.items():
-            counts[min(win, max_win)] = counts.get(min(win, max_win), 0) + count * unit
+            counts[min(win, win_max_credits)] = counts.get(min(win, win_max_credits), 0) + count * unit
         return WinDistribution(self.total * unit, counts)
 
     def compute_chance_of_at_least(self, win: int) -> Fraction:

@@ -192,14 +192,14 @@ class Definition(StrictTable):
         rows = (
             self.format_pay_table_rows() if any(_PAYS_PLACEHOLDER in text for text in texts.values()) else {}
         )
-        for code, text in texts.items():
-            if _PAYS_PLACEHOLDER in text and code not in rows:
+        for language, text in texts.items():
+            if _PAYS_PLACEHOLDER in text and language not in rows:
                 raise ValueError(
-                    f"game.help.{code}: contains {_PAYS_PLACEHOLDER}, but this family has no list of pays"
+                    f"game.help.{language}: contains {_PAYS_PLACEHOLDER}, but this family has no list of pays"
                 )
         help_ = {
-            code: text.replace(_PAYS_PLACEHOLDER, "\n\n".join(("", *rows.get(code, ()), ""))).strip()
-            for code, text in texts.items()
+            language: text.replace(_PAYS_PLACEHOLDER, "\n\n".join(("", *rows.get(language, ()), ""))).strip()
+            for language, text in texts.items()
         }
         return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
 

@@ -86,7 +86,7 @@ class GameRules(Protocol):
     def is_decided_by_wheel(self) -> bool:
         """Return whether a real roulette wheel, instead of the random number generator, decides a round.
 
-        The round then asks :data:`DECISION_OF_WHEEL`, and the answer is the wheel's result.
+        The round then asks :data:`WHEEL_DECISION_KIND`, and the answer is the wheel's result.
         """
 
     @property
@@ -492,7 +492,7 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[DefinitionRemark]:
         | help_numbers.find_mentioned_numbers(*game.rules.explain_pays())
         | find_family(game.family).help_figures
     )
-    for code, text in help_numbers.read_help_texts(game.text).items():
+    for language, text in help_numbers.read_help_texts(game.text).items():
         if unknown_numbers := [
             number
             for number in help_numbers.list_written_numbers(text)
@@ -501,7 +501,7 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[DefinitionRemark]:
             remark = (
                 f"mentions {', '.join(dict.fromkeys(unknown_numbers))}, which is not a number of the game"
             )
-            yield DefinitionRemark(f"game.help.{code}", remark)
+            yield DefinitionRemark(f"game.help.{language}", remark)
 
 
 def _iter_zero_win_remarks(game: Game) -> Iterator[DefinitionRemark]:

@@ -273,7 +273,7 @@ class PlayerBankRules(SeatedRules):
         The bank is offered to the same seat again.
         """
         yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
-        return Outcome(display=display, table={BANK_SPOT: self.turn.to_json()})
+        return Outcome(display=display, table_state={BANK_SPOT: self.turn.to_json()})
 
     def build_table_after_bank(
         self, banked_round: BankedRound, bets: Sequence[Bet], viewer: int | None

@@ -10,8 +10,8 @@ from collections.abc import Generator, Mapping, Sequence
 
 from paytables.contract import (
     ALL_STAKED_OPTION,
-    DECISION_OF_SEATS,
     NO_SEAT,
+    SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
     Bet,
     Choice,
@@ -118,5 +118,7 @@ def ask_whether_all_staked(
     """
     if viewer is None:
         return True
-    decision = Decision(DECISION_OF_SEATS, (ALL_STAKED_OPTION, STAKES_RETURNED_OPTION), display, seat=NO_SEAT)
+    decision = Decision(
+        SEATS_DECISION_KIND, (ALL_STAKED_OPTION, STAKES_RETURNED_OPTION), display, seat=NO_SEAT
+    )
     return bool(decision.get_chosen_option((yield decision)) == ALL_STAKED_OPTION)

@@ -42,12 +42,12 @@ def open_regular_file(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def read_contents(path: Path, max_bytes: int = DEFINITION_BYTES_MAX) -> bytes:
-    """Return the contents of a named file. Raises :class:`OSError` if it is larger than ``max_bytes``."""
+def read_contents(path: Path, bytes_max: int = DEFINITION_BYTES_MAX) -> bytes:
+    """Return the contents of a named file. Raises :class:`OSError` if it is larger than ``bytes_max``."""
     with open_regular_file(path) as file:
-        data = file.read(max_bytes + 1)
-    if len(data) > max_bytes:
-        raise OSError(errno.EFBIG, f"is too large: at most {max_bytes:,} bytes are read", str(path))
+        data = file.read(bytes_max + 1)
+    if len(data) > bytes_max:
+        raise OSError(errno.EFBIG, f"is too large: at most {bytes_max:,} bytes are read", str(path))
     return data
 
 

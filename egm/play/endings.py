@@ -230,7 +230,7 @@ def _build_table_state(
     own_state = (
         None
         if game_record.outcome is None
-        else extract_stored_state(machine, digest, game_record.outcome.table)
+        else extract_stored_state(machine, digest, game_record.outcome.table_state)
     )
     if own_state is None and extract_stored_state(machine, digest, game_record.table_state) is None:
         return {}

@@ -11,7 +11,7 @@ from egm.play.stepped_game import SteppedGame, UnreplayableGame
 from egm.progressive import game_levels
 from egm.progressive.keys import ProgressiveKey
 from meters.transaction import JSON
-from paytables import DECISION_OF_WHEEL, Decision, Settlement
+from paytables import WHEEL_DECISION_KIND, Decision, Settlement
 
 
 def find_pending_decision(machine: Machine) -> Decision | None:
@@ -96,7 +96,7 @@ def list_answer_costs(decision: Decision) -> dict[str, int]:
 
 def _is_decision_of_this_position(game_record: GameRecord, decision: Decision) -> bool:
     """Return whether this position's player makes the decision, not a wheel or another seat."""
-    return decision.kind != DECISION_OF_WHEEL and decision.seat == (game_record.wager.seat or 0)
+    return decision.kind != WHEEL_DECISION_KIND and decision.seat == (game_record.wager.seat or 0)
 
 
 def send_screen_update(machine: Machine, *, resumed: bool) -> None:

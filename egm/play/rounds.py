@@ -47,7 +47,7 @@ from egm.progressive import game_levels
 from egm.progressive.bet import find_current_bet
 from egm.progressive.round import ProgressiveRound
 from meters.transaction import JSON
-from paytables import DECISION_OF_WHEEL, Choice, Outcome, ReplayDrawSource, ReplayError
+from paytables import WHEEL_DECISION_KIND, Choice, Outcome, ReplayDrawSource, ReplayError
 from rng import OutOfService, RngError
 
 
@@ -157,7 +157,7 @@ def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
     """
     stepped_game = machine.component(GameInProgress).stepped_game
     decision = None if stepped_game is None else stepped_game.decision
-    is_pending = decision is not None and decision.kind != DECISION_OF_WHEEL
+    is_pending = decision is not None and decision.kind != WHEEL_DECISION_KIND
     return not is_pending or not _is_answered_by_player(event) or _has_pending_decision(machine)
 
 
@@ -182,7 +182,7 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     stepped_game: SteppedGame | UnreplayableGame | None = machine.component(GameInProgress).stepped_game
     decision = stepped_game.decision if stepped_game is not None else None
     choice = event.read_payload(ChoiceRequest)
-    if decision is None or (decision.kind == DECISION_OF_WHEEL) != (choice.wheel_counter is not None):
+    if decision is None or (decision.kind == WHEEL_DECISION_KIND) != (choice.wheel_counter is not None):
         return False
     return choice.choice in decision.options and can_answer_decision(machine, decision, event)
 

@@ -49,14 +49,18 @@ class _StepRandomSource:
 class SteppedGame:
     """A game in progress, played or replayed step by step, with its pending decision or its outcome."""
 
-    def __init__(self, game: Game, wager: Wager, table: JSON = None, *, builds_prompts: bool = True) -> None:
+    def __init__(
+        self, game: Game, wager: Wager, table: JSON = None, *, completes_prompts: bool = True
+    ) -> None:
         """Start the game; ``table`` is the state of its table before the game, or None for the initial state.
 
-        Without ``builds_prompts``, decisions contain nothing that only a player needs, such as the advice.
+        Without ``completes_prompts``, decisions contain nothing that only a player needs, such as the advice.
         """
         self.game = game if table is None else game.with_table_state(table)
         self._random_source = _StepRandomSource()
-        self.round = Round(self.game.play(wager, self._random_source), wager, builds_prompts=builds_prompts)
+        self.round = Round(
+            self.game.play(wager, self._random_source), wager, completes_prompts=completes_prompts
+        )
 
     @property
     def decision(self) -> Decision | None:
@@ -81,10 +85,11 @@ class SteppedGame:
     @property
     def standing_credits(self) -> int:
         """Return the total of the bets that remain on the table after the outcome, in credits; 0 before the outcome."""
-        if self.outcome is None or self.outcome.table is None:
+        if self.outcome is None or self.outcome.table_state is None:
             return 0
         return sum(
-            bet.credits for bet in self.game.with_table_state(self.outcome.table).rules.list_standing_bets()
+            bet.credits
+            for bet in self.game.with_table_state(self.outcome.table_state).rules.list_standing_bets()
         )
 
     def advance(self, draw: DrawSource, choice: Choice | None = None) -> None:

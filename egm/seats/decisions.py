@@ -24,9 +24,9 @@ from egm.seats.table import PendingTurn, SeatedPosition, SharedTables, TimeBankK
 from meters.transaction import JSON
 from paytables import (
     ALL_STAKED_OPTION,
-    DECISION_OF_SEATS,
-    DECISION_OF_WHEEL,
+    SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
+    WHEEL_DECISION_KIND,
     Decision,
     TimeToAct,
 )
@@ -215,7 +215,7 @@ def _refill_time_banks_of_vacated_seats(tables: SharedTables) -> None:
 
 def _find_default_choice(tables: SharedTables, game_record: GameRecord, decision: Decision) -> JSON:
     """Return the choice that the table makes in a decision if no player does."""
-    if decision.kind != DECISION_OF_SEATS:
+    if decision.kind != SEATS_DECISION_KIND:
         default_choice: JSON = decision.default_option
         return default_choice
     staked_seats = {bet.seat for bet in (*game_record.wager.bets, *game_record.wager.bets_of_other_seats)}
@@ -270,7 +270,7 @@ def _find_pending_decision(seated_position: SeatedPosition) -> tuple[GameRecord,
         game_record is None
         or decision is None
         or not game_record.round_id
-        or decision.kind == DECISION_OF_WHEEL
+        or decision.kind == WHEEL_DECISION_KIND
     ):
         return None
     if is_round_void(seated_position.machine, game_record):
@@ -297,7 +297,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     turn = tables.pending_turns.get(_build_turn_key(game_record))
     if turn is None:
         return
-    if decision.kind == DECISION_OF_SEATS:
+    if decision.kind == SEATS_DECISION_KIND:
         return
     seconds = turn.compute_seconds_left(machine)
     if decision.seat == (game_record.wager.seat or 0):

@@ -96,7 +96,7 @@ class BaccaratBet(BankBet):
         The text states a dragon bonus's pays by margin, the commission on a bet on the bank, or what that bet pays if
         the bank wins with six points.
         """
-        texts = {code: _format_pays(self, code) for code in ("en", "fr")}
+        texts = {language: _format_pays(self, language) for language in ("en", "fr")}
         return None if texts["en"] == self.odds.text else texts
 
     @model_validator(mode="after")
@@ -126,8 +126,11 @@ class BaccaratDefinition(BankDefinition):
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each baccarat bet pays and the number of decks, as text by language."""
         return {
-            code: [*(_format_pay_line(bet, code) for bet in self.bets), self.shoe.format_deck_line(code)]
-            for code in ("en", "fr")
+            language: [
+                *(_format_pay_line(bet, language) for bet in self.bets),
+                self.shoe.format_deck_line(language),
+            ]
+            for language in ("en", "fr")
         }
 
 
@@ -292,7 +295,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
                 for name, hand in zip(("player", "bank"), hands, strict=True)
             ],
         }
-        return Outcome(display=display, table=build_table_after_round(shoe_rules, shoe, self.table))
+        return Outcome(display=display, table_state=build_table_after_round(shoe_rules, shoe, self.table))
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""

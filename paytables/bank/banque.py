@@ -192,7 +192,7 @@ class BanqueBet(BankBet):
         """Return, by language, what a bet à cheval pays and loses; None for a bet on one tableau."""
         if self.tableau != BOTH_TABLEAUX_BET_ID:
             return None
-        return {code: text.format(self.odds.text) for code, text in _BOTH_TABLEAUX_PAY_TEXTS.items()}
+        return {language: text.format(self.odds.text) for language, text in _BOTH_TABLEAUX_PAY_TEXTS.items()}
 
 
 #: The text of what the bet on both tableaux pays, by language.
@@ -228,15 +228,15 @@ class BanqueDefinition(BankDefinition):
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays, the banker's table and the number of decks, as text by language."""
         return {
-            code: [
+            language: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.odds.text)}"
+                    f"{getattr(bet.name, language)} - {(bet.describe_pay() or {}).get(language, bet.odds.text)}"
                     for bet in self.bets
                 ),
-                *self.banker_rules.format_drawing_rules(code),
-                self.shoe.format_deck_line(code),
+                *self.banker_rules.format_drawing_rules(language),
+                self.shoe.format_deck_line(language),
             ]
-            for code in ("en", "fr")
+            for language in ("en", "fr")
         }
 
 
@@ -336,7 +336,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         }
         if shoe_rules.cards_min <= shoe.cards_left <= shoe_rules.cards_behind_stop_card:
             display["last_of_shoe"] = True
-        return Outcome(display=display, table=build_table_after_round(shoe_rules, shoe, self.table))
+        return Outcome(display=display, table_state=build_table_after_round(shoe_rules, shoe, self.table))
 
     def _decide_draw(
         self, hands_view: SeatHandsView, tableau: str, bets: Sequence[Bet]
@@ -503,13 +503,13 @@ def _sum_first_card_orders(decks: int) -> Mapping[tuple[_TableauPoints, int], _O
     for (points_1, code_1, orders_1), (points_2, code_2, orders_2) in product(two_cards, two_cards):
         if points_1 > points_2:
             continue
-        most_drawn = 1 + (points_1 <= _FREE_CHOICE_POINTS) + (points_2 <= _FREE_CHOICE_POINTS)
+        drawn_count_max = 1 + (points_1 <= _FREE_CHOICE_POINTS) + (points_2 <= _FREE_CHOICE_POINTS)
         for bank_points, bank_code, bank_orders in two_cards:
             code = code_1 + code_2 + bank_code
             if code not in sums_by_code:
                 sums_by_code[code] = _count_first_card_orders(counts, code)
             order_sums = sums.setdefault(((points_1, points_2), bank_points), [0, 0, 0, 0])
-            for drawn_count in range(most_drawn + 1):
+            for drawn_count in range(drawn_count_max + 1):
                 order_sums[drawn_count] += orders_1 * orders_2 * bank_orders * sums_by_code[code][drawn_count]
     return {key: (a, b, c, d) for key, (a, b, c, d) in sums.items()}
 

@@ -122,14 +122,14 @@ class CheminDefinition(BankDefinition):
         """Return what each bet pays and the number of decks, as text by language."""
         bets = (self.bank, self.banco, self.stake)
         return {
-            code: [
+            language: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.odds.text)}"
+                    f"{getattr(bet.name, language)} - {(bet.describe_pay() or {}).get(language, bet.odds.text)}"
                     for bet in bets
                 ),
-                self.shoe.format_deck_line(code),
+                self.shoe.format_deck_line(language),
             ]
-            for code in ("en", "fr")
+            for language in ("en", "fr")
         }
 
 
@@ -385,7 +385,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
             shoe_before = self.table if isinstance(self.table, Mapping) else {}
             return Outcome(
-                display=hands_view.to_json(), table={**shoe_before, BANK_SPOT: self.turn.to_json()}
+                display=hands_view.to_json(), table_state={**shoe_before, BANK_SPOT: self.turn.to_json()}
             )
         shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
@@ -416,7 +416,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         display = hands_view.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
         shoe_after = build_table_after_round(shoe_rules, shoe, self.table) or {}
         return Outcome(
-            display=display, table={**shoe_after, BANK_SPOT: self._find_turn_after(coup, result).to_json()}
+            display=display,
+            table_state={**shoe_after, BANK_SPOT: self._find_turn_after(coup, result).to_json()},
         )
 
     def _settle(self, bet: Bet, result: int) -> Settlement:

@@ -52,17 +52,17 @@ class RedDogBet(BankBet):
         more_text = {"en": "more: {0}", "fr": "davantage : {0}"}
         triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
         return {
-            code: [
-                *(spread[code].format(n, odds.text) for n, odds in sorted(self.odds_by_spread.items())),
-                more_text[code].format(self.odds.text),
-                triple[code].format(self.triple_odds.text),
+            language: [
+                *(spread[language].format(n, odds.text) for n, odds in sorted(self.odds_by_spread.items())),
+                more_text[language].format(self.odds.text),
+                triple[language].format(self.triple_odds.text),
             ]
-            for code in ("en", "fr")
+            for language in ("en", "fr")
         }
 
     def describe_pay(self) -> Mapping[str, str]:
         """Return, by language, what each spread of the cards pays, as one line."""
-        return {code: ", ".join(lines) for code, lines in self.format_pay_texts().items()}
+        return {language: ", ".join(lines) for language, lines in self.format_pay_texts().items()}
 
 
 class RedDogDefinition(BankDefinition):
@@ -74,8 +74,8 @@ class RedDogDefinition(BankDefinition):
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread of the cards pays and the number of decks, as text by language."""
         return {
-            code: [*lines, self.shoe.format_deck_line(code)]
-            for code, lines in self.ante.format_pay_texts().items()
+            language: [*lines, self.shoe.format_deck_line(language)]
+            for language, lines in self.ante.format_pay_texts().items()
         }
 
 
@@ -122,7 +122,8 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         for bet in placed_bets:
             yield _settle_by_ranks(bet, bet_terms, [get_rank(card) for card in cards])
         return Outcome(
-            display=_build_display(cards, spread), table=build_table_after_round(shoe_rules, shoe, self.table)
+            display=_build_display(cards, spread),
+            table_state=build_table_after_round(shoe_rules, shoe, self.table),
         )
 
     def _find_advice(self, spread: int) -> str:

@@ -46,12 +46,12 @@ def compute_equal_row_chances_for_counts(counts: Mapping[int, int]) -> tuple[Fra
     return _RowPairCount(counts).compute_chances()
 
 
-def _find_row_length_bound(counts: Mapping[int, int], max_sum: int) -> int:
-    """Return one more than the maximum number of cards whose values sum to at most ``max_sum``."""
-    bound = 1
+def _find_row_length_bound(counts: Mapping[int, int], sum_max: int) -> int:
+    """Return one more than the maximum number of cards whose values sum to at most ``sum_max``."""
+    bound, remaining_sum = 1, sum_max
     for value, count in sorted(counts.items()):
-        cards = min(count, max_sum // value)
-        bound, max_sum = bound + cards, max_sum - cards * value
+        cards = min(count, remaining_sum // value)
+        bound, remaining_sum = bound + cards, remaining_sum - cards * value
     return bound
 
 
@@ -143,11 +143,11 @@ class _RowPairCount:
         return [[[widen_cell(cell) for cell in row] for row in cells] for cells in grids]
 
     def _add_cards_of_value(
-        self, cells: RowSumWays, value: int, max_sum: int, min_joint_sum: int, *, is_upper_half: bool
+        self, cells: RowSumWays, value: int, sum_max: int, joint_sum_min: int, *, is_upper_half: bool
     ) -> list[list[int]]:
         """Return the cells after adding any number of cards of ``value`` to either row of trente et quarante.
 
-        Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller ones, the
+        Only sums of at most ``sum_max`` each and at least ``joint_sum_min`` together are kept: from smaller ones, the
         cards of lower values are too few to reach the required sums. With ``is_upper_half``, sums in which that of the
         first row is the larger one are left out.
         """
@@ -158,7 +158,7 @@ class _RowPairCount:
         return [
             [
                 self._count_ways_into(cells, value, choice_factors, a, b)
-                if max(a, b) <= max_sum and a + b >= min_joint_sum and not (is_upper_half and a > b)
+                if max(a, b) <= sum_max and a + b >= joint_sum_min and not (is_upper_half and a > b)
                 else 0
                 for b in row_sums
             ]

@@ -68,7 +68,9 @@ class SuperPanBet(BankBet):
 
     def describe_pay(self) -> Mapping[str, str]:
         """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
-        return {code: f"{self.odds.text}, {text}" for code, text in self.commission.describe().items()}
+        return {
+            language: f"{self.odds.text}, {text}" for language, text in self.commission.describe().items()
+        }
 
 
 class SuperPanDefinition(BankDefinition):
@@ -100,11 +102,11 @@ class SuperPanDefinition(BankDefinition):
         """Return what the Super Pan 9 bet pays, as text by language."""
         bet, bank = self.stake, self.player_bank
         return {
-            code: [
-                f"{getattr(bet.name, code)} - {terms}",
-                *([] if bank is None else [bank.format_row(code)]),
+            language: [
+                f"{getattr(bet.name, language)} - {terms}",
+                *([] if bank is None else [bank.format_row(language)]),
             ]
-            for code, terms in bet.describe_pay().items()
+            for language, terms in bet.describe_pay().items()
         }
 
 
@@ -177,7 +179,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             yield from banked_round.settle_bank(settlement)
         return Outcome(
             display=_build_display(hands_view, own_hand),
-            table=self.build_table_after_bank(banked_round, bets, viewer),
+            table_state=self.build_table_after_bank(banked_round, bets, viewer),
         )
 
     def _settle_bet(self, bet: Bet, player_points: int, bank_points: int) -> Settlement:

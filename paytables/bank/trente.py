@@ -115,15 +115,18 @@ class TrenteDefinition(BankDefinition):
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays, what insurance costs and the number of decks, as text by language."""
         lines = {
-            code: [f"{getattr(bet.name, code)} - {bet.odds.text}" for bet in self.bets]
-            for code in _INSURANCE_TEXT
+            language: [f"{getattr(bet.name, language)} - {bet.odds.text}" for bet in self.bets]
+            for language in _INSURANCE_TEXT
         }
         if self.insurance is not None:
-            for code, template in _INSURANCE_TEXT.items():
+            for language, template in _INSURANCE_TEXT.items():
                 covered_credits, stake_min = self.insurance.credits_covered, self.insurance.stake_min_credits
                 insurance_text = template.format(self.insurance.cost_percent, covered_credits, stake_min)
-                lines[code].append(f"{getattr(self.insurance.name, code)} - {insurance_text}")
-        return {code: [*pay_lines, self.shoe.format_deck_line(code)] for code, pay_lines in lines.items()}
+                lines[language].append(f"{getattr(self.insurance.name, language)} - {insurance_text}")
+        return {
+            language: [*pay_lines, self.shoe.format_deck_line(language)]
+            for language, pay_lines in lines.items()
+        }
 
 
 #: The text of the insurance's terms, by language.
@@ -294,7 +297,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
         staying_bets = yield from settle_or_imprison(bets, decide_bet, display, "refait")
         return Outcome(
             display=display,
-            table=_build_table_state(build_table_after_round(shoe_rules, shoe, self.table), staying_bets),
+            table_state=_build_table_state(
+                build_table_after_round(shoe_rules, shoe, self.table), staying_bets
+            ),
         )
 
     def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, insured: bool) -> BetResult:
@@ -416,7 +421,10 @@ _DISTINCT_COUPS: Final = (
 
 def _build_insurance_spot(bet: SimpleChanceBet, insurance: Insurance) -> Spot:
     """Return the spot on which the insurance of a bet is placed."""
-    names = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
+    names = {
+        language: f"{getattr(insurance.name, language)} - {getattr(bet.name, language)}"
+        for language in _INSURANCE_TEXT
+    }
     return Spot(
         id=bet.id + INSURANCE_SPOT_SUFFIX,
         group="insurance",

@@ -54,11 +54,11 @@ class WarDefinition(BankDefinition):
         """Return what each bet pays and the number of decks, as text by language."""
         bets = [self.main_bet, *([] if self.tie_bet is None else [self.tie_bet])]
         return {
-            code: [
-                *(f"{getattr(bet.name, code)} - {bet.odds.text}" for bet in bets),
-                self.shoe.format_deck_line(code),
+            language: [
+                *(f"{getattr(bet.name, language)} - {bet.odds.text}" for bet in bets),
+                self.shoe.format_deck_line(language),
             ]
-            for code in ("en", "fr")
+            for language in ("en", "fr")
         }
 
 
@@ -126,7 +126,8 @@ class WarRules(SeatedBankRules[WarDefinition]):
             second_comparison = _compare_ranks(hands[seat][1], hands[_BANK_HAND_KEY][1])
             yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main_bet, second_comparison)
         return Outcome(
-            display=_build_display(hands, viewer), table=build_table_after_round(shoe_rules, shoe, self.table)
+            display=_build_display(hands, viewer),
+            table_state=build_table_after_round(shoe_rules, shoe, self.table),
         )
 
     def _settle_tie_bet(self, bet: Bet, comparison: int) -> Settlement:

@@ -75,7 +75,7 @@ class DealerFinalHands:
     """The dealer's final hands after one first card, and the value of standing against them.
 
     The value is also computed for shoes from which further cards are missing. A value is wins minus losses, counted in
-    orders of ``max_drawn_cards`` cards from the shoe, or of all its cards if it has fewer.
+    orders of ``drawn_cards_max`` cards from the shoe, or of all its cards if it has fewer.
     """
 
     def __init__(self, house: ExactHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
@@ -83,7 +83,7 @@ class DealerFinalHands:
         """The number of cards of each value in the full shoe without the dealer's first card."""
         self.final_hands = list_final_hands(house, up_card_value, self.card_counts)
         """The final hands: the cards drawn, the number of orders of drawing them, and the result."""
-        self.max_drawn_cards = max(sum(drawn) for drawn, _, _ in self.final_hands)
+        self.drawn_cards_max = max(sum(drawn) for drawn, _, _ in self.final_hands)
         """The largest number of cards that the dealer can draw after the first one."""
         self.blackjack_card_value = {ACE_VALUE: TEN_VALUE, TEN_VALUE: ACE_VALUE}.get(up_card_value)
         """The card value that makes a blackjack with the dealer's first card, or None."""
@@ -114,7 +114,7 @@ class DealerFinalHands:
         if (remaining_cards < 0).any():
             raise AnalysisError("blackjack: more cards are removed from the shoe than it contains")
         ways_by_end = np.zeros(
-            (DEALER_RESULT_COUNT, self.max_drawn_cards + 1, len(remaining_cards)), dtype=np.int64
+            (DEALER_RESULT_COUNT, self.drawn_cards_max + 1, len(remaining_cards)), dtype=np.int64
         )
         columns = [np.ascontiguousarray(column) for column in remaining_cards.T]
         # most hands draw at most two cards of a value, so these falling factorials are looked up once
@@ -138,9 +138,9 @@ class DealerFinalHands:
         differences: Ints = np.zeros(len(cards), dtype=object)
         sizes = sorted(set(cards.tolist()))
         size_indexes = np.searchsorted(np.array(sizes), cards)
-        for length in range(1, self.max_drawn_cards + 1):
+        for length in range(1, self.drawn_cards_max + 1):
             continuation_ways = [
-                compute_falling_factorial(size - length, min(self.max_drawn_cards, size) - length)
+                compute_falling_factorial(size - length, min(self.drawn_cards_max, size) - length)
                 for size in sizes
             ]
             weights = np.array(continuation_ways, dtype=object)[size_indexes]

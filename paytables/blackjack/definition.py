@@ -37,7 +37,7 @@ from paytables.wording import format_count
 
 
 class BlackjackDefinition(TableDefinition):
-    """The definition of a blackjack table. ``boxes`` is the number of boxes on which one player may bet."""
+    """The definition of a blackjack table."""
 
     shoe: ShoeRules = ShoeRules(decks=6)
     box_count: Annotated[int, Field(ge=1, le=BOXES_MAX)] = Field(default=1, alias="boxes")
@@ -56,10 +56,13 @@ class BlackjackDefinition(TableDefinition):
     """The stored exact figures, by name."""
 
     def list_every_pay(self) -> list[NamedPay]:
-        """Return every pay of the table except the even money of a plain win: its spot, name, title and odds."""
-        rules, suited = self.house_rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
-        even = EVEN_MONEY_ODDS if self.exact_house_rules.even_money_up_cards else None
-        own_pays = [
+        """Return the spot, name, title and odds of every pay of the table.
+
+        The 1:1 of an ordinary win is left out, because it needs no line.
+        """
+        rules, suited_678_title = self.house_rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
+        even_money_odds = EVEN_MONEY_ODDS if self.exact_house_rules.even_money_up_cards else None
+        table_pays = [
             (MAIN_SPOT, BLACKJACK_RESULT, Text(en="Blackjack", fr="Blackjack"), rules.blackjack_odds),
             (
                 MAIN_SPOT,
@@ -67,29 +70,33 @@ class BlackjackDefinition(TableDefinition):
                 Text(en="Three sevens", fr="Trois sept"),
                 rules.three_sevens_odds,
             ),
-            (MAIN_SPOT, SUITED_678_RESULT, suited, rules.suited_678_odds),
-            (MAIN_SPOT, EVEN_MONEY_RESULT, Text(en="Even money", fr="Mise à égalité"), even),
+            (MAIN_SPOT, SUITED_678_RESULT, suited_678_title, rules.suited_678_odds),
+            (MAIN_SPOT, EVEN_MONEY_RESULT, Text(en="Even money", fr="Mise à égalité"), even_money_odds),
             (INSURANCE_SPOT, INSURANCE_SPOT, INSURANCE_TEXT, rules.insurance_odds),
         ]
-        sides = [(side.id, row.id, row.name, row.odds) for side in self.side_bets for row in side.rows]
-        return [(spot, name, title, odds) for spot, name, title, odds in own_pays if odds is not None] + sides
+        side_bet_pays = [
+            (side.id, row.id, row.name, row.odds) for side in self.side_bets for row in side.rows
+        ]
+        return [
+            (spot, name, title, odds) for spot, name, title, odds in table_pays if odds is not None
+        ] + side_bet_pays
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return the house rules and the pays other than even money, as text by language."""
+        """Return the house rules, and the pays of :meth:`list_every_pay`, as text by language."""
         pays = self.list_every_pay()
         return {
-            code: [
-                *describe_rules(self.shoe, self.main_bet, self.house_rules, pays, code),
-                *format_pays(pays, self.side_bets, code),
+            language: [
+                *describe_rules(self.shoe, self.main_bet, self.house_rules, pays, language),
+                *format_pays(pays, self.side_bets, language),
             ]
-            for code in ("en", "fr")
+            for language in ("en", "fr")
         }
 
     @property
     def round_points_max(self) -> int:
         """Return an upper bound on the sum of all card values dealt in a round, to check that the shoe suffices.
 
-        Players hit up to 20, the dealer up to 16.
+        The worst case: each hand is hit at 20, the dealer's at 16, and each draws a ten.
         """
         hands = self.box_count * self.table.seat_count * self.house_rules.split_rules.hands_max
         return hands * (BEST_HAND_TOTAL - 1 + TEN_VALUE) + self.main_bet.dealer_hand_count * (16 + TEN_VALUE)
@@ -98,7 +105,9 @@ class BlackjackDefinition(TableDefinition):
     def exact_house_rules(self) -> ExactHouseRules:
         """Return the table's rules in the form that the exact analysis reads."""
         rules = self.house_rules
-        even = {"no": (), "ace": (ACE_VALUE,), "ten": (ACE_VALUE, TEN_VALUE)}[rules.even_money_against]
+        even_money_up_cards = {"no": (), "ace": (ACE_VALUE,), "ten": (ACE_VALUE, TEN_VALUE)}[
+            rules.even_money_against
+        ]
         return ExactHouseRules(
             deck_count=self.shoe.deck_count,
             has_hole_card=rules.second_card_time == "hole",
@@ -112,14 +121,14 @@ class BlackjackDefinition(TableDefinition):
             aces_get_one_card=rules.split_rules.aces_get_one_card,
             splits_same_rank_only=rules.split_rules.pair_equality == "rank",
             insurance_odds=None if rules.insurance_odds is None else rules.insurance_odds.net,
-            even_money_up_cards=frozenset(even),
+            even_money_up_cards=frozenset(even_money_up_cards),
             sevens_odds=None if rules.three_sevens_odds is None else rules.three_sevens_odds.net,
             suited_678_odds=None if rules.suited_678_odds is None else rules.suited_678_odds.net,
         )
 
     @model_validator(mode="after")
     def _check_table(self) -> "BlackjackDefinition":
-        """Refuse a table with too many boxes, duplicate ids, or a shoe that may run out during a round."""
+        """Refuse a table whose rules contradict each other, with duplicate ids, or whose shoe may run out."""
         if self.box_count * self.table.seat_count > BOXES_MAX:
             raise ValueError(
                 f"{format_count(self.box_count, 'box', 'boxes')} for each of {self.table.seat_count} seats;"
@@ -127,7 +136,7 @@ class BlackjackDefinition(TableDefinition):
             )
         if self.main_bet.dealer_hand_count > 1 and self.house_rules.second_card_time == "hole":
             raise ValueError(
-                'rules.second_card: must not be "hole" if the dealer plays several hands from one first card'
+                'rules.second_card: must not be "hole" if the dealer completes several hands from the same first card'
             )
         if self.house_rules.accepts_back_bets and (
             self.table.seat_count == 1 or self.box_count > 1 or self.main_bet.dealer_hand_count > 1

@@ -86,14 +86,14 @@ class _JointResults:
         return _JointResults(self.cards, ways, self.lowest_net, step)
 
 
-def can_be_counted_exactly(calculator: StrategyCalculator, strategy: StrategyResult, max_hands: int) -> bool:
+def can_be_counted_exactly(calculator: StrategyCalculator, strategy: StrategyResult, hands_max: int) -> bool:
     """Return whether the distribution of a blackjack strategy's net result can be counted exactly.
 
-    It can if the strategy splits into at most ``max_hands`` hands and no split depends on suits or ranks.
+    It can if the strategy splits into at most ``hands_max`` hands and no split depends on suits or ranks.
     """
     suited = calculator.house.suited_678_odds is not None
     return all(
-        hands <= max_hands
+        hands <= hands_max
         and not (pair == TEN_VALUE and calculator.house.splits_same_rank_only)
         and not (suited and 6 <= pair <= 8)
         for (_, pair, _), hands in strategy.hands_by_pair.items()
@@ -499,16 +499,16 @@ def _iter_net_chances(
     for size in np.unique(sizes).tolist():
         has_size = sizes == size
         cards_left = round_.cards_left - size
-        most_drawn = min(dealer.max_drawn_cards, cards_left)
+        drawn_count_max = min(dealer.drawn_cards_max, cards_left)
         continuation_ways = [
-            compute_falling_factorial(cards_left - length, most_drawn - length)
-            for length in range(most_drawn + 1)
+            compute_falling_factorial(cards_left - length, drawn_count_max - length)
+            for length in range(drawn_count_max + 1)
         ]
         net_ways = count_orders_by_net(dealer, removed_counts[has_size], ways[has_size], continuation_ways)
         total = (
             parts
             * compute_falling_factorial(round_.cards_left, size)
-            * compute_falling_factorial(cards_left, most_drawn)
+            * compute_falling_factorial(cards_left, drawn_count_max)
         )
         for net, count in enumerate(net_ways):
             yield sums.step * net + sums.lowest_net, factor * Fraction(count, total)

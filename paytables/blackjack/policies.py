@@ -120,9 +120,8 @@ class StrategyCalculator:
         for hand, unsplit_sums in sums_by_hand.items():
             if round_.hand_values[hand].card_count > 2:
                 continue
-            order_count = (
-                1 if len(set(list_card_values(hand))) == 1 else 2
-            )  # two different cards come in either order
+            # two different cards come in either order
+            order_count = 1 if len(set(list_card_values(hand))) == 1 else 2
             splits = [
                 split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.card_value - 1] == hand
             ]

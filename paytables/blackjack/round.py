@@ -206,7 +206,7 @@ class BlackjackRound:
         return Outcome(
             progressives=tuple(self._levels_hit),
             display={**self.list_visible_hands(), "result": self._format_result()},
-            table=build_table_after_round(rules, self._shoe, table_state),
+            table_state=build_table_after_round(rules, self._shoe, table_state),
         )
 
     def _deal_card(
@@ -250,7 +250,7 @@ class BlackjackRound:
     ) -> SeatQuestion:
         """Ask a box's seat for its decision on a hand; return the chosen option."""
 
-        def build_prompt() -> dict[str, object]:
+        def build_more_prompt() -> dict[str, object]:
             """Return the visible hands and, for the seat's own screen, its stake and the advice."""
             prompt: dict[str, object] = {**self.list_visible_hands(), "hand": hand.id}
             if self._is_own_box(box):
@@ -259,7 +259,7 @@ class BlackjackRound:
             return prompt
 
         decision = Decision(
-            decision_kind, tuple(options), stakes=stakes, seat=box.seat, build_prompt=build_prompt
+            decision_kind, tuple(options), stakes=stakes, seat=box.seat, build_more_prompt=build_more_prompt
         )
         return str(decision.get_chosen_option((yield decision)))
 
@@ -511,9 +511,9 @@ class BlackjackRound:
 
     # ------------------------------------------------------------ side bets
     def _settle_side_bets(
-        self, max_cards: int = BEST_HAND_TOTAL, *, hits_levels: bool = False
+        self, card_count_max: int = BEST_HAND_TOTAL, *, hits_levels: bool = False
     ) -> Iterator[Settlement]:
-        """Settle the side bets that are decided by at most ``max_cards`` cards of their box.
+        """Settle the side bets that are decided by at most ``card_count_max`` cards of their box.
 
         Side bets that play for a progressive level are only settled with ``hits_levels``, at the end: a level is
         only won if the round is completed, and if the round becomes void, their stake is returned.
@@ -522,7 +522,7 @@ class BlackjackRound:
             ready_bets = [
                 (side, bet)
                 for side, bet in box.side_bets
-                if side.card_count_max <= max_cards and (hits_levels or side.id not in self._levels)
+                if side.card_count_max <= card_count_max and (hits_levels or side.id not in self._levels)
             ]
             box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready_bets]
             for side, bet in ready_bets:

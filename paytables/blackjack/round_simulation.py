@@ -214,9 +214,9 @@ class _SimulationRules(NamedTuple):
     """1 if a dealer's blackjack takes only the first stake of a box, else 0."""
     dealer_must_draw: int
     """1 if the dealer must draw to see whether a blackjack spares the stakes added to a box, else 0."""
-    max_hands: int
+    hands_max: int
     """How many hands a box may have at most, after splits."""
-    max_ace_hands: int
+    ace_hands_max: int
     """How many hands a pair of aces may become at most, by splits."""
     aces_get_one_card: int
     """1 if split aces get only one card each, else 0."""
@@ -399,7 +399,7 @@ def _play_hand(  # noqa: C901 (one loop, compiled by numba)
     next_hands, totals, values, answers, splits, _ = tables
     up, first_value = values[up_card >> 2], values[first[hand] >> 2]
     has_pair_rank = int(rules.same_rank and first_value == 10 and first[hand] >> 2 == up_card >> 2)
-    limit = rules.max_ace_hands if first_value == 1 else rules.max_hands
+    limit = rules.ace_hands_max if first_value == 1 else rules.hands_max
     if card_counts[hand] == 1:
         second[hand] = steps.deal_card(shoe)
         node[hand] = next_hands[node[hand], values[second[hand] >> 2]]

@@ -255,12 +255,12 @@ def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
     for (kind, cells), alike in groupby(parsed_lines, lambda line: line[:2]):
         totals = ["A" if kind == "pair" and total == "1" else total for _, _, total in alike]
         names = {}
-        for code, name in _CHART_TITLE_TEXTS[kind].model_dump().items():
+        for language, name in _CHART_TITLE_TEXTS[kind].model_dump().items():
             run = (
                 totals[0]
                 if len(totals) == 1
-                else _choose_language(_RANGE_TEXT, code).format(totals[0], totals[-1])
+                else _choose_language(_RANGE_TEXT, language).format(totals[0], totals[-1])
             )
-            names[code] = name.format(run)
+            names[language] = name.format(run)
         chart_rows.append({"names": names, "cells": cells})
     return chart_rows

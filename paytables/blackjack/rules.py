@@ -71,7 +71,9 @@ class BlackjackRules(SeatedRules):
         back_limits = limits.build_spot_fields()
         back_limits["bet_max"] = limits.bet_max - limits.bet_min
         for seat, spot_id in enumerate(self._back_spot_ids):
-            names = {code: text.format(seat + 1) for code, text in _BACK_SPOT_NAME.model_dump().items()}
+            names = {
+                language: text.format(seat + 1) for language, text in _BACK_SPOT_NAME.model_dump().items()
+            }
             spot = _build_spot(spot_id, BACK_SPOT_PREFIX, names, "1:1", back_limits, None)
             spots.append(replace(spot, excluded_spots=(MAIN_SPOT,), hand_seat=seat))
         return spots
@@ -173,10 +175,13 @@ class BlackjackRules(SeatedRules):
         """Return a stake's label by language: the bet's name, and the numbers of hand and box if there are several."""
         names = bet_name.model_dump()
         if hand_number is not None:
-            names = {code: f"{text} {hand_number}" for code, text in names.items()}
+            names = {language: f"{text} {hand_number}" for language, text in names.items()}
         if self.definition.box_count > 1:
             box_names = _BOX_NAME.model_dump()
-            names = {code: f"{text}, {box_names[code].format(box_index + 1)}" for code, text in names.items()}
+            names = {
+                language: f"{text}, {box_names[language].format(box_index + 1)}"
+                for language, text in names.items()
+            }
         return names
 
     @property
@@ -462,5 +467,6 @@ def _build_spot(
 def _add_number_to_names(name: Text, index: int, name_count: int) -> dict[str, str]:
     """Return a name by language, numbered by ``index`` if more than one thing has the name (``name_count``)."""
     return {
-        code: f"{text} {index + 1}" if name_count > 1 else text for code, text in name.model_dump().items()
+        language: f"{text} {index + 1}" if name_count > 1 else text
+        for language, text in name.model_dump().items()
     }

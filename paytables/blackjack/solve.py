@@ -140,7 +140,7 @@ class SolvedRound:
         """The number of cards in the shoe after the dealer's first card."""
         longest_hand = max(hand_value.card_count for hand_value in self.hand_values.values())
         self.order_length = min(
-            self.cards_left, longest_hand + 2 * house.hands_max + 2 + self.dealer.max_drawn_cards
+            self.cards_left, longest_hand + 2 * house.hands_max + 2 + self.dealer.drawn_cards_max
         )
         """The number of cards dealt in one counted order; no round needs more."""
         self._weights = [
@@ -192,7 +192,7 @@ class SolvedRound:
         further_cards = self.order_length - (self.cards_left - cards_left)
         if further_cards < 0:
             return 0, 0, 0
-        dealer_cards = min(self.dealer.max_drawn_cards, cards_left)
+        dealer_cards = min(self.dealer.drawn_cards_max, cards_left)
         return (
             compute_falling_factorial(cards_left, further_cards),
             compute_falling_factorial(cards_left - 1, further_cards - 1) if further_cards else 0,

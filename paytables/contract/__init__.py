@@ -28,10 +28,10 @@ from paytables.contract.prizes import (
 )
 from paytables.contract.round import (
     ALL_STAKED_OPTION,
-    DECISION_OF_SEATS,
-    DECISION_OF_WHEEL,
     NO_SEAT,
+    SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
+    WHEEL_DECISION_KIND,
     Choice,
     Cue,
     Decision,
@@ -48,12 +48,12 @@ from paytables.contract.wager import SINGLE_SPOT_ID, Bet, Spot, TimeCharge, Time
 
 __all__ = [
     "ALL_STAKED_OPTION",
-    "DECISION_OF_SEATS",
-    "DECISION_OF_WHEEL",
     "DIE_FACES",
     "NO_SEAT",
+    "SEATS_DECISION_KIND",
     "SINGLE_SPOT_ID",
     "STAKES_RETURNED_OPTION",
+    "WHEEL_DECISION_KIND",
     "Bet",
     "Choice",
     "Cue",

@@ -10,12 +10,12 @@ from paytables.contract.wager import SINGLE_SPOT_ID, Bet, Wager
 from paytables.errors import ChoiceError
 
 #: The kind of a decision that a real wheel answers: its options are the pockets, and no player answers it.
-DECISION_OF_WHEEL: Final = "wheel"
+WHEEL_DECISION_KIND: Final = "wheel"
 #: The kind of a decision that the table answers: whether every seat of a shared round has wagered its stakes.
-DECISION_OF_SEATS: Final = "seats"
-#: The option of :data:`DECISION_OF_SEATS` by which the round is played, because all seats have wagered.
+SEATS_DECISION_KIND: Final = "seats"
+#: The answer to :data:`SEATS_DECISION_KIND` if all seats have wagered: the round is played.
 ALL_STAKED_OPTION: Final = "all-staked"
-#: The option of :data:`DECISION_OF_SEATS` by which the stakes are returned, because not all seats have wagered.
+#: The answer to :data:`SEATS_DECISION_KIND` if not all seats have wagered: the stakes are returned.
 STAKES_RETURNED_OPTION: Final = "stakes-returned"
 #: The seat of a decision that no player answers.
 NO_SEAT: Final = -1
@@ -34,22 +34,24 @@ class Decision:
     options: tuple[Json, ...]
     """The possible answers; the player chooses one."""
     prompt: Mapping[str, Json] = field(default_factory=dict)
-    """The data that the screen needs to ask for the decision, without those of :attr:`build_prompt`."""
+    """The data that the screen needs to ask for the decision, without what :attr:`build_more_prompt` computes."""
     stakes: Mapping[Json, Bet] = field(default_factory=dict)
     """The bet that each option adds, by option. An option that costs nothing has no entry."""
     seat: int = 0
     """The number of the seat that must decide, or :data:`NO_SEAT`."""
-    build_prompt: Callable[[], Mapping[str, Json]] | None = field(default=None, repr=False, compare=False)
-    """Builds more data of the prompt, such as the advice; None: there is no more.
+    build_more_prompt: Callable[[], Mapping[str, Json]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    """Builds the data of the prompt that take time to compute, such as the advice; None: there are none.
 
     It must be called before the round continues. A replay that shows nothing to a player need not call it.
     """
 
-    def with_built_prompt(self) -> "Decision":
-        """Return the decision with all data of its prompt in :attr:`prompt`."""
-        if self.build_prompt is None:
+    def with_complete_prompt(self) -> "Decision":
+        """Return the decision with its complete prompt in :attr:`prompt`."""
+        if self.build_more_prompt is None:
             return self
-        return replace(self, prompt={**self.prompt, **self.build_prompt()}, build_prompt=None)
+        return replace(self, prompt={**self.prompt, **self.build_more_prompt()}, build_more_prompt=None)
 
     def get_chosen_option(self, choice: "Choice | None") -> Json:
         """Return the chosen option. Raises :class:`ChoiceError` unless it is one of the options."""
@@ -100,9 +102,9 @@ class Choice:
 class Settlement:
     """One decided bet of a round, or one prize that was won in it, with the credits that the player receives.
 
-    If ``credits`` are no more than the stake, they return the stake or a part of it, unless
-    ``is_pay_table_prize`` is set. Two settlements that differ only in that field are equal, because journals
-    written by earlier versions do not have it.
+    Credits up to the stake count as returned stake, not as a win, unless ``is_pay_table_prize`` is set. Two
+    settlements that differ only in that field are equal, because journals written by earlier versions do not have
+    it.
     """
 
     name: str
@@ -181,36 +183,37 @@ class Outcome:
     """The ids of the prizes in kind won, in order; the win does not include them."""
     display: Mapping[str, Json] = field(default_factory=dict)
     """The data that a screen needs to redraw the end of the round."""
-    table: Json = None
+    table_state: Json = None
     """State for the next round, such as a shoe (:meth:`paytables.game.GameRules.with_table_state`), or None."""
 
     @property
     def win_credits(self) -> int:
-        """Return the round's win: the sum of all settlements, a double-up included."""
+        """Return the sum of all settlements, a double-up and returned stakes included.
+
+        What the player wins in the sense of the by-law is this sum minus :attr:`push_credits`.
+        """
         return sum([settlement.credits for settlement in self.settlements])
 
     @property
     def push_credits(self) -> int:
-        """Return the part of the win that is only returned stakes: pushes, halves, bets taken down."""
+        """Return the part of :attr:`win_credits` that is only returned stakes: pushes, halves, bets taken down."""
         return sum([settlement.credits for settlement in self.settlements if settlement.is_stake_returned])
 
     @property
     def double_up_stakes(self) -> tuple[int, ...]:
-        """Return the credits at stake in each round of the game's double-up; empty if there was none.
+        """Return the credits at stake in each doubling of the game's double-up; empty if there was none.
 
-        The first is the win before the double-up; each later one is the win after the previous round.
+        The first is the win before the double-up; each later one is the win after the previous doubling.
         """
         for settlement in self.settlements:
             if settlement.name == "double-up" and "rounds" in settlement.detail:
-                later_stakes = (
-                    int(double_up_round["credits"]) for double_up_round in settlement.detail["rounds"][:-1]
-                )
+                later_stakes = (int(doubling["credits"]) for doubling in settlement.detail["rounds"][:-1])
                 return (self.win_credits - settlement.credits, *later_stakes)
         return ()
 
     def to_json(self) -> dict[str, Json]:
         """Return the outcome as the JSON object that the journal stores; the settlements have the key ``wins``."""
-        table = {} if self.table is None else {"table": self.table}
+        table = {} if self.table_state is None else {"table": self.table_state}
         return {
             "win_credits": self.win_credits,
             "wins": [settlement.to_json() for settlement in self.settlements],
@@ -233,7 +236,7 @@ class Outcome:
             progressives=tuple(parse_level_hit(hit_data) for hit_data in data["progressives"]),
             merchandise=tuple(data["merchandise"]),
             display=dict(data["display"]),
-            table=data.get("table"),
+            table_state=data.get("table"),
         )
         if outcome.win_credits != int(data["win_credits"]):
             raise ValueError(
@@ -271,22 +274,22 @@ def filter_events_for_seat(play: RoundEvents, seat: int) -> RoundEvents:
 class Round:
     """A round of a game in progress. Nothing is played before the first call of :meth:`advance`.
 
-    Without ``builds_prompts``, decisions lack the data of their prompts that take time to compute.
+    Without ``completes_prompts``, decisions lack the data of their prompts that take time to compute.
     """
 
-    def __init__(self, play: RoundEvents, wager: Wager, *, builds_prompts: bool = True) -> None:
+    def __init__(self, play: RoundEvents, wager: Wager, *, completes_prompts: bool = True) -> None:
         self.decision: Decision | None = None
         """The decision that the round waits for, or None."""
         self.outcome: Outcome | None = None
         """The result of the round once it is over, or None."""
         self.staked_bets: list[Bet] = [bet for bet in wager.bets if bet.credits > 0]
-        """The new bets of the wager, and every bet that a decision has added so far."""
+        """The new bets of the wager, not the standing ones, and every bet that a decision has added so far."""
         self.settlements: list[Settlement] = []
         """The settlements of the bets decided so far."""
         self.cues: list[Cue] = []
         """The animation cues of the events that the last call of :meth:`advance` played."""
         self._play = play
-        self._builds_prompts = builds_prompts
+        self._completes_prompts = completes_prompts
 
     def advance(self, choice: Choice | None = None) -> None:
         """Play the round up to its next decision or to its end.
@@ -308,7 +311,7 @@ class Round:
                 else:
                     self.settlements.append(event)
                 event = next(self._play)
-            self.decision = event.with_built_prompt() if self._builds_prompts else event
+            self.decision = event.with_complete_prompt() if self._completes_prompts else event
         except StopIteration as end:
             self.decision = None
             self.outcome = replace(end.value, settlements=tuple(self.settlements))

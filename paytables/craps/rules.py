@@ -270,7 +270,7 @@ class CrapsRules(TableRules):
             "shooter": state_after.shooter,
             "standing": [bet.to_json() for bet in state_after.bets],
         }
-        return Outcome(display=display, table=state_after.to_json())
+        return Outcome(display=display, table_state=state_after.to_json())
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the layout, the point, and which bets may be off."""

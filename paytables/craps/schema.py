@@ -166,7 +166,7 @@ def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
     The text states a commission, or the different pays of a one-throw bet.
     """
     if bet.kind == "throw" and len(set(bet.odds_by_result.values())) > 1:
-        return {code: _format_pays(bet, code) for code in ("en", "fr")}
+        return {language: _format_pays(bet, language) for language in ("en", "fr")}
     if bet.commission is None:
         return None
     base_texts = {"stake": ("the stake", "la mise"), "win": ("the win", "le gain")}[

@@ -181,7 +181,7 @@ class SpotRules:
         return Spot(
             id=self.id,
             group=self.group,
-            names={code: f"{text} {self.number_or_dice}".strip() for code, text in name.items()},
+            names={language: f"{text} {self.number_or_dice}".strip() for language, text in name.items()},
             odds=odds,
             bet_min=-(-bet.bet_min // step) * step,
             bet_max=bet.bet_max // step * step,

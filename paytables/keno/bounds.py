@@ -1,8 +1,8 @@
 """Figures of a Keno ticket whose joint distribution is beyond exact computation.
 
-Return and variance need only the ways individually and in pairs, whatever the overlaps. The probability of any win is
-bounded by the sums of the probabilities that a way wins, and that two ways win (the first two binomial moments, as in
-inclusion and exclusion). Nothing here is simulated or estimated.
+Return and variance follow exactly from single ways and pairs of ways, even if ways share numbers. The probability of
+any win is bounded from two sums: of P(way i wins) over all ways, and of P(ways i and j both win) over all pairs (the
+first two binomial moments, as in inclusion and exclusion). Nothing here is simulated or estimated.
 """
 
 from collections.abc import Iterator
@@ -65,38 +65,38 @@ def compute_bounded_figures(
 ) -> BetAnalysis:
     """Return the figures of a Keno ticket whose distribution is beyond exact computation, for a stated reason.
 
-    Return and variance are exact; the hit rate is given as bounds. The limit on the pay of a draw is ignored;
+    Return and variance are exact; the hit frequency is given as bounds. The limit on the pay of a draw is ignored;
     :func:`paytables.keno.figures.analyse` states how much that limit lowers the return at most.
     """
-    all_ways = _sum_marked_ways(definition, keno_pays, ticket)
+    win_sum = _sum_marked_ways(definition, keno_pays, ticket)
     for distribution in list_quick_pick_distributions(definition, keno_pays, ticket):
         quick_pick = build_credits_distribution(distribution)
         no_win_chance = 1 - quick_pick.compute_chance_of_at_least(1)
-        all_ways = all_ways.add_independent(
+        win_sum = win_sum.add_independent(
             WinSum(quick_pick.compute_moment(1), quick_pick.compute_moment(2), no_win_chance, no_win_chance)
         )
     weights = compute_factor_weights(ticket.bonus_options)
     total = sum(weights.values())
     mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), total)
     mean_square_factor = Fraction(sum(factor**2 * weight for factor, weight in weights.items()), total)
-    lower_bound = 1 - all_ways.no_win_chance_max**ticket.draw_count
-    upper_bound = 1 - all_ways.no_win_chance_min**ticket.draw_count
-    notes = [f"{reason}; return and variance are exact, from the ways two by two"]
+    lower_bound = 1 - win_sum.no_win_chance_max**ticket.draw_count
+    upper_bound = 1 - win_sum.no_win_chance_min**ticket.draw_count
+    notes = [f"{reason}; return and variance are exact, from pairs of ways"]
     notes.append(
         f"P(any win) lies between {lower_bound} and {upper_bound} (Dawson and Sankoff 1967; Kwerel 1975)"
     )
     if definition.prize_limit is not None:
-        notes.append("without the limit of a draw")
+        notes.append("the limit on the pay of one draw is ignored")
     if keno_pays.levels:
         notes.append("progressive levels are left out")
     return BetAnalysis(
         bet=bet_name,
         cost_credits=ticket.cost_credits,
         options=ticket.to_json(),
-        rtp=mean_factor * all_ways.mean / ticket.cost_per_draw_credits,
+        rtp=mean_factor * win_sum.mean / ticket.cost_per_draw_credits,
         cycle=definition.cycle,
         variance=ticket.draw_count
-        * (mean_square_factor * all_ways.mean_square - (mean_factor * all_ways.mean) ** 2),
+        * (mean_square_factor * win_sum.mean_square - (mean_factor * win_sum.mean) ** 2),
         notes=tuple(notes),
     )
 
@@ -105,8 +105,8 @@ def _iter_ways(ticket: KenoTicket) -> Iterator[tuple[frozenset[int], int]]:
     """Yield each way of a Keno ticket's marked selections: its numbers and its stake."""
     for selection in ticket.selections:
         if not selection.is_quick_pick:
-            for spots, stake in sorted(selection.stake_by_spot_count.items()):
-                for group_indexes in iter_group_combinations(selection.group_sizes, spots):
+            for spot_count, stake in sorted(selection.stake_by_spot_count.items()):
+                for group_indexes in iter_group_combinations(selection.group_sizes, spot_count):
                     yield frozenset(n for g in group_indexes for n in selection.groups[g]), stake
 
 
@@ -145,9 +145,8 @@ def _sum_marked_ways(definition: KenoDefinition, keno_pays: KenoPays, ticket: Ke
             result_by_pair_class[pair_class] = _compute_joint_way_result(
                 definition, keno_pays, ticket, pair_class
             )
-        mean_square += (
-            2 * result_by_pair_class[pair_class].mean_product
-        )  # (x + y)**2 = x**2 + y**2 + 2 * x * y
+        # (x + y)**2 = x**2 + y**2 + 2 * x * y
+        mean_square += 2 * result_by_pair_class[pair_class].mean_product
         pair_chance_sum += result_by_pair_class[pair_class].both_win_chance
     lower_bound, upper_bound = bound_chance_of_any(len(ways), chance_sum, pair_chance_sum)
     return WinSum(mean, mean_square, 1 - upper_bound, 1 - lower_bound)
@@ -156,7 +155,7 @@ def _sum_marked_ways(definition: KenoDefinition, keno_pays: KenoPays, ticket: Ke
 def _classify_pair(
     first_way: tuple[frozenset[int], int], second_way: tuple[frozenset[int], int]
 ) -> tuple[int, int, int, int, int]:
-    """Return a class for two Keno ways: spots and stake of each, and the number of shared numbers.
+    """Return a class for two Keno ways: spot count and stake of each, and the number of shared numbers.
 
     All pairs of ways of one class have the same joint result.
     """
@@ -183,39 +182,44 @@ def _compute_joint_way_result(
     Both are put into one distribution. The credits of the second are multiplied by a unit that exceeds every win of the
     first, so that both can be read from their sum. Example: with the unit 1000, a sum of 24003 is 3 and 24 credits.
     """
-    spots_a, stake_a, spots_b, stake_b, shared_number_count = pair_class
-    first_selection = _build_way_selection(keno_pays, ticket, frozenset(range(spots_a)), stake_a)
-    first_number = spots_a - shared_number_count
+    spot_count_a, stake_a, spot_count_b, stake_b, shared_number_count = pair_class
+    first_selection = _build_way_selection(keno_pays, ticket, frozenset(range(spot_count_a)), stake_a)
+    second_way_start = spot_count_a - shared_number_count
     second_selection = _build_way_selection(
-        keno_pays, ticket, frozenset(range(first_number, first_number + spots_b)), stake_b
+        keno_pays, ticket, frozenset(range(second_way_start, second_way_start + spot_count_b)), stake_b
     )
     unit = (
         1
-        + stake_a * max(keno_pays.pays_by_spot_count[spots_a].values()) * ticket.bonus_options.greatest_factor
+        + stake_a
+        * max(keno_pays.pays_by_spot_count[spot_count_a].values())
+        * ticket.bonus_options.greatest_factor
     )
     scaled_selection = JointSelection(
         second_selection.groups,
         second_selection.spot_counts,
         lambda way_count_by_catch: (second_selection.compute_win(way_count_by_catch)[0] * unit, 0),
     )
-    field = definition.field
+    keno_field = definition.field
     distribution = build_credits_distribution(
         JointDistribution(
             [first_selection, scaled_selection],
-            field.number_count,
-            field.drawn_count,
+            keno_field.number_count,
+            keno_field.drawn_count,
             len(ticket.bonus_options.ball_bonuses),
         ).compute_distribution()
     )
-    wins_and_cases = [
-        (win_sum % unit, win_sum // unit, cases) for win_sum, cases in distribution.counts.items()
+    wins_and_case_counts = [
+        (scaled_sum % unit, scaled_sum // unit, case_count)
+        for scaled_sum, case_count in distribution.counts.items()
     ]
     return JointWayResult(
         mean_product=Fraction(
-            sum(win_a * win_b * cases for win_a, win_b, cases in wins_and_cases), distribution.total
+            sum(win_a * win_b * case_count for win_a, win_b, case_count in wins_and_case_counts),
+            distribution.total,
         ),
         both_win_chance=Fraction(
-            sum(cases for win_a, win_b, cases in wins_and_cases if win_a and win_b), distribution.total
+            sum(case_count for win_a, win_b, case_count in wins_and_case_counts if win_a and win_b),
+            distribution.total,
         ),
     )
 

@@ -76,8 +76,8 @@ def evaluate_ticket(keno_pays: KenoPays, ticket: KenoTicket, drawn_balls: DrawnB
     )
     results = []
     for i, selection in enumerate(ticket.selections):
-        for spots, stake in sorted(selection.stake_by_spot_count.items()):
-            for group_indexes in iter_group_combinations(selection.group_sizes, spots):
+        for spot_count, stake in sorted(selection.stake_by_spot_count.items()):
+            for group_indexes in iter_group_combinations(selection.group_sizes, spot_count):
                 numbers = tuple(sorted(n for g in group_indexes for n in selection.groups[g]))
                 results.append(
                     _build_way_result(keno_pays, ticket.bonus_options, i, numbers, stake, drawn_balls, factor)

@@ -44,14 +44,14 @@ def analyse(
     """
     bets = []
     for bonus_options in list_every_bonus_combination(definition):
-        for spots in sorted(keno_pays.pays_by_spot_count):
+        for spot_count in sorted(keno_pays.pays_by_spot_count):
             bets += [
-                _analyse_straight(definition, keno_pays, spots, stake, bonus_options)
-                for stake in _list_distinct_stakes(definition, spots)
+                _analyse_straight(definition, keno_pays, spot_count, stake, bonus_options)
+                for stake in _list_distinct_stakes(definition, spot_count)
             ]
             if definition.prize_limit_credits is not None:
                 most_limited_bet = _analyse_most_limited_ticket(
-                    definition, keno_pays, spots, bonus_options, definition.prize_limit_credits
+                    definition, keno_pays, spot_count, bonus_options, definition.prize_limit_credits
                 )
                 bets += [most_limited_bet] if most_limited_bet.rtp < bets[-1].rtp else []
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
@@ -324,9 +324,9 @@ def _analyse_preset_tickets(
 def _find_highest_pay_bound(keno_pays: KenoPays, ticket: KenoTicket) -> int:
     """Return an upper bound, in credits, on what any draw pays the Keno ticket."""
     return ticket.bonus_options.greatest_factor * sum(
-        ways * s.stake_by_spot_count[spots] * max(keno_pays.pays_by_spot_count[spots].values())
+        ways * s.stake_by_spot_count[spot_count] * max(keno_pays.pays_by_spot_count[spot_count].values())
         for s in ticket.selections
-        for spots, ways in s.count_ways().items()
+        for spot_count, ways in s.count_ways().items()
     )
 
 

@@ -283,17 +283,17 @@ class JointDistribution:
         return self._win_by_catches[key]
 
 
-def count_ways_by_catch(groups: Sequence[WayCatch], spots: frozenset[int]) -> dict[WayCatch, int]:
+def count_ways_by_catch(groups: Sequence[WayCatch], spot_counts: frozenset[int]) -> dict[WayCatch, int]:
     """Return how many ways of a Keno selection have each (spots, catch, named balls).
 
     ``groups`` has (numbers, catch, named balls as bits) of each group. A way combines groups; only ways whose
-    number of spots is in ``spots`` are returned.
+    number of spots is in ``spot_counts`` are returned.
     """
-    spots_max = max(spots)
+    spot_count_max = max(spot_counts)
     ways_by_catch: dict[WayCatch, int] = {(0, 0, 0): 1}
     for group_size, group_catch, group_marks in groups:
         for (way_size, way_catch, way_marks), count in list(ways_by_catch.items()):
-            if way_size + group_size <= spots_max:
+            if way_size + group_size <= spot_count_max:
                 key = (way_size + group_size, way_catch + group_catch, way_marks | group_marks)
                 ways_by_catch[key] = ways_by_catch.get(key, 0) + count
-    return {key: count for key, count in ways_by_catch.items() if key[0] in spots}
+    return {key: count for key, count in ways_by_catch.items() if key[0] in spot_counts}

@@ -194,9 +194,9 @@ class KenoRules(TablelessRules):
         bought_ticket = self.build_ticket(wager.options)
         excluded_mask = ticket.exclude_unplayed_levels(self.keno_pays, bought_ticket).excluded_levels_mask
         played_stakes = {
-            (spots, s.stake_by_spot_count[spots])
+            (spot_count, s.stake_by_spot_count[spot_count])
             for s in bought_ticket.selections
-            for spots in s.count_ways()
+            for spot_count in s.count_ways()
         }
         return tuple(
             participation
@@ -205,17 +205,17 @@ class KenoRules(TablelessRules):
             )
             if not excluded_mask >> i & 1
             and any(
-                spots == level.spot_count and stake >= level.stake_min_credits
-                for spots, stake in played_stakes
+                spot_count == level.spot_count and stake >= level.stake_min_credits
+                for spot_count, stake in played_stakes
             )
         )
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level at its minimum stake, which for a linked level is the only stake."""
-        return self._every_level_participation
+        return self._level_participations
 
     @cached_property
-    def _every_level_participation(self) -> tuple[LevelParticipation, ...]:
+    def _level_participations(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level at its minimum stake, computed once."""
         cycle = self.definition.cycle
         return tuple(
@@ -241,9 +241,9 @@ class KenoRules(TablelessRules):
     def explain_pays(self) -> tuple[str, ...]:
         """Return one sentence for each number of spots that states what it pays per credit staked."""
         return tuple(
-            f"{format_count(spots, 'spot')}: "
+            f"{format_count(spot_count, 'spot')}: "
             + ", ".join(f"{catch} pay {pays[catch]:,}" for catch in sorted(pays, reverse=True) if pays[catch])
-            for spots, pays in sorted(self.keno_pays.pays_by_spot_count.items())
+            for spot_count, pays in sorted(self.keno_pays.pays_by_spot_count.items())
         )
 
     def list_remarks(self) -> tuple[DefinitionRemark, ...]:

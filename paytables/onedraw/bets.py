@@ -60,7 +60,7 @@ class OneDrawBets(TableRules):
     """The number of seats, and what one seat may stake and win."""
     preset_bets: tuple[PresetBet, ...]
     """The wagers that are offered by name."""
-    felt: Literal["roulette", "wheel", "dice"]
+    felt_kind: Literal["roulette", "wheel", "dice"]
     """The kind of table layout that the screen draws."""
     zero_results: frozenset[str] = frozenset()
     """The results that count as a zero."""

@@ -59,17 +59,17 @@ class OneDrawTable(OneDrawBets):
         )
         result, cue, draw_display = yield from self.obtain_result(draw)
         yield cue
-        display = {"kind": "table", "felt": self.felt, **draw_display}
+        display = {"kind": "table", "felt": self.felt_kind, **draw_display}
         standing_bets = yield from settle_or_imprison(
             bets, lambda bet: self.decide_bet(bet, result), display, "zero"
         )
-        return Outcome(display=display, table=build_table_state(standing_bets))
+        return Outcome(display=display, table_state=build_table_state(standing_bets))
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the layout, and the family's own display data."""
         return {
             "kind": "table",
-            "felt": self.felt,
+            "felt": self.felt_kind,
             **self.build_display_data(),
             **self.table_layout.to_json(),
         }

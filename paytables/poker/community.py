@@ -187,9 +187,8 @@ class HoldemSolver:
         is_possible = is_possible_pair & ~is_flop_card[:, None]
         for column in range(2):
             is_possible &= np.arange(52)[:, None] != self.hole_card_pairs[:, column]
-        fold_sum = (
-            -street_bets.fold_loss * 46 * BANK_HAND_COUNT
-        )  # for each of the 46 rivers after a turn card
+        # for each of the 46 rivers after a turn card
+        fold_sum = -street_bets.fold_loss * 46 * BANK_HAND_COUNT
         continues_at_turn = is_possible & (turn_sums[:, :, 0] > fold_sum)
         no_bet_sums = np.where(continues_at_turn, turn_sums[:, :, 0], np.where(is_possible, fold_sum, 0)).sum(
             axis=0

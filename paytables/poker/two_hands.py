@@ -286,7 +286,7 @@ class TwoHandsRules(PlayerBankRules):
             yield event
         return Outcome(
             display=self._build_felt(dealt_rounds, bank_pieces, side_events, viewer, banked_round.banker),
-            table=self.build_table_after_bank(banked_round, bets, viewer),
+            table_state=self.build_table_after_bank(banked_round, bets, viewer),
         )
 
     def _deal_seat(
@@ -328,7 +328,9 @@ class TwoHandsRules(PlayerBankRules):
             build_settings = (
                 partial(self._describe_settings, seat_round, setting_by_mask) if is_shown else None
             )
-            decision = Decision("set", options, prompt, seat=seat_round.seat, build_prompt=build_settings)
+            decision = Decision(
+                "set", options, prompt, seat=seat_round.seat, build_more_prompt=build_settings
+            )
             seat_round.hand_setting = setting_by_mask.get(decision.get_chosen_option((yield decision)))
 
     def _deal_hand(self, hand: str, undealt_pieces: list[int], draw: DrawSource) -> list[int]:

@@ -115,7 +115,7 @@ class ModeStages:
             has_sticky_symbol=stage_table.sticky_symbol is not None
             and stage_table.stage_after_stick in {None, stage_name},
         )
-        if starts_itself and not series_rules.is_plain and stage_table.runs_max is None:
+        if starts_itself and not series_rules.is_memoryless and stage_table.runs_max is None:
             raise self.build_error(
                 key, "starts itself again and keeps state during its series: it needs `most_runs`"
             )

@@ -1,13 +1,13 @@
 """Exact mean and variance of games whose stages start one another, such as spins that start free games.
 
-The terms (run, series, start condition, plain) are defined in :mod:`paytables.reels.run`. One paid game is a branching
-process whose particles are runs. All runs of a plain stage are alike, so a group of plain stages that start one another
-is a linear system. Let K[s][t] be the mean number of runs of t that a run of s starts. Then N = (I - K)^-1 has the
-expected numbers of runs. Example: each free game starts 0.1 further ones on average, so N = 1 / (1 - 0.1): one free
-game leads to 1.111 with its retriggers. With x the mean credits of one run, the means are N x. With d the variance of
-(the credits of one run + the mean credits of the runs of the group that it starts), the variances are N d. What a run
-starts outside the group is computed first and counts as part of its credits. A stage that is not plain (a capped
-series, a multiplier that moves, symbols that stick) is followed state by state instead.
+The terms (run, series, start condition, memoryless) are defined in :mod:`paytables.reels.run`. One paid game is a
+branching process whose particles are runs. All runs of a memoryless stage are alike, so a group of memoryless stages
+that start one another is a linear system. Let K[s][t] be the mean number of runs of t that a run of s starts. Then N =
+(I - K)^-1 has the expected numbers of runs. Example: each free game starts 0.1 further ones on average, so N = 1 / (1 -
+0.1): one free game leads to 1.111 with its retriggers. With x the mean credits of one run, the means are N x. With d
+the variance of (the credits of one run + the mean credits of the runs of the group that it starts), the variances are N
+d. What a run starts outside the group is computed first and counts as part of its credits. A stage that is not
+memoryless (a capped series, a multiplier that moves, symbols that stick) is followed state by state instead.
 
 N exists and is non-negative exactly if the elimination meets only positive pivots (I - K is then a
 non-singular M-matrix); otherwise the expected length of the game is infinite, and it is refused.
@@ -42,7 +42,7 @@ class SeriesRules:
     """Whether a symbol of the stage sticks to its cell for the rest of the series."""
 
     @property
-    def is_plain(self) -> bool:
+    def is_memoryless(self) -> bool:
         """Return whether the stage retains nothing between runs, so that every run of a series is alike."""
         return len(self.multipliers) == 1 and self.runs_max is None and not self.has_sticky_symbol
 
@@ -77,7 +77,7 @@ def compute_next_state(
     ``given_awards`` are all awards of the run. Play and analysis both use this function: it defines how stages
     start one another.
     """
-    if not given_awards and series_rules.is_plain:
+    if not given_awards and series_rules.is_memoryless:
         return StageState(state.runs_left - 1, 0, 0, state.start_condition), ()
     own_run_count = step_count = 0
     start_condition = state.start_condition
@@ -123,9 +123,9 @@ class StageChain:
     series_rules: Mapping[str, SeriesRules]
     """The rules of each stage's series, by the stage's id."""
     _moments_by_run_kind: dict[RunKind, WinMoments] = field(default_factory=dict)
-    """Mean and variance of runs of plain stages computed so far, by (stage, start condition)."""
+    """Mean and variance of runs of memoryless stages computed so far, by (stage, start condition)."""
     _moments_by_series: dict[tuple[str, StageState], WinMoments] = field(default_factory=dict)
-    """Mean and variance of series of stages that are not plain, computed so far, by (stage, state of the series)."""
+    """Mean and variance of series of stages that are not memoryless, computed so far, by (stage, state)."""
     _length_by_series: dict[tuple[str, StageState], int] = field(default_factory=dict)
     """The maximum number of remaining runs of series computed so far, by (stage, state of the series)."""
     _stages_in_progress: list[str] = field(default_factory=list)
@@ -135,10 +135,10 @@ class StageChain:
     def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
         """Return the expected number of runs of each stage in one game that starts with ``stage``.
 
-        The keys are (stage, start condition, multiplier of the series); the multiplier is 1 for a plain stage.
+        The keys are (stage, start condition, multiplier of the series); the multiplier is 1 for a memoryless stage.
         """
         expected_runs: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
-        plain_run_rates: dict[RunKind, Fraction] = defaultdict(Fraction)
+        memoryless_run_rates: dict[RunKind, Fraction] = defaultdict(Fraction)
         series_rates: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
 
         def add_started_runs(award: Award, rate: Fraction) -> None:
@@ -146,21 +146,21 @@ class StageChain:
 
             ``rate`` is how often one game gives the award.
             """
-            if self.series_rules[award.name].is_plain:
-                plain_run_rates[award.name, award.start_condition] += rate * award.run_count
+            if self.series_rules[award.name].is_memoryless:
+                memoryless_run_rates[award.name, award.start_condition] += rate * award.run_count
             else:
                 series_rates[award.name, award.run_count, award.start_condition] += rate
 
         add_started_runs(Award("stage", stage, 1, 0), Fraction(1))
         for group in self._sort_groups(stage):
-            if self.series_rules[group[0]].is_plain:
-                nodes = self._list_reachable_nodes(group, [n for n in plain_run_rates if n[0] in group])
+            if self.series_rules[group[0]].is_memoryless:
+                nodes = self._list_reachable_nodes(group, [n for n in memoryless_run_rates if n[0] in group])
                 matrix = self.invert_run_matrix(nodes)
                 for column, node in enumerate(nodes):
                     # each first run (row) leads to matrix[row][column] runs of this node on average
                     rate = sum(
                         (
-                            plain_run_rates.get(first_node, ZERO) * matrix[row][column]
+                            memoryless_run_rates.get(first_node, ZERO) * matrix[row][column]
                             for row, first_node in enumerate(nodes)
                         ),
                         ZERO,
@@ -170,7 +170,7 @@ class StageChain:
                         if award.kind == "stage" and award.name not in group:
                             add_started_runs(award, rate * mean)
                 continue
-            # a stage that is not plain is alone in its group
+            # a stage that is not memoryless is alone in its group
             for key in [key for key in series_rates if key[0] == group[0]]:
                 self._walk_series(key, series_rates[key], expected_runs, add_started_runs)
         return dict(expected_runs)
@@ -223,8 +223,8 @@ class StageChain:
 
         The stages' figures must include second moments.
         """
-        if self.series_rules[award.name].is_plain:
-            run_moments = self._compute_plain_run_moments(award.name, award.start_condition)
+        if self.series_rules[award.name].is_memoryless:
+            run_moments = self._compute_memoryless_run_moments(award.name, award.start_condition)
             return WinMoments(run_moments.mean * award.run_count, run_moments.variance * award.run_count)
         if award.name in self._stages_in_progress:
             raise AnalysisError(
@@ -238,8 +238,8 @@ class StageChain:
         self._stages_in_progress.pop()
         return series_moments
 
-    def _compute_plain_run_moments(self, stage: str, start_condition: int) -> WinMoments:
-        """Return mean and variance of the credits of one run of a plain stage and of all runs that it starts."""
+    def _compute_memoryless_run_moments(self, stage: str, start_condition: int) -> WinMoments:
+        """Return mean and variance of the credits of one run of a memoryless stage and of all runs that it starts."""
         if (stage, start_condition) not in self._moments_by_run_kind:
             group = self._find_group(stage)
             nodes = self._list_reachable_nodes(group, [(stage, start_condition)])
@@ -331,7 +331,7 @@ class StageChain:
     def find_longest_series(self, award: Award) -> int | None:
         """Return the maximum number of runs in the series that an award starts, or None if it is unlimited."""
         series_rules = self.series_rules[award.name]
-        if series_rules.is_plain:
+        if series_rules.is_memoryless:
             restarts_itself = any(
                 a.name == award.name
                 for a in self.get_run_figures(award.name, award.start_condition).rate_by_award
@@ -412,7 +412,7 @@ class StageChain:
             for s in reachable_by_stage
         }
         for group in groups:
-            if len(group) > 1 and not all(self.series_rules[s].is_plain for s in group):
+            if len(group) > 1 and not all(self.series_rules[s].is_memoryless for s in group):
                 raise AnalysisError(
                     f"stages {', '.join(group)} start one another, and one of them keeps state during its series"
                 )

@@ -388,7 +388,7 @@ def find_reason_not_to_simulate(stages: ModeStages) -> str | None:
     for name, table in stages.definition.stages.items():
         if not isinstance(stages.get_stage(name), ReelSpinStage):
             return f"stage {name} is not a plain spin"
-        if not stages.series_rules[name].is_plain or getattr(table, "sticky_symbol", None):
+        if not stages.series_rules[name].is_memoryless or getattr(table, "sticky_symbol", None):
             return f"stage {name} keeps state during its series"
     return None
 

@@ -269,7 +269,7 @@ class HeldReels(_EnumeratedStage):
             "hold",
             tuple(range(1 << reel_count)),
             prompt,
-            build_prompt=lambda: {"advice": self.find_best_hold(stops)},
+            build_more_prompt=lambda: {"advice": self.find_best_hold(stops)},
         )
         held_mask = decision.get_chosen_option((yield decision))
         first_stops = list(stops)

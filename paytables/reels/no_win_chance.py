@@ -6,7 +6,7 @@ allows one more level of repetition. Estimates are rounded down to multiples of 
 starts nothing with probability 1/2, and loses but starts two more free games with 1/4. Then q = 1/2 + q**2 / 4; the
 passes give 1/2, 9/16, 593/1024... and approach 2 - sqrt(2).
 
-The terms (run, series, start condition, plain) are defined in :mod:`paytables.reels.run`.
+The terms (run, series, start condition, memoryless) are defined in :mod:`paytables.reels.run`.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from paytables.reels.chain import StageState, build_first_state, compute_next_st
 from paytables.reels.run import GivenAwards
 from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 
-#: The remaining runs of a series: the stage, and the state of the series. For a plain stage it is one run.
+#: The remaining runs of a series: the stage, and the state of the series. For a memoryless stage it is one run.
 SeriesKey = tuple[str, StageState]
 #: Probabilities of cyclic stages are whole multiples of 1 / PROBABILITY_ONE.
 PROBABILITY_ONE = 1 << 64
@@ -58,9 +58,11 @@ class NoWinChance:
     def _compute_award_chance(self, award: Award) -> Fraction:
         """Return the probability that all runs of an awarded feature, and everything they start, win nothing."""
         series_rules = self.stages.series_rules[award.name]
-        if series_rules.is_plain:
+        if series_rules.is_memoryless:
             return (
-                self._find_series_chance((award.name, StageState(1, 0, 0, award.start_condition)))
+                self._find_series_chance(
+                    (award.name, build_first_state(series_rules, 1, award.start_condition))
+                )
                 ** award.run_count
             )
         return self._find_series_chance(
@@ -103,9 +105,9 @@ class NoWinChance:
         for given_awards, p in self._find_losing_award_chances(stage, state.start_condition).items():
             state_after, other_stage_awards = compute_next_state(series_rules, stage, state, given_awards)
             chance = p
-            if state_after.runs_left > 0 and series_rules.is_plain:
+            if state_after.runs_left > 0 and series_rules.is_memoryless:
                 # the remaining runs are alike and independent: the chance of one is raised to their number
-                one_run = (stage, StageState(1, 0, 0, state_after.start_condition))
+                one_run = (stage, build_first_state(series_rules, 1, state_after.start_condition))
                 chance *= self._find_series_chance(one_run) ** state_after.runs_left
             elif state_after.runs_left > 0:
                 chance *= self._find_series_chance((stage, state_after))

@@ -41,13 +41,17 @@ class RunSeries:
 
 @dataclass(slots=True)
 class GameTally:
-    """The running totals of one reel game in play: its prizes, its awards and its runs as the screen shows them."""
+    """The running totals of one reel game in play: its prizes, its awards and its runs as the screen shows them.
+
+    In the data for the screen and the journal, "steps" are the runs, "step" is the index of a run, "left" the number of
+    runs left in the series, "level" the bet level, and "rounds" the doublings of the double-up.
+    """
 
     bet_level: int
     """The bet level; every pay is multiplied by it."""
     wins: list[Settlement] = field(default_factory=list)
     """The prizes won so far."""
-    progressives: list[str] = field(default_factory=list)
+    hit_level_ids: list[str] = field(default_factory=list)
     """The ids of the progressive levels hit so far."""
     merchandise: list[str] = field(default_factory=list)
     """The ids of the merchandise prizes won so far."""
@@ -74,7 +78,7 @@ class GameTally:
             ]
             self.wins += wins
         if run.awards:
-            self.progressives += [a.name for a in run.awards if a.kind == "progressive"]
+            self.hit_level_ids += [a.name for a in run.awards if a.kind == "progressive"]
             self.merchandise += [a.name for a in run.awards if a.kind == "merchandise"]
         self.shown_runs.append(
             {
@@ -142,13 +146,18 @@ class ReelRules(TablelessRules):
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play one game: the stage that the wager buys, and every series of runs that follows from it.
 
-        A series that is awarded during another one is played before that one continues.
+        A series that is awarded during another one is played before the other continues.
         """
         offered_wager = self.build_wager(wager.credits, **wager.options)
         stages = self.stages[offered_wager.options["mode"]]
         tally = GameTally(bet_level=offered_wager.options["level"])
         first_stage = stages.mode.first_stage
-        pending_series = [RunSeries(first_stage, build_first_state(stages.series_rules[first_stage], 1, 0))]
+        pending_series = [
+            RunSeries(
+                first_stage,
+                build_first_state(stages.series_rules[first_stage], run_count=1, start_condition=0),
+            )
+        ]
         while pending_series:
             series = pending_series[-1]
             state = series.state
@@ -172,36 +181,36 @@ class ReelRules(TablelessRules):
                 pending_series.append(RunSeries(award.name, first_state))
         for level in self.definition.progressive_levels:
             if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
-                tally.progressives.append(level.id)
+                tally.hit_level_ids.append(level.id)
         final_credits = tally.credits
-        double_up_rounds: list[dict[str, Json]] = []
+        doublings: list[dict[str, Json]] = []
         if final_credits and self.definition.double_up is not None:
-            final_credits, double_up_rounds = yield from self._offer_double_up(
+            final_credits, doublings = yield from self._offer_double_up(
                 self.definition.double_up, tally, draw
             )
         yield from tally.wins
-        if double_up_rounds:
+        if doublings:
             yield Settlement(
-                "double-up", final_credits - tally.credits, {"stage": "double_up", "rounds": double_up_rounds}
+                "double-up", final_credits - tally.credits, {"stage": "double_up", "rounds": doublings}
             )
-        return _build_outcome(tally, final_credits, double_up_rounds)
+        return _build_outcome(tally, final_credits, doublings)
 
     @staticmethod
     def _offer_double_up(
         double_up: DoubleUp, tally: GameTally, draw: DrawSource
     ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
-        """Offer to double the win as often as the rules allow; return the final credits, and the double-ups played."""
+        """Offer to double the win as often as the rules allow; return the final credits, and the doublings played."""
         win_credits = tally.credits
-        double_up_rounds: list[dict[str, Json]] = []
+        doublings: list[dict[str, Json]] = []
         while (
             win_credits
-            and len(double_up_rounds) < double_up.rounds_max
+            and len(doublings) < double_up.rounds_max
             and 2 * win_credits <= double_up.win_max_credits
         ):
             prompt = {
                 "credits": win_credits,
                 "to_win": 2 * win_credits,
-                "rounds": list(double_up_rounds),
+                "rounds": list(doublings),
                 "steps": list(tally.shown_runs),
             }
             decision = Decision("double_up", ("collect", "red", "black"), prompt)
@@ -210,12 +219,12 @@ class ReelRules(TablelessRules):
                 break
             shown_colour = ("red", "black")[draw.below(2, "double_up")]
             win_credits = 2 * win_credits if shown_colour == called_colour else 0
-            double_up_rounds.append({"called": called_colour, "shown": shown_colour, "credits": win_credits})
-        return win_credits, double_up_rounds
+            doublings.append({"called": called_colour, "shown": shown_colour, "credits": win_credits})
+        return win_credits, doublings
 
     @cached_property
-    def _level_rates_by_mode(self) -> Mapping[str, Mapping[str, Fraction]]:
-        """Return, for each mode, how often one game wins each progressive level on average."""
+    def _hit_rate_by_level_by_mode(self) -> Mapping[str, Mapping[str, Fraction]]:
+        """Return, for each mode, the mean number of hits of each progressive level per game."""
         bets = self.analyse(AnalysisDepth.RETURN).bets if self.definition.progressive_levels else ()
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
 
@@ -232,19 +241,19 @@ class ReelRules(TablelessRules):
         if not self.definition.progressive_levels:
             return ()
         bet_level = wager.options["level"]
-        rates = self._level_rates_by_mode.get(wager.options["mode"], {})
+        hit_rate_by_level = self._hit_rate_by_level_by_mode.get(wager.options["mode"], {})
         return tuple(
             LevelParticipation(
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=wager.credits,
-                hit_rate=rates[level.id],
+                hit_rate=hit_rate_by_level[level.id],
                 increment=Fraction(level.increment),
                 reset_credits=level.reset_credits * bet_level,
                 ceiling_credits=None if level.ceiling_credits is None else level.ceiling_credits * bet_level,
             )
             for level in self.definition.progressive_levels
-            if rates[level.id]
+            if hit_rate_by_level[level.id]
         )
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
@@ -252,10 +261,10 @@ class ReelRules(TablelessRules):
 
         If several bets have the same total, the first counts.
         """
-        return self._every_level_participation
+        return self._level_participations
 
     @cached_property
-    def _every_level_participation(self) -> tuple[LevelParticipation, ...]:
+    def _level_participations(self) -> tuple[LevelParticipation, ...]:
         """Return the levels of :meth:`list_every_level`, computed once."""
         participations: dict[tuple[str, int], LevelParticipation] = {}
         for wager in self._offered_wagers:
@@ -323,7 +332,7 @@ class ReelRules(TablelessRules):
         return self.analyse(AnalysisDepth.VOLATILITY)
 
 
-def _build_outcome(tally: GameTally, win_credits: int, double_up_rounds: list[dict[str, Json]]) -> Outcome:
+def _build_outcome(tally: GameTally, win_credits: int, doublings: list[dict[str, Json]]) -> Outcome:
     """Return the outcome of a reel game that won ``win_credits``, double-ups included."""
     first_run = tally.shown_runs[0]
     display = {
@@ -332,10 +341,10 @@ def _build_outcome(tally: GameTally, win_credits: int, double_up_rounds: list[di
         "wins": first_run["wins"],
         "credits": win_credits,
         "steps": tally.shown_runs,
-        **({"double_up": double_up_rounds} if double_up_rounds else {}),
+        **({"double_up": doublings} if doublings else {}),
     }
     return Outcome(
-        progressives=tuple(tally.progressives),
+        progressives=tuple(tally.hit_level_ids),
         merchandise=tuple(tally.merchandise),
         display=display,
     )
@@ -351,8 +360,8 @@ def _forward_decisions(
     try:
         decision = next(run_decisions)
         while True:
-            results = {"steps": list(tally.shown_runs), "level": tally.bet_level, "multiplier": multiplier}
-            decision = run_decisions.send((yield replace(decision, prompt={**decision.prompt, **results})))
+            progress = {"steps": list(tally.shown_runs), "level": tally.bet_level, "multiplier": multiplier}
+            decision = run_decisions.send((yield replace(decision, prompt={**decision.prompt, **progress})))
     except StopIteration as end:
         run: StageRun = end.value
         return run

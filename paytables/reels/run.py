@@ -8,7 +8,7 @@ These terms are used in all modules of reel games:
   spin awards ten free games; one of them awards five more. That is one series of fifteen runs.
 - The *start condition* of a run is what the stage starts with: the number of coins already locked, or the bit mask of
   the stuck cells. Its key in definitions and in the journal is ``size``.
-- A stage is *plain* if it retains nothing between the runs of a series, so that all its runs with the same start
+- A stage is *memoryless* if it retains nothing between the runs of a series, so that all its runs with the same start
   condition are alike.
 - The *state* of a series (:class:`paytables.reels.chain.StageState`) is all that its next run depends on.
 """

@@ -1,17 +1,22 @@
-"""The win distribution of a whole game with features, as lower bounds with the missing probability stated.
+"""The win distribution of a whole game with features: lower bounds, together with the probability that they leave out.
 
-Free games that can retrigger have no last win, and a thousand-fold convolution of fractions is too slow.
+Free games that can retrigger have no highest win, and a thousand-fold convolution of fractions is too slow.
 Therefore probabilities here are integers that count units of 2**-PROBABILITY_BITS, every rounding is downwards, and two
-things are left out: wins of ``credits_limit`` credits and more, and retriggers after GENERATIONS_MAX generations, or
-after a generation that adds less than 2**-PRECISION_BITS. Each probability is then a true lower bound, and the
-difference of their sum from one is the distribution's ``unlisted_probability``, so nothing is omitted silently.
+things are left out:
+
+- wins of ``credits_limit`` credits and more;
+- retriggers beyond the last generation computed. This is generation GENERATIONS_MAX, or an earlier one that adds less
+  than 2**-PRECISION_BITS.
+
+Each probability is then a true lower bound, and the difference of their sum from one is the distribution's
+``unlisted_probability``, so nothing is omitted silently.
 
 A distribution is a list: entry n is the probability of a win of n credits. The sum of two independent wins has the
 convolution of their distributions, which is computed as a product of two big integers (Kronecker substitution). Example
-with three decimal digits for each entry: [1, 2] and [3, 4] are 002001 and 004003; their product 008 010 003 is [3, 10,
-8].
+with three decimal digits for each entry, the first entry on the right: [1, 2] is 002 001, [3, 4] is 004 003, and their
+product 008 010 003 is [3, 10, 8].
 
-The terms (run, series, start condition, plain) are defined in :mod:`paytables.reels.run`.
+The terms (run, series, start condition, memoryless) are defined in :mod:`paytables.reels.run`.
 """
 
 from collections import defaultdict
@@ -32,7 +37,7 @@ PROBABILITY_ONE = 1 << PROBABILITY_BITS
 GENERATIONS_MAX = 400
 #: Generations that add less than 2**-PRECISION_BITS are not followed further.
 PRECISION_BITS = 44
-#: Minimum number of credits up to which a distribution is computed.
+#: The least value of ``credits_limit``.
 CREDITS_LIMIT_MIN = 2048
 
 WinProbabilities = list[int]
@@ -49,14 +54,14 @@ class TotalWinDistributions:
     """The stages of the mode."""
     credits_limit: int
     """Wins of this number of credits or more are left out."""
-    _distributions_by_run: dict[tuple[str, int], dict[GivenAwards, WinProbabilities]] = field(
+    _distribution_by_awards_by_run: dict[tuple[str, int], dict[GivenAwards, WinProbabilities]] = field(
         default_factory=dict
     )
-    """The distributions of single runs computed so far, by stage and start condition."""
+    """The distributions of single runs computed so far: by stage and start condition, then by the awards given."""
     _distribution_by_series: dict[tuple[str, StageState], WinProbabilities] = field(default_factory=dict)
     """The distributions of series computed so far."""
-    _distribution_by_plain_run: dict[tuple[str, int], WinProbabilities] = field(default_factory=dict)
-    """The distributions of one run of a plain stage and all that it starts, computed so far.
+    _distribution_by_memoryless_run: dict[tuple[str, int], WinProbabilities] = field(default_factory=dict)
+    """The distributions of one run of a memoryless stage and all that it starts, computed so far.
 
     The keys are (stage, start condition).
     """
@@ -74,42 +79,45 @@ class TotalWinDistributions:
     def compute_award_distribution(self, award: Award) -> WinProbabilities:
         """Return the win distribution of all runs that an award gives, with everything that they start."""
         series_rules = self.stages.series_rules[award.name]
-        if series_rules.is_plain:
+        if series_rules.is_memoryless:
             return self._repeat_win(
-                self._compute_run_total(award.name, award.start_condition), award.run_count
+                self._compute_memoryless_run_distribution(award.name, award.start_condition), award.run_count
             )
         return self._compute_series_distribution(
             award.name, build_first_state(series_rules, award.run_count, award.start_condition)
         )
 
-    def _compute_run_total(self, stage: str, start_condition: int) -> WinProbabilities:
-        """Return the win distribution of one run of a plain stage, with everything that it starts.
+    def _compute_memoryless_run_distribution(self, stage: str, start_condition: int) -> WinProbabilities:
+        """Return the win distribution of one run of a memoryless stage, with everything that it starts.
 
         The runs that it starts are followed generation by generation.
         """
         key = (stage, start_condition)
-        if key in self._distribution_by_plain_run:
-            return self._distribution_by_plain_run[key]
+        if key in self._distribution_by_memoryless_run:
+            return self._distribution_by_memoryless_run[key]
         if stage in self._stages_in_progress:
             raise AnalysisError(f"stage {stage} is started again by a stage that it starts")
         self._stages_in_progress.add(stage)
         runs = self._compute_run_distributions(stage, start_condition)
-        retriggered_runs = {
+        retrigger_count_by_awards = {
             given_awards: sum(a.run_count for a in given_awards if a.name == stage) for given_awards in runs
         }
-        without_retriggers = {
+        distribution_without_retriggers_by_awards = {
             given_awards: self._convolve(
                 distribution, self._compute_other_stages_distribution(given_awards, stage)
             )
             for given_awards, distribution in runs.items()
         }
-        # each pass adds one generation: a run followed by retriggered runs, each distributed as the pass before found
+        # Pass n gives the distribution of the games with at most n generations: one run, followed by its retriggered
+        # runs, each with the distribution of pass n - 1. Before the first pass it is [0]: no game ends without a run.
         total: WinProbabilities = [0]
-        for _ in range(GENERATIONS_MAX if any(retriggered_runs.values()) else 1):
-            powers = self._compute_powers(total, sorted(set(retriggered_runs.values()) - {0}))
+        for _ in range(GENERATIONS_MAX if any(retrigger_count_by_awards.values()) else 1):
+            powers = self._compute_convolution_powers(
+                total, sorted(set(retrigger_count_by_awards.values()) - {0})
+            )
             next_total: WinProbabilities = []
-            for given_awards, distribution in without_retriggers.items():
-                run_count = retriggered_runs[given_awards]
+            for given_awards, distribution in distribution_without_retriggers_by_awards.items():
+                run_count = retrigger_count_by_awards[given_awards]
                 next_total = _add_distributions(
                     next_total, self._convolve(distribution, powers[run_count]) if run_count else distribution
                 )
@@ -118,7 +126,7 @@ class TotalWinDistributions:
             if added_probability < PROBABILITY_ONE >> PRECISION_BITS:
                 break
         self._stages_in_progress.remove(stage)
-        self._distribution_by_plain_run[key] = total
+        self._distribution_by_memoryless_run[key] = total
         return total
 
     def _compute_series_distribution(self, stage: str, state: StageState) -> WinProbabilities:
@@ -159,7 +167,7 @@ class TotalWinDistributions:
 
         Wins of ``credits_limit`` credits and more are left out.
         """
-        if (stage, start_condition) not in self._distributions_by_run:
+        if (stage, start_condition) not in self._distribution_by_awards_by_run:
             distributions: dict[GivenAwards, WinProbabilities] = defaultdict(list)
             for (credits_, given_awards), chance in (
                 self.stages.get_stage(stage, start_condition).compute_distribution().items()
@@ -168,8 +176,8 @@ class TotalWinDistributions:
                     distribution = distributions[given_awards]
                     distribution.extend([0] * (credits_ + 1 - len(distribution)))
                     distribution[credits_] += chance.numerator * PROBABILITY_ONE // chance.denominator
-            self._distributions_by_run[stage, start_condition] = dict(distributions)
-        return self._distributions_by_run[stage, start_condition]
+            self._distribution_by_awards_by_run[stage, start_condition] = dict(distributions)
+        return self._distribution_by_awards_by_run[stage, start_condition]
 
     def _multiply_win(self, distribution: WinProbabilities, factor: int) -> WinProbabilities:
         """Return the distribution of a win that is multiplied by ``factor``, cut at ``credits_limit`` credits."""
@@ -194,17 +202,17 @@ class TotalWinDistributions:
                 power = self._convolve(power, power)
         return result
 
-    def _compute_powers(
+    def _compute_convolution_powers(
         self, distribution: WinProbabilities, exponents: list[int]
     ) -> dict[int, WinProbabilities]:
-        """Return, for each n in ``exponents`` (ascending), the distribution of the sum of n independent wins."""
+        """Return the distribution of the sum of n independent wins, for each n in ``exponents`` (ascending)."""
         powers: dict[int, WinProbabilities] = {0: [PROBABILITY_ONE]}
         last_exponent = 0
         for exponent in exponents:
             difference = exponent - last_exponent
-            step = powers.get(difference) or self._repeat_win(distribution, difference)
-            powers[difference] = step
-            powers[exponent] = self._convolve(powers[last_exponent], step)
+            factor = powers.get(difference) or self._repeat_win(distribution, difference)
+            powers[difference] = factor
+            powers[exponent] = self._convolve(powers[last_exponent], factor)
             last_exponent = exponent
         return powers
 
@@ -214,9 +222,9 @@ class TotalWinDistributions:
             return b
         if b == [PROBABILITY_ONE]:
             return a
-        bytes_per_coefficient = (
-            2 * PROBABILITY_BITS + 24
-        ) // 8  # bytes per coefficient: both factors sum to at most PROBABILITY_ONE
+        # Both factors sum to at most PROBABILITY_ONE, so a coefficient of the product has 2 * PROBABILITY_BITS + 1
+        # bits at most; the other bits are a reserve.
+        bytes_per_coefficient = (2 * PROBABILITY_BITS + 24) // 8
         big_a = int.from_bytes(b"".join(n.to_bytes(bytes_per_coefficient, "little") for n in a), "little")
         big_b = int.from_bytes(b"".join(n.to_bytes(bytes_per_coefficient, "little") for n in b), "little")
         coefficient_count = len(a) + len(b) - 1
@@ -245,21 +253,22 @@ class HighestWins:
     def find_highest_win(self, award: Award) -> tuple[int, Fraction] | None:
         """Return the highest total win of all runs that an award gives, and its probability; None if unbounded."""
         series_rules = self.stages.series_rules[award.name]
-        state = build_first_state(series_rules, award.run_count, award.start_condition)
+        repeat_count = award.run_count if series_rules.is_memoryless else 1
+        run_count = 1 if series_rules.is_memoryless else award.run_count
         highest_win = self._find_highest_win_of_series(
-            award.name, StageState(1, 0, 0, award.start_condition) if series_rules.is_plain else state, ()
+            award.name, build_first_state(series_rules, run_count, award.start_condition), ()
         )
-        if highest_win is None or not series_rules.is_plain:
-            return highest_win
-        return highest_win[0] * award.run_count, highest_win[1] ** award.run_count
+        return (
+            None if highest_win is None else (highest_win[0] * repeat_count, highest_win[1] ** repeat_count)
+        )
 
     def _find_highest_win_of_series(
         self, stage: str, state: StageState, earlier_stages: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
         """Return the highest win of the remaining runs of a series and its probability, or None if it is unbounded.
 
-        A win is unbounded if a plain stage can start itself again, or if a stage can start one of the stages that led
-        to it (``earlier_stages``).
+        A win is unbounded if a memoryless stage can start itself again, or if a stage can start one of the stages that
+        led to it (``earlier_stages``).
         """
         if state.runs_left <= 0:
             return 0, Fraction(1)
@@ -270,7 +279,7 @@ class HighestWins:
             self.stages.get_stage(stage, state.start_condition).find_top_pays().items()
         ):
             state_after, other_stage_awards = compute_next_state(series_rules, stage, state, given_awards)
-            if series_rules.is_plain and state_after.runs_left > 0:
+            if series_rules.is_memoryless and state_after.runs_left > 0:
                 return None
             win_after_run = self._find_highest_win_after_run(
                 stage, state_after, other_stage_awards, earlier_stages
@@ -311,12 +320,9 @@ class HighestWins:
             if award.name in earlier_stages:
                 return None
             series_rules = self.stages.series_rules[award.name]
-            repeat_count = award.run_count if series_rules.is_plain else 1
-            state = (
-                StageState(1, 0, 0, award.start_condition)
-                if series_rules.is_plain
-                else build_first_state(series_rules, award.run_count, award.start_condition)
-            )
+            repeat_count = award.run_count if series_rules.is_memoryless else 1
+            run_count = 1 if series_rules.is_memoryless else award.run_count
+            state = build_first_state(series_rules, run_count, award.start_condition)
             highest_win = self._find_highest_win_of_series(award.name, state, (*earlier_stages, stage))
             if highest_win is None:
                 return None

@@ -64,7 +64,9 @@ def _build_area(
         return BetArea(area_id, bet.names, covered_pockets)
     label = distinguishing_label or "-".join(covered_pockets)
     return BetArea(
-        area_id, {code: f"{bet_name} {label}" for code, bet_name in bet.names.items()}, covered_pockets
+        area_id,
+        {language: f"{bet_name} {label}" for language, bet_name in bet.names.items()},
+        covered_pockets,
     )
 
 

@@ -42,7 +42,7 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
             if not unavailable_spots & set(preset_bet.bets)
         ),
         zero_results=frozenset(cylinder.zero_pockets),
-        felt=cylinder.felt,
+        felt_kind=cylinder.felt_kind,
         revolutions_min=cylinder.revolutions_min,
         is_decided_by_wheel=cylinder.decided_by == "wheel",
         screen_data={"colours": cylinder.map_pocket_colours()},

@@ -8,7 +8,7 @@ from paytables.definition import Identifier, IdentifierList, PositiveInt, Strict
 from paytables.layout import BetLimits, TableDefinition, WrittenOdds
 from paytables.roulette.names import BET_NAMES
 
-#: The least number of turns that a definition may require for a valid spin (Québec by-law, s. 74; Monaco, arrêté
+#: A definition may not require fewer revolutions than this for a valid spin (Québec by-law, s. 74; Monaco, arrêté
 #: 88-384, arts. 4.2 and 8.3).
 REVOLUTIONS_MIN: Final = 7
 
@@ -26,21 +26,20 @@ class Cylinder(StrictTable):
     """The yellow pockets, as on a boule cylinder."""
     zero_pockets: IdentifierList = Field(default=(), alias="zeros")
     """The zero pockets, which no even-money bet covers."""
-    felt: Literal["roulette", "wheel"] = Field(
-        default="roulette", description="the kind of table layout that the screen draws"
+    felt_kind: Literal["roulette", "wheel"] = Field(
+        default="roulette", description="the kind of felt that the screen draws", alias="felt"
     )
-    """The kind of table layout that the screen draws."""
+    """The kind of felt that the screen draws."""
     revolutions_min: PositiveInt | None = Field(
         default=REVOLUTIONS_MIN,
-        description="the fewest turns of a valid spin; boule has none",
+        description="the fewest revolutions of a valid spin; boule has none",
         alias="revolutions",
     )
-    """The smallest number of turns of a valid spin; None: no minimum, as for boule."""
-
+    """The fewest revolutions of a valid spin; None: no minimum, as for boule."""
     decided_by: Literal["generator", "wheel"] = Field(
         default="generator", description="wheel: a real wheel of the cabinet, with a reader; 0 to 36 only"
     )
-    """Whether the random number generator or a real wheel with a reader decides."""
+    """What decides: the random number generator, or a real wheel of the cabinet with a reader."""
 
     @model_validator(mode="after")
     def _check_reader(self) -> "Cylinder":
@@ -50,19 +49,19 @@ class Cylinder(StrictTable):
         return self
 
     @model_validator(mode="after")
-    def _check_pockets_and_turns(self) -> "Cylinder":
-        """Refuse duplicate pockets, pockets without exactly one colour, and too few turns for a valid spin."""
+    def _check_pockets_and_revolutions(self) -> "Cylinder":
+        """Refuse duplicate pockets, pockets without exactly one colour, and too few revolutions for a valid spin."""
         if len(set(self.pockets)) != len(self.pockets):
             raise ValueError("a pocket is listed twice")
-        for colour, pockets_of_colour in (
+        for key, listed_pockets in (
             ("red", self.red_pockets),
             ("black", self.black_pockets),
             ("yellow", self.yellow_pockets),
             ("zeros", self.zero_pockets),
         ):
-            for pocket in pockets_of_colour:
+            for pocket in listed_pockets:
                 if pocket not in self.pockets:
-                    raise ValueError(f"{colour} names {pocket!r}, which is not a pocket")
+                    raise ValueError(f"{key} names {pocket!r}, which is not a pocket")
         coloured = (*self.red_pockets, *self.black_pockets, *self.yellow_pockets, *self.zero_pockets)
         if sorted(coloured) != sorted(self.pockets):
             raise ValueError("every pocket must be exactly one of red, black, yellow and zero")
@@ -120,11 +119,11 @@ class BetGroup(BetLimits):
     required_option: Literal["double", "triple"] | None = Field(
         default=None, description="the option that must be on offer", alias="option"
     )
-    """The option (a number ``double`` or ``triple`` in a row) that must be on offer; None: no option."""
+    """The option that must be on offer (a bet on a number twice or three times in a row); None: no option."""
     odds_with_triple: WrittenOdds | None = Field(
         default=None, description="the odds if the triple is offered too", alias="with_triple"
     )
-    """The odds if the ``triple`` option is offered too; None: ``odds``."""
+    """The odds if the ``triple`` option is offered too; None: the same as ``odds``."""
 
     @property
     def names(self) -> dict[str, str]:
@@ -151,7 +150,7 @@ class RouletteOptions(StrictTable):
         description="outside wagers are accepted if double or triple is offered",
         alias="outside",
     )
-    """Whether outside wagers are accepted if ``offers_double`` or ``offers_triple`` is offered."""
+    """Whether outside wagers are accepted if ``offers_double`` or ``offers_triple`` is set."""
 
 
 class RouletteDefinition(TableDefinition):
@@ -166,16 +165,16 @@ class RouletteDefinition(TableDefinition):
 
     def find_permitted_bets(self) -> dict[int, BetGroup]:
         """Return the bets that the table's options permit, with their odds, by index in the definition."""
-        option = self.options
-        is_offered_by_option = {"double": option.offers_double, "triple": option.offers_triple}
+        options = self.options
+        is_offered_by_option = {"double": options.offers_double, "triple": options.offers_triple}
         return {
             n: bet.model_copy(update={"odds": bet.odds_with_triple})
-            if bet.odds_with_triple and option.offers_triple
+            if bet.odds_with_triple and options.offers_triple
             else bet
             for n, bet in enumerate(self.bets)
             if (bet.required_option is None or is_offered_by_option[bet.required_option])
             and not (
-                bet.is_outside and any(is_offered_by_option.values()) and not option.accepts_outside_bets
+                bet.is_outside and any(is_offered_by_option.values()) and not options.accepts_outside_bets
             )
         }
 

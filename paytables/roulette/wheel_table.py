@@ -5,7 +5,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from paytables.contract import DECISION_OF_WHEEL, Choice, Cue, Decision, DrawSource
+from paytables.contract import WHEEL_DECISION_KIND, Choice, Cue, Decision, DrawSource
 from paytables.onedraw.table import DrawnResult, OneDrawTable
 from paytables.roulette.bet_areas import list_call_bets
 
@@ -17,7 +17,7 @@ class WheelTable(OneDrawTable):
     segments: tuple[str, ...] = ()
     """The segments of the wheel clockwise, each named by its result."""
     revolutions_min: int | None = None
-    """The smallest number of turns of a valid spin, or None."""
+    """The fewest revolutions of a valid spin; None: no minimum."""
     is_decided_by_wheel: bool = False
     """Whether a real wheel with a reader decides, not the random number generator."""
     screen_data: Mapping[str, object] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class WheelTable(OneDrawTable):
         """Return the round's result: draw it, or ask the real wheel where its ball landed."""
         if not self.is_decided_by_wheel:
             return self.draw_result(draw)
-        decision = Decision(DECISION_OF_WHEEL, self.segments, {"kind": "table", "felt": self.felt})
+        decision = Decision(WHEEL_DECISION_KIND, self.segments, {"kind": "table", "felt": self.felt_kind})
         pocket = decision.get_chosen_option((yield decision))
         return self._build_result(self.segments.index(str(pocket)))
 
@@ -48,7 +48,7 @@ class WheelTable(OneDrawTable):
         if self.revolutions_min is not None and not self.is_decided_by_wheel:
             display["revolutions"] = self.revolutions_min
         return DrawnResult(
-            result, Cue("ball" if self.felt == "roulette" else "wheel", ball_position), display
+            result, Cue("ball" if self.felt_kind == "roulette" else "wheel", ball_position), display
         )
 
     def build_display_data(self) -> dict[str, object]:
@@ -56,7 +56,7 @@ class WheelTable(OneDrawTable):
 
         On a roulette cylinder, a number has two neighbours on either side.
         """
-        count, is_cylinder = len(self.segments), self.felt == "roulette"
+        count, is_cylinder = len(self.segments), self.felt_kind == "roulette"
         neighbours = {
             part: [self.segments[(n + step) % count] for step in (-2, -1, 0, 1, 2)]
             for n, part in enumerate(self.segments)

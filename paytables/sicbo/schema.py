@@ -68,15 +68,15 @@ class SicBoDefinition(TableDefinition):
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each sic bo bet pays, as text by language."""
         lines_by_language: dict[str, list[str]] = {}
-        for n, (code, colon, or_text) in enumerate((("en", ":", "or"), ("fr", " :", "ou"))):
-            lines_by_language[code] = []
+        for n, (language, colon, or_text) in enumerate((("en", ":", "or"), ("fr", " :", "ou"))):
+            lines_by_language[language] = []
             for bet in self.bets:
                 name = BET_NAMES[bet.kind][n]
                 if bet.totals:
                     name += f" {f' {or_text} '.join(map(str, bet.totals))}"
-                pays = [odds.format_by_language()[code] for odds in bet.odds]
-                dice = ({"en": " die", "fr": " dé"}[code], {"en": " dice", "fr": " dés"}[code])
+                pays = [odds.format_by_language()[language] for odds in bet.odds]
+                dice = ({"en": " die", "fr": " dé"}[language], {"en": " dice", "fr": " dés"}[language])
                 if len(pays) > 1:
                     pays = [f"{k} {dice[k > 1].strip()}, {pay}" for k, pay in enumerate(pays, 1)]
-                lines_by_language[code].append(f"{name}{colon} {f'{colon[:-1]}; '.join(pays)}")
+                lines_by_language[language].append(f"{name}{colon} {f'{colon[:-1]}; '.join(pays)}")
         return lines_by_language

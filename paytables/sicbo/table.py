@@ -76,7 +76,7 @@ def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
         spot_rules=tuple(spot_rules),
         table=definition.table,
         preset_bets=definition.preset_bets,
-        felt="dice",
+        felt_kind="dice",
     )
     check_preset_bets(table.table_layout, file)
     return table
@@ -99,7 +99,7 @@ def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRu
         spot = Spot(
             id=f"{bet.kind}-{label}" if label else bet.kind,
             group=bet.id,
-            names={code: f"{name} {label}".strip() for code, name in bet_names.items()},
+            names={language: f"{name} {label}".strip() for language, name in bet_names.items()},
             odds=" / ".join(odds.text for odds in bet.odds),
             bet_min=bet.bet_min,
             bet_max=bet.bet_max,

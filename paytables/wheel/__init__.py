@@ -1,4 +1,4 @@
-"""The wheel family: a wheel of equal segments, a layout of areas, and a minimum number of turns for a valid spin."""
+"""The wheel family: a wheel of equal segments, a layout of areas, and the fewest revolutions of a valid spin."""
 
 from paytables.game import GameFamily
 from paytables.roulette.wheel_table import WheelTable

@@ -147,7 +147,7 @@ class WheelRules(TablelessRules):
         }
 
     def build_presentation(self) -> dict[str, Json]:
-        """Return what a screen needs: the wheel's segments in order, its symbols, the layout, and the minimum turns."""
+        """Return what a screen needs: the segments in order, their symbols, the layout, and the fewest revolutions."""
         definition = self.definition
         return {
             "kind": "wheel",

@@ -9,7 +9,7 @@ from paytables.layout import BetLimits, Odds, TableLimits
 
 #: The least and the largest number of segments; all segments have the same size (Québec by-law, s. 117).
 SEGMENTS_MIN, SEGMENTS_MAX = 9, 60
-#: The least number of turns that a definition may require for a valid spin (Québec by-law, s. 121; Monaco, arrêté
+#: A definition may not require fewer revolutions than this for a valid spin (Québec by-law, s. 121; Monaco, arrêté
 #: 88-384, art. 7).
 REVOLUTIONS_MIN = 3
 
@@ -43,9 +43,11 @@ class Wheel(StrictTable):
     )
     """The relative widths of the segments in a drawing of the wheel; unequal ones are refused. None: equal widths."""
     revolutions_min: PositiveInt = Field(
-        default=REVOLUTIONS_MIN, description="the fewest full turns of a valid spin", alias="revolutions"
+        default=REVOLUTIONS_MIN,
+        description="the fewest full revolutions of a valid spin",
+        alias="revolutions",
     )
-    """The smallest number of full turns of a valid spin."""
+    """The fewest full revolutions of a valid spin."""
     factor_max: PositiveInt = Field(
         default=1,
         description="the largest factor that repeated spins may multiply prizes by",
@@ -64,7 +66,7 @@ class Wheel(StrictTable):
     @field_validator("revolutions_min")
     @classmethod
     def _check_revolutions(cls, value: int) -> int:
-        """Refuse too few turns of the wheel for a valid spin."""
+        """Refuse too few revolutions of the wheel for a valid spin."""
         if value < REVOLUTIONS_MIN:
             raise ValueError(
                 f"{value} turns are too few for a valid spin: it needs at least {REVOLUTIONS_MIN}"
@@ -153,11 +155,11 @@ class WheelDefinition(Definition):
         A table game states odds without the stake (4:1), other games a multiple that includes it (x5).
         """
         return {
-            code: [
-                f"{area.name.model_dump()[code]}{colon} {self._format_pays(area, code)}"
+            language: [
+                f"{area.name.model_dump()[language]}{colon} {self._format_pays(area, language)}"
                 for area in self.areas
             ]
-            for code, colon in (("en", ":"), ("fr", " :"))
+            for language, colon in (("en", ":"), ("fr", " :"))
         }
 
     def _format_pays(self, area: BettingArea, language: str) -> str:

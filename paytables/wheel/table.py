@@ -35,7 +35,7 @@ def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str
         spot_rules=tuple(_build_spot_rules(area, definition) for area in definition.areas),
         table=table,
         preset_bets=preset_bets,
-        felt="wheel",
+        felt_kind="wheel",
         segments=wheel.segments,
         revolutions_min=wheel.revolutions_min,
         screen_data={

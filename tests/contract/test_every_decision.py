@@ -147,7 +147,7 @@ def test_a_replay_needs_no_prompts(name):
     wager = game.build_wager(game.bet_options[0])
     for number in range(ASKING):
         shown = Round(game.play(wager, FixedDraws(f"{name}/{number}")), wager)
-        replayed = Round(game.play(wager, FixedDraws(f"{name}/{number}")), wager, builds_prompts=False)
+        replayed = Round(game.play(wager, FixedDraws(f"{name}/{number}")), wager, completes_prompts=False)
         shown.advance()
         replayed.advance()
         while (decision := shown.decision) is not None:
@@ -170,10 +170,10 @@ def test_a_replay_does_not_compute_the_advice(name):
     game = load_game(name)
     wager = game.build_wager(game.bet_options[0])
     for number in range(ROUNDS):
-        replayed = Round(game.play(wager, FixedDraws(f"{name}/{number}")), wager, builds_prompts=False)
+        replayed = Round(game.play(wager, FixedDraws(f"{name}/{number}")), wager, completes_prompts=False)
         replayed.advance()
         if (decision := replayed.decision) is not None:
             assert "advice" not in decision.prompt
-            assert decision.with_built_prompt().prompt["advice"] in decision.options
+            assert decision.with_complete_prompt().prompt["advice"] in decision.options
             return
     pytest.fail("no round asked anything")

@@ -88,7 +88,7 @@ def play(game, wager, draw, answer):
         except StopIteration as end:
             return events, end.value
         if isinstance(event, Decision):
-            event = event.with_built_prompt()
+            event = event.with_complete_prompt()
         choice = Choice(answer(event)) if isinstance(event, Decision) else None
         events.append(event)
 
@@ -214,7 +214,7 @@ def test_the_games_of_all_seats_are_one_round(name):
             assert [(s.seat, s.kind, s.options) for s in view if isinstance(s, Decision)] == decisions
             assert [s.stakes for s in view if isinstance(s, Decision) and s.seat != seat and s.stakes] == []
             assert list_own(view) == list_own(events, seat)
-            assert end.table == outcome.table
+            assert end.table_state == outcome.table_state
 
 
 def take(numbers, bound, purpose):

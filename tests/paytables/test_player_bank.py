@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from paytables import (
-    DECISION_OF_SEATS,
+    SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
     Choice,
     Decision,
@@ -155,7 +155,7 @@ def hold_rounds(name, seeded_draw, count):
                 assert (step.name == "not covered") == (n < first_dealt)
         seen["banker", banker is not None] += 1
         seen.update(step.name for step in settled if step.spot == "bank")
-        table = outcome.table
+        table = outcome.table_state
     assert {("banker", True), ("banker", False), "won", "lost", "push", "not covered"} <= set(seen)
 
 
@@ -182,8 +182,8 @@ def test_the_machine_is_the_bank_in_the_first_round_and_if_no_player_can_be(name
         game.build_wager(40, bets={"stake": 20, "bank": 20})
     seats = {"0": {"stake": 20}, "1": {"stake": 20}, "2": {"stake": 40}}
     _, outcome = play(game, all_seats(game, seats), seeded_draw(1))
-    assert outcome.table == {"bank": {"seat": 0, "took_part": [0, 1, 2]}}
-    game_at_table = game.with_table_state(outcome.table)
+    assert outcome.table_state == {"bank": {"seat": 0, "took_part": [0, 1, 2]}}
+    game_at_table = game.with_table_state(outcome.table_state)
     assert game_at_table.rules.build_current_view() == {"bank": 0}
     assert all(spot.accepts_bets for spot in game_at_table.rules.list_spots())
     bets = [Bet("stake", 20, 0), Bet("stake", 20, 1), Bet("stake", 40, 2), Bet("bank", 40, 1)]
@@ -231,7 +231,7 @@ def test_the_bank_is_offered_in_turn_and_never_twice_running():
 def test_a_player_alone_is_never_offered_the_bank(name, seeded_draw):
     game = load_game(name)
     _, outcome = play(game, game.build_wager(20, bets={"stake": 20}), seeded_draw(1))
-    assert outcome.table is None
+    assert outcome.table_state is None
 
 
 @pytest.mark.requirement("S-18")
@@ -307,7 +307,7 @@ def test_without_a_bank_in_its_definition_the_machine_is_the_bank(name, seeded_d
     del data["player_bank"]
     game = build_game(data, "test")
     seats = {"0": {"stake": 20}, "1": {"stake": 20}}
-    assert play(game, all_seats(game, seats), seeded_draw(1))[1].table is None
+    assert play(game, all_seats(game, seats), seeded_draw(1))[1].table_state is None
     assert not game.rules.has_fixed_seats
     assert not game.rules.shared_state_keys - {"shoe"}
     with pytest.raises(ValueError, match="that a round"):
@@ -329,7 +329,7 @@ def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seede
             (step.seat, step.spot, step.name, step.credits) for step in steps if isinstance(step, Settlement)
         }
         assert back == {(seat, spot, "not covered", credits_) for spot, credits_ in bets[seat].items()}
-        assert (outcome.table["bank"]["took_part"], draw.records) == ([0, 1, 2], [])
+        assert (outcome.table_state["bank"]["took_part"], draw.records) == ([0, 1, 2], [])
 
 
 @pytest.mark.requirement("S-18")
@@ -338,4 +338,4 @@ def test_only_a_round_with_a_player_as_bank_waits_for_every_stake(seeded_draw, n
     game = load_game(name)
     wagers = {seat: game.build_wager(20, bets={"stake": 20}) for seat in (0, 1)}
     steps, _ = play(game, game.rules.combine_seat_wagers(wagers[0], 0, wagers), seeded_draw(1))
-    assert DECISION_OF_SEATS not in {step.kind for step in steps if isinstance(step, Decision)}
+    assert SEATS_DECISION_KIND not in {step.kind for step in steps if isinstance(step, Decision)}

@@ -169,7 +169,8 @@ class Point(_Rules):
             yield _decided("won" if throw else "lost", Bet(LINE, line), 2 * line if throw else 0)
         point = None if over else throw if point is None else point
         return Outcome(
-            display={"kind": "table", "felt": "dice", "dice": [throw + 1]}, table=self._left(bets, point)
+            display={"kind": "table", "felt": "dice", "dice": [throw + 1]},
+            table_state=self._left(bets, point),
         )
 
 

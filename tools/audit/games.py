@@ -36,7 +36,7 @@ from meters import StoredEntry
 from meters.entry import encode_canonical_json
 from meters.recall import CARRIED_GAME_KIND, PLAY_END_KINDS, PLAY_PUSH_KIND, PLAY_START_KIND, PLAY_STEP_KINDS
 from paytables import (
-    DECISION_OF_WHEEL,
+    WHEEL_DECISION_KIND,
     Choice,
     DefinitionError,
     Game,
@@ -489,7 +489,9 @@ class GameAudit:
         Return the outcome, or None if the game waits for a decision of the player. If the draws of a step cannot
         be replayed, return the outcome that this step records.
         """
-        stepped_game = SteppedGame(game, start_record.wager, start_record.table_state, builds_prompts=False)
+        stepped_game = SteppedGame(
+            game, start_record.wager, start_record.table_state, completes_prompts=False
+        )
         carried_step_count = len(start_record.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, RecordedStep | GameChoice, Outcome | None]] = [
             (play.start, step, start_record.outcome if number == carried_step_count else None)
@@ -507,7 +509,7 @@ class GameAudit:
                 self._rounds.check_choice_for_other_seat(
                     entry, start_record, number, step, stepped_game.decision
                 )
-            if stepped_game.decision is not None and stepped_game.decision.kind == DECISION_OF_WHEEL:
+            if stepped_game.decision is not None and stepped_game.decision.kind == WHEEL_DECISION_KIND:
                 self._check_wheel(entry, start_record, step)
             try:
                 draw = ReplayDrawSource(step.draws)
@@ -742,4 +744,4 @@ def _remove_pay_row_marks(outcome: Outcome) -> Outcome:
 def _is_waiting_for_wheel(stepped_game: SteppedGame | None) -> bool:
     """Return whether the replayed game waits for the number of a physical wheel."""
     decision = None if stepped_game is None else stepped_game.decision
-    return decision is not None and decision.kind == DECISION_OF_WHEEL
+    return decision is not None and decision.kind == WHEEL_DECISION_KIND

@@ -35,7 +35,7 @@ from meters.entry import encode_canonical_json, is_time, parse_json
 from meters.identifiers import JOURNAL_TAG_DIGIT_COUNT, JOURNAL_TAG_PATTERN
 from meters.ledger import DimensionsKey, MeterCellKey, build_dimensions_key
 from meters.transaction import AMOUNT_CENTS_MAX
-from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDrawSource, Wager
+from paytables import WHEEL_DECISION_KIND, Choice, Game, Outcome, ReplayDrawSource, Wager
 
 #: The account of the first position's cashable credit.
 CASHABLE_ACCOUNT: Final = "credit:1:cashable"
@@ -420,7 +420,7 @@ class PlainGameFinder:
         table = self._find_table(terms, match["table"] or INITIAL_TABLE_STATE_JSON)
         if table is None:
             return None
-        stepped_game = SteppedGame(table.game, terms.wager, builds_prompts=False)
+        stepped_game = SteppedGame(table.game, terms.wager, completes_prompts=False)
         if not _play_recorded_step(stepped_game, None, match["draws"], match["outcome"]):
             return None
         return _PlainGame(
@@ -475,14 +475,14 @@ class PlainGameFinder:
             or (terms.has_spots and settled_credits * terms.denomination_cents != plain_game.staked_cents)
         ):
             return False
-        if outcome.table is None:
+        if outcome.table_state is None:
             plain_game.table = _TableState(INITIAL_TABLE_STATE_JSON, terms.game)
             plain_game.stored_table_json = (
                 b"" if plain_game.table_json_before == INITIAL_TABLE_STATE_JSON else INITIAL_TABLE_STATE_JSON
             )
             return True
         plain_game.table = _TableState(
-            encode_canonical_json(outcome.table), terms.game.with_table_state(outcome.table)
+            encode_canonical_json(outcome.table_state), terms.game.with_table_state(outcome.table_state)
         )
         plain_game.stored_table_json = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
             *(terms.denomination_cents, terms.game_reference, plain_game.table.json),
@@ -573,7 +573,7 @@ def _accept_choice_entry(plain_game: _PlainGame, body: bytes, choice_number: int
     If it is, play that step of the game, and store the entry as the game's last one so far.
     """
     match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), plain_game.stepped_game.decision
-    if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
+    if match is None or decision is None or decision.kind == WHEEL_DECISION_KIND:
         return False
     option, terms = parse_json(match["choice"]), plain_game.terms
     added_credits = decision.get_added_credits(option)

@@ -16,7 +16,7 @@ from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, a
 from egm.play.records.games import GAME_CHOICE_KIND
 from meters import StoredEntry
 from meters.recall import CARRIED_GAME_KIND
-from paytables import ALL_STAKED_OPTION, DECISION_OF_SEATS, Bet, Decision
+from paytables import ALL_STAKED_OPTION, SEATS_DECISION_KIND, Bet, Decision
 
 #: The maximum number of stored rounds without an open game.
 _STORED_ENDED_ROUNDS_MAX: Final = 1_000
@@ -403,7 +403,7 @@ class RoundAudit:
         if isinstance(step, GameChoice) and step.is_table_answer:
             self._check_choice_by_machine(entry, start_record, step, decision)
         round_ = self._find_round(start_record)
-        if decision.kind == DECISION_OF_SEATS:
+        if decision.kind == SEATS_DECISION_KIND:
             self._check_all_staked(entry, round_, step)
             return
         if (

@@ -274,7 +274,7 @@ class StakeAudit:
                 round_id=shared_table.round_id,
                 shared_keys=table_keys.shared_keys,
                 standing_bet_keys=table_keys.standing_bet_keys,
-                shared_state=extract_shared_state(choice.outcome.table, table_keys),
+                shared_state=extract_shared_state(choice.outcome.table_state, table_keys),
             )
         self._check_shared_table_left(entry, start_record, expected)
 
@@ -314,7 +314,9 @@ class StakeAudit:
                 self._shared_table_before_round[digest] = (
                     None if shared_table is None else shared_table.shared_state
                 )
-            table_left = game_record.table_state if game_record.outcome is None else game_record.outcome.table
+            table_left = (
+                game_record.table_state if game_record.outcome is None else game_record.outcome.table_state
+            )
             expected = SharedTableState(
                 round_id=_get_round_id(game_record),
                 shared_keys=table_keys.shared_keys,
@@ -372,7 +374,7 @@ class StakeAudit:
         returned_cents = outcome.push_credits * denomination_cents
         return_entry = self._stake_return_entries.pop(start_record.play_id, None)
         table_keys = self._build_table_keys(end_entry, start_record.game_reference)
-        table_left = extract_player_state(outcome.table, table_keys)
+        table_left = extract_player_state(outcome.table_state, table_keys)
         table_at_start = extract_player_state(start_record.table_state, table_keys)
         if previous_table is None and not returned_cents and return_entry is None and table_left is None:
             if end_record.push_cents or table_key in end_entry.state or last_step.standing_credits:
@@ -383,7 +385,7 @@ class StakeAudit:
                     f"{'a' if table_key in end_entry.state else 'no'} table",
                 )
             return
-        game_at_table = game.with_table_state(outcome.table)
+        game_at_table = game.with_table_state(outcome.table_state)
         standing_credits = sum(bet.credits for bet in game_at_table.rules.list_standing_bets())
         if last_step.standing_credits != standing_credits:
             self._report_finding(

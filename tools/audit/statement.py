@@ -1,9 +1,9 @@
-"""A machine's statements by day, month or year: how its meters moved, and the counted cash.
+"""A machine's statements by day, month or year: how its meters changed, and the counted cash.
 
 They are computed from the journal's entries alone (FR69 (d); D-21), so the statement of an exported journal
-equals that of the machine. An entry belongs to the gaming day of its recorded time, even if the clock was set.
-The last power-up before the entry states the time zone and the hour at which the gaming day starts (UTC and
-midnight if it states none).
+equals that of the machine. An entry belongs to the gaming day of its recorded time, even if the clock was changed
+between entries. The last power-up before the entry states the time zone and the hour at which the gaming day starts
+(UTC and midnight if it states none).
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from meters.ledger import Ledger
 
 #: The length of a statement's periods.
 StatementPeriod: TypeAlias = Literal["day", "month", "year"]
-#: The number of characters of an ISO 8601 date that name a period.
+#: How many leading characters of an ISO 8601 date name the period.
 _DATE_LENGTH_BY_PERIOD: Final = {"day": 10, "month": 7, "year": 4}
 #: The meters of a statement, in minor units or counts.
 STATEMENT_METERS: Final = (
@@ -46,7 +46,7 @@ COUNTED_CASH_KEYS: Final = ("counted_cents", "metered_cents", "difference_cents"
 def compute_statement(
     entries: Iterable[StoredEntry], period_length: StatementPeriod, position: int | None = None
 ) -> dict[str, dict[str, int]]:
-    """Return the totals of each period, oldest first: meter movements, operator's win and counted cash.
+    """Return the totals of each period, oldest first: changes of meters, operator's win and counted cash.
 
     The result maps the name of the period to amounts and counts by name. With ``position``, only the meters of
     one player position are included, and no counted cash, because cash boxes are counted for the whole machine.
@@ -57,7 +57,7 @@ def compute_statement(
     for entry, gaming_day in iter_with_gaming_days(entries):
         period = gaming_day.find_date(entry.time_utc).isoformat()[: _DATE_LENGTH_BY_PERIOD[period_length]]
         if period != current_period:
-            meters_before = _add_period_movement(periods, current_period, ledger, meters_before, position)
+            meters_before = _add_meter_changes(periods, current_period, ledger, meters_before, position)
             current_period = period
             counted_keys = () if position is not None else COUNTED_CASH_KEYS
             periods.setdefault(period, dict.fromkeys((*STATEMENT_METERS, OPERATOR_WIN_KEY, *counted_keys), 0))
@@ -65,7 +65,7 @@ def compute_statement(
         if position is None and entry.kind == COLLECTED_BOX_COUNTED.kind and isinstance(entry.record, dict):
             for name in COUNTED_CASH_KEYS:
                 periods[period][name] += int(entry.record[name])
-    _add_period_movement(periods, current_period, ledger, meters_before, position)
+    _add_meter_changes(periods, current_period, ledger, meters_before, position)
     return periods
 
 
@@ -87,14 +87,14 @@ def iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Stor
     yield from ((undated_entry, GamingDay()) for undated_entry in undated_entries)
 
 
-def _add_period_movement(
+def _add_meter_changes(
     periods: dict[str, dict[str, int]],
     period: str,
     ledger: Ledger,
     meters_before: dict[str, int],
     position: int | None,
 ) -> dict[str, int]:
-    """Add to a period how each meter moved since ``meters_before``; return the meters now.
+    """Add to a period by how much each meter changed since ``meters_before``; return the meters now.
 
     If ``period`` is "", nothing is added.
     """

@@ -599,7 +599,9 @@ class TournamentAudit:
                 self._report_finding(
                     entry, f"the game does not accept the wager {game_record.wager.to_json()}"
                 )
-            stepped_game = SteppedGame(game, game_record.wager, game_record.table_state, builds_prompts=False)
+            stepped_game = SteppedGame(
+                game, game_record.wager, game_record.table_state, completes_prompts=False
+            )
             decision = None
             for step in game_record.steps:
                 decision, draw = stepped_game.decision, ReplayDrawSource(step.draws)
@@ -646,7 +648,7 @@ class TournamentAudit:
             games_played=played_round.games_played + 1,
             won_points=played_round.won_points + won_points,
             best_points=max(played_round.best_points, won_points),
-            table_state=outcome.table,
+            table_state=outcome.table_state,
             last_game=LastGame(
                 play_id=record.play_id, win_cents=outcome.win_credits * play.game_record.denomination_cents
             ),

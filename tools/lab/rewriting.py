@@ -21,19 +21,17 @@ class RewriteError(Exception):
     """Raised if a value of a definition cannot be changed in its written form; the text names the value."""
 
 
-def rewrite_definition(text: str, definition: Mapping[str, Any], keys: Iterable[KeyPath]) -> str:
-    """Return a definition's text with the values at ``keys`` replaced by those in ``definition``.
+def rewrite_definition(text: str, definition: Mapping[str, Any], paths: Iterable[KeyPath]) -> str:
+    """Return a definition's text with the values at ``paths`` replaced by those in ``definition``.
 
     Raises RewriteError.
     """
-    name_by_written_key: dict[KeyPath, str] = {}
-    for key in keys:
-        name_by_written_key[_find_written_prefix(text, key)] = ".".join(map(str, key))
+    key_by_written_path: dict[KeyPath, str] = {}
+    for path in paths:
+        key_by_written_path[_find_written_prefix(text, path)] = ".".join(map(str, path))
     changed_text = text
-    for written_key, key_name in name_by_written_key.items():
-        changed_text = _replace_value(
-            changed_text, written_key, get_value_at(definition, written_key), key_name
-        )
+    for written_path, key in key_by_written_path.items():
+        changed_text = _replace_value(changed_text, written_path, get_value_at(definition, written_path), key)
     try:
         is_equal = _collapse_blanks(parse_toml(changed_text)) == _collapse_blanks(definition)
     except tomllib.TOMLDecodeError:
@@ -55,32 +53,32 @@ def _collapse_blanks(value: Any) -> Any:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _find_written_prefix(text: str, key: KeyPath) -> KeyPath:
-    """Return the longest prefix of a key path that the file writes as ``key = value``.
+def _find_written_prefix(text: str, path: KeyPath) -> KeyPath:
+    """Return the longest prefix of a path that the file writes as ``key = value``.
 
     A value inside an inline table or list is written as part of the table or list: in ``[pays]`` with the line
     ``cherry = [2, 5]``, the prefix of ``pays.cherry.1`` is ``pays.cherry``. Raises RewriteError if the file
     writes no prefix in this way.
     """
-    for part_count in range(len(key), 0, -1):
-        if _find_value_span(text, key[:part_count]) is not None:
-            return key[:part_count]
-    raise RewriteError(f"{'.'.join(map(str, key))}: not found in the expected notation: change it by hand")
+    for part_count in range(len(path), 0, -1):
+        if _find_value_span(text, path[:part_count]) is not None:
+            return path[:part_count]
+    raise RewriteError(f"{'.'.join(map(str, path))}: not found in the expected notation: change it by hand")
 
 
-def find_line(text: str, key: KeyPath) -> int | None:
-    """Return the line number (from 1) of a key, or of the innermost table around it; None if neither is written."""
-    for part_count in range(len(key), 0, -1):
-        span = _find_value_span(text, key[:part_count])
-        offset = span[0] if span is not None else _find_header_offset(text, key[:part_count])
+def find_line(text: str, path: KeyPath) -> int | None:
+    """Return the line number (from 1) of a path's value or innermost written table; None if neither is written."""
+    for part_count in range(len(path), 0, -1):
+        span = _find_value_span(text, path[:part_count])
+        offset = span[0] if span is not None else _find_header_offset(text, path[:part_count])
         if offset is not None:
             return text.count("\n", 0, offset) + 1
     return None
 
 
-def _find_header_offset(text: str, key: KeyPath) -> int | None:
+def _find_header_offset(text: str, path: KeyPath) -> int | None:
     """Return the offset in the text of the header of the table with this path; None if the text has no such header."""
-    return next((offset for offset, table_key in _iter_tables(text) if table_key == key), None)
+    return next((offset for offset, table_path in _iter_tables(text) if table_path == path), None)
 
 
 def _iter_tables(text: str) -> Iterator[tuple[int, KeyPath]]:
@@ -97,13 +95,13 @@ def _iter_tables(text: str) -> Iterator[tuple[int, KeyPath]]:
         offset += len(line)
 
 
-def _find_value_span(text: str, key: KeyPath) -> tuple[int, int] | None:
-    """Return the start and end offset of a key's value, or None if no line starts with that key."""
+def _find_value_span(text: str, path: KeyPath) -> tuple[int, int] | None:
+    """Return the start and end offset of the value at a path, or None if no line starts with its key."""
     table_starts = [(0, ()), *_iter_tables(text)]
-    key_pattern = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
+    key_pattern = re.compile(rf"^[ \t]*\"?{re.escape(str(path[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
     for table_number, (table_offset, table_path) in enumerate(table_starts):
         end = table_starts[table_number + 1][0] if table_number + 1 < len(table_starts) else len(text)
-        if table_path == key[:-1] and (match := key_pattern.search(text, table_offset, end)):
+        if table_path == path[:-1] and (match := key_pattern.search(text, table_offset, end)):
             return match.end(), _find_value_end(text, match.end())
     return None
 
@@ -139,11 +137,11 @@ def _find_value_end(text: str, value_offset: int) -> int:
     return len(text[:offset].rstrip())
 
 
-def _replace_value(text: str, key: KeyPath, value: Any, key_name: str) -> str:
-    """Return the definition's text with the value of a key replaced. Raises RewriteError naming ``key_name``."""
-    span = _find_value_span(text, key)
+def _replace_value(text: str, path: KeyPath, value: Any, key: str) -> str:
+    """Return the definition's text with the value at a path replaced. Raises RewriteError naming ``key``."""
+    span = _find_value_span(text, path)
     if span is None:
-        raise RewriteError(f"{key_name}: not found in the expected notation: change it by hand")
+        raise RewriteError(f"{key}: not found in the expected notation: change it by hand")
     return text[: span[0]] + _format_toml_value(value) + text[span[1] :]
 
 

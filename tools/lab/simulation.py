@@ -272,14 +272,14 @@ def _play_round(
             for settlement in settlements
             if (settlement.seat, settlement.spot) in counted_bets
         )
-        return returned_credits, game.with_table_state(played_round.outcome.table)
+        return returned_credits, game.with_table_state(played_round.outcome.table_state)
     added_credits = played_round.staked_credits - wager.credits
     counted_settlements = (
         settlement for settlement in settlements if (settlement.seat, settlement.spot) not in excluded_bets
     )
     return sum(
         settlement.credits for settlement in counted_settlements
-    ) - added_credits, game.with_table_state(played_round.outcome.table)
+    ) - added_credits, game.with_table_state(played_round.outcome.table_state)
 
 
 def play_batch(

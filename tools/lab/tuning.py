@@ -14,20 +14,20 @@ from typing import Any, Final
 from paytables import AnalysisDepth, PaytableError, analyse, build_game
 from paytables.wording import format_count, format_percent
 
-#: The location of a value in a definition: keys of tables and indices of lists.
+#: The path of a value in a definition: keys of tables and indices of lists. As text, with dots, it is a key.
 KeyPath = tuple[str | int, ...]
 #: An index of a list in a key; any other text names a key of a table.
 _LIST_INDEX_PATTERN: Final = re.compile(r"[0-9]{1,9}")
-#: The distance below which a return, or a hit frequency, counts as reached.
-NEAR_RETURN_DISTANCE = Fraction(1, 2000)
+#: The distance up to which a return, or a hit frequency, counts as reached.
+REACHED_DISTANCE_MAX = Fraction(1, 2000)
 #: The number of candidates that a search follows at once.
 _CANDIDATES_FOLLOWED: Final = 6
-#: A search ends after more consecutive rounds without progress than this.
+#: The most consecutive rounds without progress; one more ends the search.
 _ROUNDS_WITHOUT_PROGRESS_MAX: Final = 3
 #: The distance of a candidate that is not a valid game: larger than any other.
 _INVALID_GAME_DISTANCE: Final = Fraction(10**6)
-#: The largest move of one of two pays at once, in credits.
-_PAIR_MOVE_CREDITS_MAX: Final = 40
+#: When two pays change together, the largest change of the first, in credits.
+_PAIR_CHANGE_CREDITS_MAX: Final = 40
 
 #: Receives a line about the search's progress.
 PrintProgress = Callable[[str], None]
@@ -68,18 +68,18 @@ def replace_value(definition: Mapping[str, Any], path: KeyPath, value: Any) -> d
     return changed_data
 
 
-def list_pay_keys(definition: Mapping[str, Any]) -> list[KeyPath]:
+def list_pay_paths(definition: Mapping[str, Any]) -> list[KeyPath]:
     """Return the path of every pay above zero credits, in the order of the definition."""
     paths: list[KeyPath] = []
     for name, stage in definition.get("stage", {}).items():
         for n, pay in enumerate(stage.get("pay", [])):
-            pay_by_key: dict[KeyPath, Any] = {
+            pay_by_path_end: dict[KeyPath, Any] = {
                 ("pays", count): value for count, value in pay.get("pays", {}).items()
             }
             if "pay" in pay:
-                pay_by_key["pay",] = pay["pay"]
-            for key, value in pay_by_key.items():
-                path = ("stage", name, "pay", n, *key)
+                pay_by_path_end[("pay",)] = pay["pay"]
+            for path_end, value in pay_by_path_end.items():
+                path = ("stage", name, "pay", n, *path_end)
                 if isinstance(value, list):
                     paths += [(*path, column) for column, value in enumerate(value) if value]
                 elif value:
@@ -103,28 +103,30 @@ def compute_bet_returns(definition: Mapping[str, Any]) -> dict[str, Fraction]:
 
 
 def find_pays_of_single_bets(
-    definition: Mapping[str, Any], keys: Iterable[KeyPath]
+    definition: Mapping[str, Any], paths: Iterable[KeyPath]
 ) -> dict[str, list[KeyPath]]:
-    """Return, by bet, those of the pays at ``keys`` that change the return of this bet only.
+    """Return, by bet, those of the pays at ``paths`` that change the return of this bet only.
 
     Bets without such pays are left out. Such pays exist in games with a separate pay table per number of
     coins.
     """
     returns_before = compute_bet_returns(definition)
     pays_by_bet: dict[str, list[KeyPath]] = {bet: [] for bet in returns_before}
-    for key in keys:
-        returns_after = compute_bet_returns(replace_value(definition, key, _get_pay_at(definition, key) + 1))
+    for path in paths:
+        returns_after = compute_bet_returns(
+            replace_value(definition, path, _get_pay_at(definition, path) + 1)
+        )
         changed_bets = [bet for bet, rtp in returns_after.items() if rtp != returns_before.get(bet)]
         if len(changed_bets) == 1 and len(returns_before) > 1:
-            pays_by_bet[changed_bets[0]].append(key)
+            pays_by_bet[changed_bets[0]].append(path)
     return {bet: pays for bet, pays in pays_by_bet.items() if pays}
 
 
-def _get_pay_at(definition: Mapping[str, Any], key: KeyPath) -> int:
+def _get_pay_at(definition: Mapping[str, Any], path: KeyPath) -> int:
     """Return the pay (in credits) at a path of the definition. Raises :class:`TuningError` if it is not a pay."""
-    pay = get_value_at(definition, key)
+    pay = get_value_at(definition, path)
     if not isinstance(pay, int):
-        raise TuningError(f"{'.'.join(map(str, key))} is not a pay")
+        raise TuningError(f"{'.'.join(map(str, path))} is not a pay")
     return pay
 
 
@@ -148,42 +150,46 @@ def _ignore_progress(_: str) -> None:
 def tune_pays(
     definition: Mapping[str, Any],
     target_return: Fraction,
-    keys: Sequence[KeyPath],
+    paths: Sequence[KeyPath],
     bet: str | None = None,
     print_progress: PrintProgress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Return the definition with the pays at ``keys`` changed so that its return is near ``target_return``.
+    """Return the definition with the pays at ``paths`` changed so that its return is near ``target_return``.
 
     All pays are first scaled to round numbers. Then one or two at a time are changed by whole credits, as
     long as that helps. The order of the pays by size is preserved. ``print_progress`` is called with one line per
     round.
     """
-    for key in keys:
-        _get_pay_at(definition, key)
+    for path in paths:
+        _get_pay_at(definition, path)
     best_definition = dict(definition)
-    print_progress(f"weighing {format_count(len(keys), 'pay')}")
+    print_progress(f"weighing {format_count(len(paths), 'pay')}")
     for _ in range(6):
         current_return = compute_rtp(best_definition, bet)
-        if abs(current_return - target_return) <= NEAR_RETURN_DISTANCE:
+        if abs(current_return - target_return) <= REACHED_DISTANCE_MAX:
             return best_definition
         return_per_credit = {
-            key: compute_rtp(replace_value(best_definition, key, get_value_at(best_definition, key) + 1), bet)
+            path: compute_rtp(
+                replace_value(best_definition, path, get_value_at(best_definition, path) + 1), bet
+            )
             - current_return
-            for key in keys
+            for path in paths
         }
-        tuned_return = sum(return_per_credit[key] * get_value_at(best_definition, key) for key in keys)
-        if tuned_return <= 0:
+        return_of_tuned_pays = sum(
+            return_per_credit[path] * get_value_at(best_definition, path) for path in paths
+        )
+        if return_of_tuned_pays <= 0:
             raise TuningError("the named pays do not change the return")
-        factor = (target_return - current_return) / tuned_return + 1
+        factor = (target_return - current_return) / return_of_tuned_pays + 1
         if factor <= 0:
             raise TuningError(
-                "no pay there is low enough: the other pays alone return more than "
+                "even pays of zero would leave too high a return: the other pays alone return more than "
                 f"{format_percent(target_return, 4)} %"
             )
         scaled_definition = best_definition
-        for key in keys:
+        for path in paths:
             scaled_definition = replace_value(
-                scaled_definition, key, round_to_nice_pay(get_value_at(best_definition, key) * factor)
+                scaled_definition, path, round_to_nice_pay(get_value_at(best_definition, path) * factor)
             )
         if scaled_definition == best_definition:
             break
@@ -192,13 +198,13 @@ def tune_pays(
             print_progress(f"all scaled together: {format_percent(compute_rtp(best_definition, bet), 4)} %")
         else:
             break
-    return refine_pays(best_definition, target_return, keys, bet, print_progress)
+    return refine_pays(best_definition, target_return, paths, bet, print_progress)
 
 
 def refine_pays(
     definition: Mapping[str, Any],
     target_return: Fraction,
-    keys: Sequence[KeyPath],
+    paths: Sequence[KeyPath],
     bet: str | None = None,
     print_progress: PrintProgress = _ignore_progress,
 ) -> dict[str, Any]:
@@ -208,30 +214,32 @@ def refine_pays(
     nearer. No pay changes by more than a quarter of its value, or one credit if that is more.
     """
     best_definition, missing_return = dict(definition), target_return - compute_rtp(definition, bet)
-    pay_limits = {key: max(1, int(get_value_at(definition, key)) // 4) for key in keys}
-    while abs(missing_return) > NEAR_RETURN_DISTANCE:
+    pay_limits = {path: max(1, int(get_value_at(definition, path)) // 4) for path in paths}
+    while abs(missing_return) > REACHED_DISTANCE_MAX:
         present_return = compute_rtp(best_definition, bet)
         return_per_credit = {
-            key: compute_rtp(replace_value(best_definition, key, get_value_at(best_definition, key) + 1), bet)
+            path: compute_rtp(
+                replace_value(best_definition, path, get_value_at(best_definition, path) + 1), bet
+            )
             - present_return
-            for key in keys
+            for path in paths
         }
         ordered_changes = sorted(
             _iter_pay_changes(definition, best_definition, pay_limits, return_per_credit, missing_return),
-            key=lambda move: (move[0], move[1]),
+            key=lambda change: change[:2],
         )
         for _, _, changes in ordered_changes[: 4 * _CANDIDATES_FOLLOWED]:
             candidate = best_definition
-            for key, value in changes:
-                candidate = replace_value(candidate, key, value)
+            for path, value in changes:
+                candidate = replace_value(candidate, path, value)
             gap = _compute_return_gap(candidate, target_return, bet)
             if (
-                _has_same_order(definition, candidate, keys)
+                _has_same_order(definition, candidate, paths)
                 and gap is not None
                 and abs(gap) < abs(missing_return)
             ):
                 best_definition, missing_return = candidate, gap
-                print_progress(f"pays moved: {float(target_return - gap):.4%}")
+                print_progress(f"pays changed: {float(target_return - gap):.4%}")
                 break
         else:
             break
@@ -259,52 +267,53 @@ def _iter_pay_changes(
 
     The gap is the remaining distance to the wanted return after the change.
     """
-    keys = [key for key, slope in return_per_credit.items() if slope > 0]
-    current_pays = {key: int(get_value_at(definition, key)) for key in keys}
+    paths = [path for path, added_return in return_per_credit.items() if added_return > 0]
+    current_pays = {path: int(get_value_at(definition, path)) for path in paths}
     lowest_change = {
-        key: max(1, int(get_value_at(original_definition, key)) - pay_limits[key]) - current_pays[key]
-        for key in keys
+        path: max(1, int(get_value_at(original_definition, path)) - pay_limits[path]) - current_pays[path]
+        for path in paths
     }
     highest_change = {
-        key: int(get_value_at(original_definition, key)) + pay_limits[key] - current_pays[key] for key in keys
+        path: int(get_value_at(original_definition, path)) + pay_limits[path] - current_pays[path]
+        for path in paths
     }
 
-    def find_nearest_change(key: KeyPath, needed_return: Fraction) -> int:
+    def find_nearest_change(path: KeyPath, needed_return: Fraction) -> int:
         """Return by how many credits to change a pay so that the return changes most nearly by ``needed_return``."""
         return max(
-            lowest_change[key], min(highest_change[key], round(needed_return / return_per_credit[key]))
+            lowest_change[path], min(highest_change[path], round(needed_return / return_per_credit[path]))
         )
 
-    for key in keys:
-        if change := find_nearest_change(key, missing_return):
+    for path in paths:
+        if change := find_nearest_change(path, missing_return):
             yield (
-                abs(missing_return - change * return_per_credit[key]),
+                abs(missing_return - change * return_per_credit[path]),
                 abs(change),
-                ((key, current_pays[key] + change),),
+                ((path, current_pays[path] + change),),
             )
-    for first_key, second_key in combinations(keys, 2):
+    for first_path, second_path in combinations(paths, 2):
         for change in range(
-            max(lowest_change[first_key], -_PAIR_MOVE_CREDITS_MAX),
-            min(highest_change[first_key], _PAIR_MOVE_CREDITS_MAX) + 1,
+            max(lowest_change[first_path], -_PAIR_CHANGE_CREDITS_MAX),
+            min(highest_change[first_path], _PAIR_CHANGE_CREDITS_MAX) + 1,
         ):
-            remaining_gap = missing_return - change * return_per_credit[first_key]
-            if change and (second_change := find_nearest_change(second_key, remaining_gap)):
+            remaining_gap = missing_return - change * return_per_credit[first_path]
+            if change and (second_change := find_nearest_change(second_path, remaining_gap)):
                 changes = (
-                    (first_key, current_pays[first_key] + change),
-                    (second_key, current_pays[second_key] + second_change),
+                    (first_path, current_pays[first_path] + change),
+                    (second_path, current_pays[second_path] + second_change),
                 )
                 yield (
-                    abs(remaining_gap - second_change * return_per_credit[second_key]),
+                    abs(remaining_gap - second_change * return_per_credit[second_path]),
                     abs(change) + abs(second_change),
                     changes,
                 )
 
 
 def _has_same_order(
-    old_data: Mapping[str, Any], new_data: Mapping[str, Any], keys: Sequence[KeyPath]
+    old_data: Mapping[str, Any], new_data: Mapping[str, Any], paths: Sequence[KeyPath]
 ) -> bool:
-    """Return whether the pays at ``keys`` still have the same order by size."""
-    pairs = [(get_value_at(old_data, key), get_value_at(new_data, key)) for key in keys]
+    """Return whether the pays at ``paths`` still have the same order by size."""
+    pairs = [(get_value_at(old_data, path), get_value_at(new_data, path)) for path in paths]
     return all(
         new_first <= new_second
         for old_first, new_first in pairs
@@ -345,13 +354,13 @@ def tune_strips(
         The result is the sum of both distances, each reduced by its tolerance and at least 0.
         """
         try:
-            difference = max(abs(compute_rtp(candidate) - target_return) - NEAR_RETURN_DISTANCE, Fraction(0))
+            difference = max(abs(compute_rtp(candidate) - target_return) - REACHED_DISTANCE_MAX, Fraction(0))
             return (
                 difference
                 if hit_frequency is None
                 else difference
                 + max(
-                    abs(compute_hit_frequency(candidate) - hit_frequency) - NEAR_RETURN_DISTANCE, Fraction(0)
+                    abs(compute_hit_frequency(candidate) - hit_frequency) - REACHED_DISTANCE_MAX, Fraction(0)
                 )
             )
         except PaytableError:
@@ -361,7 +370,7 @@ def tune_strips(
     best_distance = compute_distance(best_definition)
     beam = [best_definition]
     beam_width = 1
-    rounds_left = _ROUNDS_WITHOUT_PROGRESS_MAX
+    fruitless_rounds_left = _ROUNDS_WITHOUT_PROGRESS_MAX
     tried_strips = {_format_strips(best_definition, stage)}
     for round_number in range(1, rounds + 1):
         if not best_distance:
@@ -383,9 +392,9 @@ def tune_strips(
         )
         if ranked[0][0] < best_distance:
             best_distance, _, best_definition = ranked[0]
-            beam, beam_width, rounds_left = [best_definition], 1, _ROUNDS_WITHOUT_PROGRESS_MAX
-        elif rounds_left:
-            beam_width, rounds_left = _CANDIDATES_FOLLOWED, rounds_left - 1
+            beam, beam_width, fruitless_rounds_left = [best_definition], 1, _ROUNDS_WITHOUT_PROGRESS_MAX
+        elif fruitless_rounds_left:
+            beam_width, fruitless_rounds_left = _CANDIDATES_FOLLOWED, fruitless_rounds_left - 1
             beam = [candidate for _, _, candidate in ranked[:beam_width]]
         else:
             break

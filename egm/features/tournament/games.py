@@ -277,7 +277,7 @@ def end_purse_game(machine: Machine, _: Event) -> None:
         games_played=played_round.games_played + 1,
         won_points=played_round.won_points + won_points,
         best_points=max(played_round.best_points, won_points),
-        table_state=game_record.outcome.table,
+        table_state=game_record.outcome.table_state,
         last_game=LastGame(play_id=game_record.play_id, win_cents=game_record.returned_cents),
     )
     machine.post(

@@ -197,7 +197,8 @@ def build_shared_state_change(
         if game_record.outcome is None or last_record is None or last_record.round_id != round_id:
             return {}
     table = extract_shared_state(
-        game_record.table_state if game_record.outcome is None else game_record.outcome.table, state_keys
+        game_record.table_state if game_record.outcome is None else game_record.outcome.table_state,
+        state_keys,
     )
     shared_record = SharedTableState(
         round_id=round_id,

@@ -79,9 +79,9 @@ class PaiGowPokerRules(TwoHandsRules):
     def describe_setting(self, setting: HandSetting) -> dict[str, str]:
         """Return the categories of the low and the high hand as text, by language."""
         return {
-            code: f"{_describe_hand(setting.low_strength, LOW_HAND_RANKING, n)} / "
+            language: f"{_describe_hand(setting.low_strength, LOW_HAND_RANKING, n)} / "
             f"{_describe_hand(setting.high_strength, HIGH_HAND_RANKING, n)}"
-            for n, code in enumerate(("en", "fr"))
+            for n, language in enumerate(("en", "fr"))
         }
 
     # ------------------------------------------------------------ side bets
@@ -222,7 +222,7 @@ class PaiGowPokerRules(TwoHandsRules):
         undealt_hand = [cue.data for cue in side_events if isinstance(cue, Cue) and cue.kind != "position"]
         if not undealt_hand:
             return []
-        total_texts = {code: str(undealt_hand[-1]["total"]) for code in ("en", "fr")}
+        total_texts = {language: str(undealt_hand[-1]["total"]) for language in ("en", "fr")}
         return [
             {"id": "remaining", "cards": [cue_data["card"] for cue_data in undealt_hand], "says": total_texts}
         ]

@@ -126,6 +126,8 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
             )
         colons = {"en": ":", "fr": " :"}
         return {
-            code: [f"{names[code]}{colon} {odds.format_by_language()[code]}." for odds, names in bets]
-            for code, colon in colons.items()
+            language: [
+                f"{names[language]}{colon} {odds.format_by_language()[language]}." for odds, names in bets
+            ]
+            for language, colon in colons.items()
         }

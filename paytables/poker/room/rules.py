@@ -313,7 +313,7 @@ class RoomRules(SeatedRules):
         hands = _SeatHandsView(betting, button, viewer, {player.seat: [] for player in players})
         if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
             yield from (settle_push(bet, NOT_PLAYED_SETTLEMENT_NAME) for bet in ordered_bets)
-            return Outcome(display=hands.to_json(), table={BUTTON_KEY: self.button})
+            return Outcome(display=hands.to_json(), table_state={BUTTON_KEY: self.button})
         round_count = yield from self._play_betting_rounds(hands, draw)
         betting.return_uncalled_bet()
         strengths = self._rank_hands(hands)
@@ -327,7 +327,9 @@ class RoomRules(SeatedRules):
             yield from settle_stack(bet, player, awards.get(bet.seat))
         commission = sum(pot.commission for pot in pots)
         display = hands.to_json() | {"pot": betting.pot, "commission": commission}
-        return Outcome(display=display, table={BUTTON_KEY: (button + 1) % self.definition.table.seat_count})
+        return Outcome(
+            display=display, table_state={BUTTON_KEY: (button + 1) % self.definition.table.seat_count}
+        )
 
     def _play_betting_rounds(
         self, hands: _SeatHandsView, draw: DrawSource

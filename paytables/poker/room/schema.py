@@ -278,7 +278,7 @@ class RoomDefinition(TableDefinition):
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return the order of the hands, the forced bets, the limit and the commission, as text by language."""
-        return {code: [*_format_rows(self, code)] for code in ("en", "fr")}
+        return {language: [*_format_rows(self, language)] for language in ("en", "fr")}
 
 
 def _format_rows(definition: RoomDefinition, language: str) -> Sequence[str]:

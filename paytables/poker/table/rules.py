@@ -309,7 +309,7 @@ class PokerRules(SeatedRules):
             for name, credits_ in added_credits_by_option.items()
         }
 
-        def build_prompt() -> dict[str, object]:
+        def build_more_prompt() -> dict[str, object]:
             """Return the visible cards and, for the seat's own screen, the advice."""
             prompt = self._build_felt(hands)
             if can_see_seat_cards(seat_round.seat, hands.viewer):
@@ -321,7 +321,7 @@ class PokerRules(SeatedRules):
             tuple(options),
             stakes=added_bet_by_option,
             seat=seat_round.seat,
-            build_prompt=build_prompt,
+            build_more_prompt=build_more_prompt,
         )
         chosen_option: DecisionOption = options[decision.get_chosen_option((yield decision))]
         if chosen_option.is_fold:

@@ -331,9 +331,11 @@ class PokerDefinition(TableDefinition):
         lines_by_language: dict[str, list[str]] = {"en": [], "fr": []}
         for spot in self.bet_spots:
             for rows in filter(None, (spot.overriding_rows, spot.bonus_rows, spot.pay_rows)):
-                for code, colon in (("en", ":"), ("fr", " :")):
-                    pays = "; ".join(f"{row.title[code].lower()} {row.pays.format(code)}" for row in rows)
-                    lines_by_language[code].append(f"{spot.name.model_dump()[code]}{colon} {pays}.")
+                for language, colon in (("en", ":"), ("fr", " :")):
+                    pays = "; ".join(
+                        f"{row.title[language].lower()} {row.pays.format(language)}" for row in rows
+                    )
+                    lines_by_language[language].append(f"{spot.name.model_dump()[language]}{colon} {pays}.")
         return lines_by_language
 
     @property

@@ -41,13 +41,14 @@ def count_bank_hands(
     bank_hands = np.array(
         [choose_bank_setting(definition, settings)[:2] for settings in settings_by_hand], dtype=np.int64
     )
+    # a hand with fewer ways repeats them
     player_hands = np.array(
         [
             [setting[:2] for setting in (*settings, *settings, *settings)[:SETTINGS_MAX]]
             for settings in settings_by_hand
         ],
         dtype=np.int64,
-    )  # a hand with fewer ways repeats them
+    )
     if definition.worthless_low_loses:
         low = player_hands[:, :, 0]
         low[np.vectorize(is_worthless_hand)(low)] = -1

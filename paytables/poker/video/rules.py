@@ -114,7 +114,7 @@ class VideoPokerRules(TablelessRules):
         for card in dealt_cards:
             yield Cue("deal", {"hand": "player", "card": format_card(card)})
 
-        def build_prompt() -> dict[str, object]:
+        def build_more_prompt() -> dict[str, object]:
             """Return the dealt hand, what it would win, and the advised hold, for the screen."""
             row = self.find_pay_row(dealt_cards)
             return {
@@ -124,7 +124,9 @@ class VideoPokerRules(TablelessRules):
                 **self.build_advice(dealt_cards, credits_per_hand),
             }
 
-        decision = Decision("hold", tuple(range(1 << POLICY_HAND_CARD_COUNT)), build_prompt=build_prompt)
+        decision = Decision(
+            "hold", tuple(range(1 << POLICY_HAND_CARD_COUNT)), build_more_prompt=build_more_prompt
+        )
         held_mask = decision.get_chosen_option((yield decision))
         discarded_indexes = [index for index in range(POLICY_HAND_CARD_COUNT) if not held_mask >> index & 1]
         yield from (Cue("discard", {"hand": "player", "index": index}) for index in discarded_indexes)

@@ -20,7 +20,7 @@ from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline, is_decision_by_marking, is_decision_due
 from egm.testing.machine import ScriptedChance
-from paytables import DECISION_OF_SEATS, list_table_games, load_game
+from paytables import SEATS_DECISION_KIND, list_table_games, load_game
 from paytables.cards import Shoe, parse_cards
 from paytables.contract import Round
 from paytables.seating import SeatedRules
@@ -210,7 +210,7 @@ def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
     played.advance()
     checked = 0
     while played.decision is not None:
-        if played.decision.kind != DECISION_OF_SEATS:
+        if played.decision.kind != SEATS_DECISION_KIND:
             view = apply_message(view, build_decision_request(played, game_view, seat=1))
             most, end = count_shown_cards(view, theme)
             assert most == end, played.decision

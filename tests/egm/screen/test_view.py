@@ -287,7 +287,7 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
     """The advice can be overridden; PLAY answers with the held reels; a new decision starts from new advice."""
     game = next(game for game in published if game.id == "hold-fast")
     source = next(game for game in games if game.id == "hold-fast")
-    decision = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_built_prompt()
+    decision = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_complete_prompt()
     idle_view = build_idle_view(published, game, "en", state="playing", accepted_inputs=("language",))
     question = DecisionRequest(
         play_id="p", kind=decision.kind, options=decision.options, display=dict(decision.prompt)

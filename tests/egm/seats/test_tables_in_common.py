@@ -53,10 +53,10 @@ def play_three_coups(rigs):
         assert [None if game.table_state is None else game.table_state["shoe"] for game in games] == [
             before
         ] * len(games)
-        assert len({str(game.outcome.table) for game in games}) == 1
+        assert len({str(game.outcome.table_state) for game in games}) == 1
         assert len({game.round_id for game in games}) == 1
         dealt += cards_of(games[0])
-        assert [shoe_of(rig) for rig in rigs] == [games[0].outcome.table["shoe"]] * len(rigs)
+        assert [shoe_of(rig) for rig in rigs] == [games[0].outcome.table_state["shoe"]] * len(rigs)
         for rig in playing:
             rig.report_shown()
     return dealt

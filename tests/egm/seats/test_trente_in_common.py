@@ -135,7 +135,7 @@ def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path
         cards_left -= add_step
         if game.outcome.display["result"] == "void" or cards_left <= STOP:
             assert cards_left == STOP
-            assert game.outcome.table is None
+            assert game.outcome.table_state is None
             cards_left, ends = DECKS * 52, ends + 1
         assert [count_shoe_cards(rig) for rig in rooms] == [cards_left] * 2
     assert turn >= 20 * shoes

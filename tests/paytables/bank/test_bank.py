@@ -188,7 +188,7 @@ def rounds_of(name, seeded_draw, count, choose, build_wager_from_chips):
         assert play_with_choices(here.play(wager, replayed), wager, choices) == outcome
         replayed.check_all_numbers_used()
         assert list_undecided_stakes(played) == ()
-        table = outcome.table
+        table = outcome.table_state
         yield here, wager, played, cues
 
 
@@ -338,8 +338,8 @@ def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
         fresh = game.rules.table is None
         assert fresh == bool([c for c in cues if c.kind == "shuffle"])
         burned += fresh
-        if played.outcome.table is not None:
-            lefts.append(Shoe.from_json(played.outcome.table["shoe"]).cards_left)
+        if played.outcome.table_state is not None:
+            lefts.append(Shoe.from_json(played.outcome.table_state["shoe"]).cards_left)
     assert burned >= 2
     assert min(lefts) > 16
 
@@ -390,7 +390,7 @@ def test_a_single_deck_is_shuffled_after_every_second_round(seeded_draw):
         shuffled.append(bool([cue for cue in played.cues if cue.kind == "shuffle"]))
         while played.decision is not None:
             played.advance(Choice("stand"))
-        table = played.outcome.table
+        table = played.outcome.table_state
         lefts.append(table and sum(table["shoe"].values()))
     assert shuffled == [True, False] * 3
     assert all(49 <= count <= 50 for count in lefts[::2])

@@ -161,10 +161,10 @@ def check_rounds(seeded_draw, count):
         ]
         seen.update(settlement.name for settlement in settled)
         cards_left -= len(order)
-        assert (outcome.table is None) == (cards_left < 9)
+        assert (outcome.table_state is None) == (cards_left < 9)
         assert outcome.display.get("last_of_shoe", False) == (9 <= cards_left <= 10)
         seen["last round"] += cards_left in {9, 10}
-        table = outcome.table
+        table = outcome.table_state
     assert set(seen) == {"won", "half won", "push", "half", "lost", "last round"}
 
 
@@ -320,10 +320,10 @@ def test_a_round_is_dealt_only_from_a_shoe_of_nine_cards_or_more(seeded_draw):
         assert not [step for step in steps if isinstance(step, Cue) and step.kind == "shuffle"]
         after = cards_left - sum(isinstance(step, Cue) and step.kind == "deal" for step in steps)
         assert after >= 0
-        assert (outcome.table is not None) == (after >= 9)
+        assert (outcome.table_state is not None) == (after >= 9)
         assert outcome.display.get("last_of_shoe", False) == (after in {9, 10})
         if cards_left <= 10:
-            assert outcome.table is None  # the round was the last of its shoe
+            assert outcome.table_state is None  # the round was the last of its shoe
         ends[after] += 1
     assert {8, 9, 10, 11} <= set(ends)
 

@@ -10,7 +10,7 @@ from rigs.cards import remove_cards
 
 from paytables import (
     ALL_STAKED_OPTION,
-    DECISION_OF_SEATS,
+    SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
     Choice,
     Decision,
@@ -194,7 +194,7 @@ def hold_rounds(seeded_draw, count):
         }
         assert staked == {(int(s), spot): n for s, bets in seats.items() for spot, n in bets.items()}
         turn = turn_by_the_text(banker, parts, caller, result)
-        table = outcome.table
+        table = outcome.table_state
         assert BankHoldingTurn.from_json(table["bank"], SEATS, MOST) == turn
         if "shoe" in table:
             assert Shoe.from_json(table["shoe"]).cards_left > 7
@@ -263,8 +263,8 @@ def test_a_winning_bank_doubles_less_the_levy_or_passes_and_a_losing_bank_moves_
         (2, "stake"): [("not covered", 20, 20), ("lost", 0, 10)],
         (3, "bank"): [("not covered", 50, 50)],
     }
-    assert outcome.table["bank"] == {"seat": 0, "least": 78}
-    next_game = game.with_table_state({"bank": outcome.table["bank"]})
+    assert outcome.table_state["bank"] == {"seat": 0, "least": 78}
+    next_game = game.with_table_state({"bank": outcome.table_state["bank"]})
     assert next_game.rules.build_current_view() == {"bank": 0, "banco": 78}
     for offered, banker, banco in ((100, 0, 78), (78, 0, 78), (77, 3, 50)):
         coup = next_game.rules.arrange_bank_and_hands(
@@ -272,12 +272,12 @@ def test_a_winning_bank_doubles_less_the_levy_or_passes_and_a_losing_bank_moves_
         )
         assert (coup.banker, coup.covered_credits) == (banker, banco)
     _, outcome = play(game, all_seats(game, seats), Dealt(seeded_draw(1), **BANK_LOSES))
-    assert outcome.table["bank"] == {"seat": 1}
+    assert outcome.table_state["bank"] == {"seat": 1}
     _, outcome = play(game, all_seats(game, seats), Dealt(seeded_draw(1), **TIE))
-    assert outcome.table["bank"] == {"seat": 0, "least": 40}
+    assert outcome.table_state["bank"] == {"seat": 0, "least": 40}
     high = {"0": {"bank": 1500}, "1": {"stake": 1500}, "2": {"stake": 5}, "3": {"stake": 5}}
     _, outcome = play(game, all_seats(game, high), Dealt(seeded_draw(1), **BANK_WINS))
-    assert outcome.table["bank"] == {"seat": 0, "least": MOST}
+    assert outcome.table_state["bank"] == {"seat": 0, "least": MOST}
 
 
 @pytest.mark.requirement("S-51")
@@ -296,8 +296,8 @@ def test_a_banco_of_half_the_bank_comes_first_and_its_loser_has_priority_for_the
     assert found[3, "banco"] == [("lost", 0, 60)]
     assert found[4, "banco"] == [("not covered", 100, 100)]
     assert found[1, "stake"] == [("not covered", 50, 50), ("lost", 0, 40)]
-    assert outcome.table["bank"] == {"seat": 0, "least": 195, "follower": 3}
-    next_game = game.with_table_state({"bank": outcome.table["bank"]})
+    assert outcome.table_state["bank"] == {"seat": 0, "least": 195, "follower": 3}
+    next_game = game.with_table_state({"bank": outcome.table_state["bank"]})
     bets = [Bet("bank", 195, 0), Bet("banco", 195, 1), Bet("banco", 195, 3), Bet("stake", 5, 2)]
     assert next_game.rules.arrange_bank_and_hands(bets).banco_caller_seat == 3
     bets[0] = Bet("bank", 195, 4)  # another bank: nothing is followed
@@ -312,7 +312,7 @@ def test_only_the_player_with_the_banco_or_the_highest_stake_sees_the_players_ha
     for viewer in map(int, seats):
         steps, outcome = play(game, combine(game, seats, viewer), Dealt(seeded_draw(1), **cards))
         started, decision = (step for step in steps if isinstance(step, Decision))
-        assert (started.kind, started.options[0]) == (DECISION_OF_SEATS, ALL_STAKED_OPTION)
+        assert (started.kind, started.options[0]) == (SEATS_DECISION_KIND, ALL_STAKED_OPTION)
         assert (decision.seat, decision.options, decision.default_option) == (2, ("draw", "stand"), "draw")
         assert ("advice" in decision.prompt) == (viewer == 2)
         own_hand = {0: "bank", 2: "player"}.get(viewer)
@@ -338,7 +338,7 @@ def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seede
         (0, "bank"): [("not covered", 100, 100)],
         (0, "stake"): [("not covered", 5, 5)],
     }
-    assert (outcome.table, draw.records) == (turn, [])
+    assert (outcome.table_state, draw.records) == (turn, [])
 
 
 # ---------------------------------------------------------------------------------- the definition, the table

@@ -77,7 +77,7 @@ def test_a_round_of_war_at_every_seat_takes_the_last_card_of_the_smallest_shoe(t
     draw = RecordingDrawSource(LowestCard())
     play = game.play(wager, draw)
     if cards == 64:
-        assert play_with_choices(play, wager, [Choice("war") for _ in range(7)]).table is None
+        assert play_with_choices(play, wager, [Choice("war") for _ in range(7)]).table_state is None
         assert len(draw.records) == 64
     else:
         with pytest.raises(ValueError, match="no card is left"):

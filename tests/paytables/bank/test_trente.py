@@ -220,14 +220,14 @@ def check_rounds(seeded_draw, count, refaits=False):
         back, prison = settle_in_order(laid, lies, result, won, choices, order)
         assert sorted((s.spot, s.credits) for s in played.settlements) == sorted(back)
         held_stakes = [
-            (h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])
+            (h["spot"], h["credits"], h["count"]) for h in (played.outcome.table_state or {}).get("held", [])
         ]
         assert sorted(held_stakes) == sorted(prison)
         assert [hand["cards"] for hand in played.outcome.display["hands"]] == rows
         assert list_undecided_stakes(played) == tuple(
             b for b in list_undecided_stakes(played) if (b.spot in {s for s, _, _ in prison})
         )
-        table = played.outcome.table
+        table = played.outcome.table_state
         seen[result] = seen.get(result, 0) + 1
         for held_stake in prison:
             seen[held_stake[2]] = seen.get(held_stake[2], 0) + 1
@@ -304,7 +304,7 @@ def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():
     ]
     assert outcome.display["result"] == "void"
     assert outcome.push_credits == outcome.win_credits == 141
-    assert outcome.table == {"held": shoe["held"]}  # and no shoe: the next coup is dealt of a new one
+    assert outcome.table_state == {"held": shoe["held"]}  # and no shoe: the next coup is dealt of a new one
     taken, state_left = game.rules.take_down_standing_bets()
     assert [(settlement.name, settlement.credits) for settlement in taken] == [("half", 10)]
     assert state_left == {"shoe": shoe["shoe"]}
@@ -384,7 +384,7 @@ def test_a_continuous_shuffler_has_no_stop_card_and_stores_no_shoe(seeded_draw):
         outcome = play_with_answers(
             game.play(wager, seeded_draw(seed)), wager, lambda decision: Choice("half")
         )
-        assert outcome.table is None
+        assert outcome.table_state is None
         assert {s.seat for s in outcome.settlements} == {0, 2}
         assert outcome.display["result"] != "void"
 

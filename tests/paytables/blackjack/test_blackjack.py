@@ -253,7 +253,7 @@ def check_rounds(name, seeded_draw, count):
         assert play_with_choices(here.play(wager, replayed), wager, choices) == outcome
         replayed.check_all_numbers_used()
         hold_round(here, wager, referee, played, seen)
-        table = outcome.table
+        table = outcome.table_state
     return seen
 
 

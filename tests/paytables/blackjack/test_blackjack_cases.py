@@ -335,7 +335,7 @@ def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
         shuffled.append(bool([cue for cue in played_.cues if cue.kind == "shuffle"]))
         while played_.decision is not None:
             played_.advance(Choice(played_.decision.options[seed % 2]))
-        table = played_.outcome.table
+        table = played_.outcome.table_state
         assert (table is None) == bool(seed % 2)
     assert shuffled == [True, False] * 20
 
@@ -351,7 +351,7 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
         assert bool([cue for cue in played_.cues if cue.kind == "burn"]) == (table is None)
         while played_.decision is not None:
             played_.advance(Choice("stand" if "stand" in played_.decision.options else "no_insurance"))
-        table = played_.outcome.table
+        table = played_.outcome.table_state
         lefts += [] if table is None else [Shoe.from_json(table["shoe"]).cards_left]
     assert min(lefts) > 96
     assert len(lefts) < 120
@@ -421,7 +421,7 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
         (
             MULTI,
             lambda d: d.update(rules={"second_card": "hole"}),
-            'must not be "hole" if the dealer plays several hands',
+            'must not be "hole" if the dealer completes several hands',
         ),
         (MONACO, lambda d: d["side"][0].update(id="main"), "reserved for a stake of the game itself"),
         (MONACO, lambda d: d["side"][1].update(id="pairs"), "'pairs' is listed twice"),

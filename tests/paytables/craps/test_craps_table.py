@@ -57,12 +57,12 @@ def test_a_come_bet_moves_to_its_number_and_its_odds_are_off_on_the_come_out():
     game = load_game(QUEBEC)
     game_at_table = game.with_table_state(table(8, ("pass", 5)))
     outcome = throw(game_at_table, 2, 2, game_at_table.build_wager(10, bets={"come": 10}))
-    assert outcome.table["bets"] == [{"spot": "come-4", "credits": 10}, {"spot": "pass", "credits": 5}]
-    game_at_table = game.with_table_state(outcome.table)
+    assert outcome.table_state["bets"] == [{"spot": "come-4", "credits": 10}, {"spot": "pass", "credits": 5}]
+    game_at_table = game.with_table_state(outcome.table_state)
     outcome = throw(game_at_table, 4, 4, game_at_table.build_wager(30, bets={"odds-come-4": 30}))
     assert list_settlements(outcome) == [("pass", "won", 10)]
     assert (outcome.display["point"], outcome.display["come_out"]) == (None, False)
-    game_at_table = game.with_table_state(outcome.table)
+    game_at_table = game.with_table_state(outcome.table_state)
     assert list_settlements(throw(game_at_table, 1, 3)) == [
         ("come-4", "won", 20),
         ("odds-come-4", "push", 30),
@@ -76,7 +76,7 @@ def test_a_come_bet_moves_to_its_number_and_its_odds_are_off_on_the_come_out():
         ("come-4", "won", 20),
         ("odds-come-4", "won", 90),
     ]
-    table_state = throw(game_at_table, 6, 6, wager).table
+    table_state = throw(game_at_table, 6, 6, wager).table_state
     assert table_state["told"] == [[0, "odds-come-4"]]
     assert list_settlements(throw(game.with_table_state(table_state), 1, 3))[1] == ("odds-come-4", "won", 90)
     back = game.with_table_state(table_state).build_wager(0, bets={}, working={"odds-come-4": False})
@@ -160,19 +160,19 @@ def test_a_dont_come_bet_with_no_action_stays_in_the_come_box():
     outcome = throw(
         game_at_table, 6, 5, game_at_table.build_wager(4, bets={"dontcome": 4}, working={"dontcome": False})
     )
-    assert (list_settlements(outcome), outcome.table) == (
+    assert (list_settlements(outcome), outcome.table_state) == (
         [],
         table(6, ("dontcome", 4), ("pass", 5), instructed=[(0, "dontcome")]),
     )
-    game_at_table = game.with_table_state(outcome.table)
+    game_at_table = game.with_table_state(outcome.table_state)
     with pytest.raises(WagerError, match=r"bets.dontcome: 4 credits stand there and may not be increased"):
         game_at_table.build_wager(1, bets={"dontcome": 1})
     plays = game_at_table.build_wager(0, bets={}, working={"dontcome": True})
     assert list_settlements(throw(game_at_table, 6, 5, plays)) == [("dontcome", "lost", 0)]
-    assert throw(game_at_table, 6, 4, plays).table == table(6, ("dontcome-10", 4), ("pass", 5))
+    assert throw(game_at_table, 6, 4, plays).table_state == table(6, ("dontcome-10", 4), ("pass", 5))
     assert list_settlements(throw(game_at_table, 6, 6, plays)) == [("dontcome", "push", 4)]
     # after the point is made, it is off during the come-out, whatever was requested
-    come_out = game.with_table_state(throw(game_at_table, 3, 3).table)
+    come_out = game.with_table_state(throw(game_at_table, 3, 3).table_state)
     assert (
         throw(come_out, 2, 1, come_out.build_wager(0, bets={}, working={"dontcome": True})).settlements == ()
     )
@@ -352,20 +352,20 @@ def test_seats_share_the_dice_and_the_point_and_have_separate_settlements():
     assert type(wager).from_json(json.loads(json.dumps(wager.to_json()))) == wager
     outcome = throw(game, 3, 3, wager)
     assert [(s.seat, s.spot, s.name, s.credits) for s in outcome.settlements] == [(2, "hard-6", "won", 20)]
-    assert outcome.table["bets"] == [
+    assert outcome.table_state["bets"] == [
         {"spot": "hard-6", "credits": 1},
         {"spot": "pass", "credits": 5},
         {"spot": "dontpass", "credits": 10, "seat": 2},
     ]
-    game_at_table = game.with_table_state(outcome.table)
+    game_at_table = game.with_table_state(outcome.table_state)
     odds_wager = game_at_table.build_wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
     outcome = throw(game_at_table, 5, 2, odds_wager)
     assert [(s.seat, s.spot, s.credits) for s in outcome.settlements] == [
         (0, "hard-6", 0), (0, "odds-pass", 0), (0, "pass", 0), (2, "dontpass", 20), (2, "odds-dontpass", 11),
     ]  # fmt: skip
     # the dice go on after the seven, to the next seat that bets on the line
-    assert outcome.table == {"shooter": 1}
-    game_at_table = game.with_table_state(outcome.table)
+    assert outcome.table_state == {"shooter": 1}
+    game_at_table = game.with_table_state(outcome.table_state)
     assert (
         throw(
             game_at_table, 2, 2, game_at_table.build_wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})

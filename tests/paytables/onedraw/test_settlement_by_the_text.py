@@ -207,7 +207,7 @@ def rounds(name: str, count: int, seed: int) -> None:
         )
         assert outcome.win_credits == back, (name, bets, outcome)
         assert not answers
-        table = json.loads(json.dumps(outcome.table))
+        table = json.loads(json.dumps(outcome.table_state))
         held_bets = [] if table is None else table["held"]
         assert sorted((bet["spot"], bet["credits"], bet["count"]) for bet in held_bets) == sorted(stood)
         decided = sum(settlement.staked_credits for settlement in outcome.settlements) + sum(
@@ -244,8 +244,8 @@ def test_repeats_and_every_level_of_prison_are_settled_as_the_text_says() -> Non
     for _ in range(3):
         outcome = play_with_choices(game_at_table.play(wager, Given(seventeen)), wager)
         wins.append(outcome.win_credits)
-        game_at_table = game.with_table_state(outcome.table)
-        if outcome.table is not None:
+        game_at_table = game.with_table_state(outcome.table_state)
+        if outcome.table_state is not None:
             wager = game_at_table.build_wager(0)
     assert wins == [0, 2 * 1001, 10_001]
     with pytest.raises(WagerError, match="at least one bet must be staked"):
@@ -265,14 +265,14 @@ def test_repeats_and_every_level_of_prison_are_settled_as_the_text_says() -> Non
             else game_at_table.rules.take_down_standing_bets()[0][0].credits == 2 * parts[-1]
         )
         played.advance(Choice("prison"))
-        game_at_table = game.with_table_state(played.outcome.table)  # type: ignore[union-attr]
+        game_at_table = game.with_table_state(played.outcome.table_state)  # type: ignore[union-attr]
         wager = game_at_table.build_wager(0)
     assert parts == [512, 256, 128, 64, 32, 16, 8, 4, 2]
     assert played.outcome is not None
     assert [(settlement.name, settlement.credits) for settlement in played.outcome.settlements] == [
         ("half", 1)
     ]
-    assert played.outcome.table is None
+    assert played.outcome.table_state is None
 
 
 @pytest.mark.requirement("S-38")
@@ -285,7 +285,7 @@ def test_a_freed_stake_is_worth_half_as_much_for_each_zero_after_the_first(zeros
     for _ in range(zeros):
         outcome = play_with_choices(game_at_table.play(wager, Given(0)), wager, [Choice("prison")])
         assert outcome.win_credits == 0
-        game_at_table = game.with_table_state(outcome.table)
+        game_at_table = game.with_table_state(outcome.table_state)
         wager = game_at_table.build_wager(0)
     assert play_with_choices(game_at_table.play(wager, Given(red)), wager).win_credits == returned
 

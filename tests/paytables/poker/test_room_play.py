@@ -10,7 +10,7 @@ from rigs.rounds import list_undecided_stakes
 
 from paytables import (
     ALL_STAKED_OPTION,
-    DECISION_OF_SEATS,
+    SEATS_DECISION_KIND,
     STAKES_RETURNED_OPTION,
     BeyondExactAnalysis,
     Choice,
@@ -162,7 +162,7 @@ def check_game(game, draw, seen):
     assert (
         sum(back.values()) + commission == sum(paid.values()) == outcome.display["pot"]
     )  # the pots end at zero
-    assert outcome.table == {"button": (button + 1) % table_seats}
+    assert outcome.table_state == {"button": (button + 1) % table_seats}
     seen["showdowns"] += len(alive) > 1
     seen["side pots"] += len({paid[seat] for seat in alive}) > 1
     seen["split"] += len(alive) > 1 and list(worths.values()).count(max(worths.values())) > 1
@@ -362,7 +362,9 @@ def play(game, wager, cards, *options):
         choice = None
         if isinstance(step, Decision):
             choice = Choice(
-                step.default_option if step.kind == DECISION_OF_SEATS else next(answers, step.default_option)
+                step.default_option
+                if step.kind == SEATS_DECISION_KIND
+                else next(answers, step.default_option)
             )
         steps.append(step)
 
@@ -384,7 +386,7 @@ def test_the_last_bettor_shows_first_then_the_others_clockwise():
         {"en": "Three of a kind", "fr": "Brelan"},
         {"en": "High card", "fr": "Carte la plus élevée"},
     ]
-    assert outcome.table == {"button": 1}
+    assert outcome.table_state == {"button": 1}
 
 
 @pytest.mark.requirement("S-34", "S-35")
@@ -466,7 +468,7 @@ def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the
     _, *decisions = (step for step in steps if isinstance(step, Decision))
     assert [step.seat for step in decisions] == [7, 1, 1, 7, 1, 7, 1, 7]
     assert [step.prompt["staked"] for step in decisions[:2]] == [4, 8]
-    assert outcome.table == {"button": 8}
+    assert outcome.table_state == {"button": 8}
 
 
 @pytest.mark.requirement("S-32")
@@ -488,7 +490,7 @@ def test_if_not_all_have_staked_all_table_stakes_are_returned_and_the_button_sta
     assert [
         (settlement.name, settlement.credits, settlement.staked_credits) for settlement in outcome.settlements
     ] == [("not played", 160, 160)]
-    assert (outcome.table, draw.records) == ({"button": 4}, [])
+    assert (outcome.table_state, draw.records) == ({"button": 4}, [])
 
 
 @pytest.mark.requirement("S-32")

@@ -25,8 +25,12 @@ from egm.progressive.messages import (
 from tests.rigs.examples import scale_examples
 from tools.cli import main
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.frequency import IMPROBABLE_PROBABILITY, bound_win_probability, is_improbable
 from tools.floor.progressive.held_messages import RulingError
+from tools.floor.progressive.improbable_hits import (
+    PLAUSIBLE_PROBABILITY_MIN,
+    bound_hit_probability,
+    is_improbable,
+)
 from tools.floor.progressive.store import SqliteReader, SqliteStore
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -175,15 +179,15 @@ def test_at_a_terminal_two_enrolled_persons_decide_each_with_their_own_pin(tmp_p
 def test_improbable_hits_are_detected_also_after_long_play():
     long_played = 1_000_000
     wins = [*range(1000, long_played, 1000)]  # just as the odds say
-    assert not is_improbable(wins, wins[-1], ODDS)
-    assert not is_improbable([*wins, long_played, long_played + 1], long_played + 1, ODDS)
+    assert not is_improbable(wins, ODDS)
+    assert not is_improbable([*wins, long_played, long_played + 1], ODDS)
     run = [long_played + n for n in range(5)]
-    assert is_improbable([*wins, *run], run[-1], ODDS)
+    assert is_improbable([*wins, *run], ODDS)
 
 
 def test_two_thousand_hits_slightly_above_the_odds_are_not_improbable():
     """The bound applies to each test; two thousand hits slightly above the odds never reach it."""
-    assert not is_improbable([n * 950 for n in range(1, 2000)], 950 * 1999, ODDS)
+    assert not is_improbable([n * 950 for n in range(1, 2000)], ODDS)
 
 
 @given(
@@ -195,8 +199,8 @@ def test_two_thousand_hits_slightly_above_the_odds_are_not_improbable():
 def test_the_bound_is_never_below_the_exact_probability(wagers, share, odds):
     wins = max(1, round(wagers * share))
     exact = sum(comb(wagers, k) * odds**k * (1 - odds) ** (wagers - k) for k in range(wins, wagers + 1))
-    bound = bound_win_probability(wagers, wins, odds)
+    bound = bound_hit_probability(wagers, wins, odds)
     assert exact <= bound
     if wins > 2 * wagers * odds:
         assert bound <= exact * (wagers + 1) ** 2  # Chernoff's, and no looser
-    assert (bound < IMPROBABLE_PROBABILITY) <= (exact < IMPROBABLE_PROBABILITY)
+    assert (bound < PLAUSIBLE_PROBABILITY_MIN) <= (exact < PLAUSIBLE_PROBABILITY_MIN)

@@ -210,7 +210,7 @@ def test_machine_and_sign_show_a_level_again_whatever_the_restored_controllers_c
     house.restore_copy("older.db")
     house.pass_seconds(8)
     (plate,) = sign.build_plates(house.now_ns)
-    assert plate.thousandths == house.record.level.shown_cents * 1000 == amount * 1000
+    assert plate.amount_thousandths == house.record.level.shown_cents * 1000 == amount * 1000
     house.check_consistency()
 
 
@@ -220,11 +220,11 @@ def test_a_silent_sign_accepts_a_restarted_level_with_fewer_falls():
     sign.update_value(_value("a", 9, 2000, falls=5), 0)
     assert "falls" in sign.update_value(_value("b", 10, 1500, falls=3), VALUE_TIMEOUT_NS)
     assert sign.update_value(_value("b", 3, 1500, falls=3), VALUE_TIMEOUT_NS + 1) == ""
-    assert sign.build_plates(VALUE_TIMEOUT_NS + 1)[0].thousandths == 1500_000
+    assert sign.build_plates(VALUE_TIMEOUT_NS + 1)[0].amount_thousandths == 1500_000
     assert (
         sign.update_value(_value("b", 2, 1400, falls=3), VALUE_TIMEOUT_NS + 2) == ""
     )  # late, and passed over
-    assert sign.build_plates(VALUE_TIMEOUT_NS + 1)[0].thousandths == 1500_000
+    assert sign.build_plates(VALUE_TIMEOUT_NS + 1)[0].amount_thousandths == 1500_000
 
 
 def _value(run, sequence, cents, falls, time="2026-01-01T00:00:00+00:00"):
@@ -237,7 +237,7 @@ def test_a_deposed_controllers_late_value_is_ignored_while_its_successor_sends()
         listener.update_value(_value("a", 9, 2000, falls=5), 0)
         assert listener.update_value(_value("0", 7, 1900, falls=5), 10) == ""
     assert (machine.controller_run_id, machine.amount_cents) == ("a", 2000)
-    assert sign.build_plates(10)[0].thousandths == 2000_000
+    assert sign.build_plates(10)[0].amount_thousandths == 2000_000
 
 
 @pytest.mark.parametrize("falls", [UNREPORTED_FALLS_MAX + 6, INTEGER_MAX])

@@ -47,7 +47,7 @@ def build_level_value(sequence, cents, falls=0, level="grand"):
 
 
 def amount(sign, now_ns):
-    return sign.build_plates(now_ns)[0].thousandths
+    return sign.build_plates(now_ns)[0].amount_thousandths
 
 
 @pytest.mark.requirement("I-02")
@@ -88,10 +88,10 @@ def test_a_level_not_received_for_five_seconds_shows_no_amount():
     sign, messages = Sign(), []
     watch = SignMonitor(sign, messages.append)
     sign.update_value(build_level_value(1, 500_00), 0)
-    assert watch.report_changes(VALUE_AGE_MAX_NS)[0].thousandths == 500_00_000
-    assert watch.report_changes(VALUE_AGE_MAX_NS + 1)[0].thousandths is None
+    assert watch.report_changes(VALUE_AGE_MAX_NS)[0].amount_thousandths == 500_00_000
+    assert watch.report_changes(VALUE_AGE_MAX_NS + 1)[0].amount_thousandths is None
     sign.update_value(build_level_value(2, 600_00), VALUE_AGE_MAX_NS + 2)
-    assert watch.report_changes(VALUE_AGE_MAX_NS + 2)[0].thousandths == 500_00_000, (
+    assert watch.report_changes(VALUE_AGE_MAX_NS + 2)[0].amount_thousandths == 500_00_000, (
         "it goes on from where it was"
     )
     assert messages == ["grand: shown", "grand: not received, no amount is shown", "grand: shown"]
@@ -108,7 +108,7 @@ def test_a_lower_amount_without_a_fall_is_not_shown_and_does_not_refresh_the_lev
         == "grand: the count of falls is 1; expected at least 2, as before"
     )
     assert amount(sign, 40) == 100_00_000
-    assert sign.build_plates(VALUE_AGE_MAX_NS + 31)[0].thousandths is None
+    assert sign.build_plates(VALUE_AGE_MAX_NS + 31)[0].amount_thousandths is None
 
 
 def test_a_repeated_amount_does_not_delay_the_drums():
@@ -123,10 +123,10 @@ def test_a_retained_value_does_not_count_as_received():
     sign = Sign(("grand", "minor"))
     sign.update_value(build_level_value(1, 500_00), 0, retained=True)
     grand, minor = sign.build_plates(1)
-    assert (grand.thousandths, grand.names) == (None, NAMES)
-    assert (minor.level_id, minor.thousandths) == ("minor", None)
+    assert (grand.amount_thousandths, grand.names) == (None, NAMES)
+    assert (minor.level_id, minor.amount_thousandths) == ("minor", None)
     sign.update_value(build_level_value(2, 500_01), 2)
-    assert sign.build_plates(2)[0].thousandths == 500_00_000
+    assert sign.build_plates(2)[0].amount_thousandths == 500_00_000
     assert Sign().build_plates(0) == ()
 
 
@@ -236,8 +236,8 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
     def act(shown, controller, serving):
         assert not serving.done()
         plate = shown["grand"]
-        if plate.thousandths is not None:
-            seen.append(plate.thousandths)
+        if plate.amount_thousandths is not None:
+            seen.append(plate.amount_thousandths)
         if plate.win is not None:
             wins.append((plate.win.machine, plate.win.amount_cents))
         if not expected:

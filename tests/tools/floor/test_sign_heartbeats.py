@@ -138,7 +138,9 @@ def test_a_heartbeat_is_sent_once_a_second_and_only_while_the_sign_draws():
     assert heart.build_due_heartbeat(HEARTBEAT_INTERVAL_NS) is None
     assert heart.build_due_heartbeat(HEARTBEAT_INTERVAL_NS + 2) is None, "nothing was drawn for a second"
     heart.store_frame(sign.build_plates(VALUE_AGE_MAX_NS + 1), VALUE_AGE_MAX_NS + 1)
-    assert read_heartbeat(heart.build_due_heartbeat(VALUE_AGE_MAX_NS + 2)).dark_level_ids == ("grand",)
+    assert read_heartbeat(heart.build_due_heartbeat(VALUE_AGE_MAX_NS + 2)).level_ids_without_amount == (
+        "grand",
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from tools.lab.simulation import INTERVAL_Z_SCORE, SimulationTally
 from tools.lab.tuning import (
     TuningError,
     compute_rtp,
-    list_pay_keys,
+    list_pay_paths,
     parse_key,
     round_to_nice_pay,
     tune_pays,
@@ -416,7 +416,7 @@ def test_a_game_beyond_exact_analysis_is_reported_and_estimated(tmp_path, monkey
 
 def test_pays_are_tuned_to_a_return():
     data = parse(read_source("maple-classic"))
-    tuned = tune_pays(data, Fraction(91, 100), list_pay_keys(data))
+    tuned = tune_pays(data, Fraction(91, 100), list_pay_paths(data))
     assert abs(compute_rtp(tuned) - Fraction(91, 100)) < Fraction(1, 1000)
     tuned_once = tune_pays(data, Fraction(9, 10), [parse_key("stage.base.pay.0.pays.3")])
     assert abs(compute_rtp(tuned_once) - Fraction(9, 10)) < abs(compute_rtp(data) - Fraction(9, 10))

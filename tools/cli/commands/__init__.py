@@ -6,7 +6,8 @@ package.
 
 from typing import Final
 
-#: command name -> (module of this package, one line for ``egm --help``). The module defines ``command``.
+#: command name -> (module of this package, one line for ``egm --help``), in the order of that help. The module defines
+#: ``command``.
 MODULE_AND_HELP_BY_COMMAND: Final[dict[str, tuple[str, str]]] = {
     "screen": ("screen", "make pictures of the screen; print the browser screen's address"),
     "run": ("run", "start the cabinet: simulated devices, machine and screen"),
@@ -22,7 +23,7 @@ MODULE_AND_HELP_BY_COMMAND: Final[dict[str, tuple[str, str]]] = {
     "audit": ("audit", "export, verify and read the journal; inspect and clear a damaged one"),
     "manifest": ("manifest", "make, sign and verify the manifest of the installed software"),
     "gat": ("gat", "identify and verify a machine's software over GAT, as an inspector does"),
-    "signature": ("signature", "sign each component of the software installed here, as GAT does"),
+    "signature": ("signature", "compute the GAT signatures of the software installed here, for comparison"),
     "profile": ("profile", "list, show and check jurisdiction profiles; print their schema"),
     "manual": ("manual", "print the operator's or the service manual"),
     "register": ("register", "print registers: hand-pays, disputes, unclaimed money, refunds, incidents ..."),
@@ -43,5 +44,5 @@ MODULE_AND_HELP_BY_COMMAND: Final[dict[str, tuple[str, str]]] = {
     "rng": ("rng", "test the random number generator and collect its output"),
     "simulate": ("simulate", "play a game many times and compare it with its exact figures"),
     "certify": ("certify", "check games against every rule of a jurisdiction; sign the evidence"),
-    "game": ("game", "check, start and tune game definitions; print their schema"),
+    "game": ("game", "check, write and tune game definitions; print their schema"),
 }

@@ -1,4 +1,4 @@
-"""``egm game``: check, start and tune a game definition, and print the schema editors read."""
+"""``egm game``: check, write and tune a game definition, and print the schema editors read."""
 
 import json
 import os
@@ -43,7 +43,7 @@ from tools.lab.argument_names import parse_path_or_id
 from tools.lab.parsheet import format_percent
 from tools.lab.rewriting import RewriteError, rewrite_definition
 from tools.lab.tuning import (
-    NEAR_RETURN_DISTANCE,
+    REACHED_DISTANCE_MAX,
     KeyPath,
     TuningError,
     compute_bet_returns,
@@ -51,7 +51,7 @@ from tools.lab.tuning import (
     compute_rtp,
     find_pays_of_single_bets,
     get_value_at,
-    list_pay_keys,
+    list_pay_paths,
     parse_key,
     refine_pays,
     tune_pays,
@@ -356,22 +356,22 @@ def tune(
         raise click.UsageError(f"{file} is a game of the library: give --out FILE, or see `game new --from`")
     if output_file is not None and output_file.exists():
         raise click.ClickException(f"{output_file} exists and was not changed")
-    load_game_or_fail(file)  # reports file, line and key before the search starts
+    load_game_or_fail(file)  # reports file, line and path before the search starts
     try:
         source = read_source(parse_path_or_id(file))
         definition = parse(source)
-        tuned_definition, keys, bets = _tune_definition(
+        tuned_definition, paths, bets = _tune_definition(
             definition, target, pays, stage, hit_frequency, bet, strips=strips
         )
         returns_before, returns_after = (
             _list_returns_to_compare(game_data, bet, bets) for game_data in (definition, tuned_definition)
         )
-        changed_keys = [
-            key for key in keys if get_value_at(definition, key) != get_value_at(tuned_definition, key)
+        changed_paths = [
+            path for path in paths if get_value_at(definition, path) != get_value_at(tuned_definition, path)
         ]
         lines = [
-            f"{'.'.join(map(str, key))}: {get_value_at(definition, key)} -> {get_value_at(tuned_definition, key)}"
-            for key in changed_keys
+            f"{'.'.join(map(str, path))}: {get_value_at(definition, path)} -> {get_value_at(tuned_definition, path)}"
+            for path in changed_paths
         ]
         lines += [
             f"return{f' of bet {name}' * bool(name)} {format_percent(returns_before[name])} -> {format_percent(rtp)}"
@@ -384,7 +384,7 @@ def tune(
         target_file = output_file or (source.path if in_place else None)
         if target_file is not None and not missed_goal_text:
             target_file.write_text(
-                rewrite_definition(source.data.decode(), tuned_definition, changed_keys), encoding="utf-8"
+                rewrite_definition(source.data.decode(), tuned_definition, changed_paths), encoding="utf-8"
             )
             echo(f"{target_file} written; change its game.version before installing it")
     except (PaytableError, TuningError, RewriteError) as error:
@@ -422,34 +422,34 @@ def _tune_definition(
     *,
     strips: bool,
 ) -> tuple[dict[str, Any], list[KeyPath], list[str]]:
-    """Return the tuned definition, the key paths that may have changed, and the bets that were tuned separately.
+    """Return the tuned definition, the paths that may have changed, and the bets that were tuned separately.
 
     Unless one ``bet`` is named, each bet with pays that change no other bet's return is tuned by these pays.
     """
-    keys = [parse_key(key_text) for key_text in pays] or list_pay_keys(definition)
-    pays_by_bet = find_pays_of_single_bets(definition, keys) if bet is None else {}
+    paths = [parse_key(key_text) for key_text in pays] or list_pay_paths(definition)
+    pays_by_bet = find_pays_of_single_bets(definition, paths) if bet is None else {}
     if not strips:
         tuned_definition = dict(definition)
         # otherwise every bet is tuned by separate pays
         if set(pays_by_bet) != set(compute_bet_returns(definition)):
-            tuned_definition = tune_pays(tuned_definition, target_return, keys, bet, _print_progress)
+            tuned_definition = tune_pays(tuned_definition, target_return, paths, bet, _print_progress)
         return (
             _tune_each_bet(tuned_definition, target_return, pays_by_bet, tune_pays),
-            keys,
+            paths,
             list(pays_by_bet),
         )
     tuned_definition = tune_strips(
         definition, target_return, stage=stage, hit_frequency=hit_frequency, print_progress=_print_progress
     )
     strip_count = len(get_value_at(definition, ("stage", stage, "strips")))
-    changed_keys: list[KeyPath] = [
+    changed_paths: list[KeyPath] = [
         ("stage", stage, "strips", strip_index) for strip_index in range(strip_count)
     ]
-    if abs(compute_rtp(tuned_definition, bet) - target_return) > NEAR_RETURN_DISTANCE:
-        tuned_definition = refine_pays(tuned_definition, target_return, keys, bet, _print_progress)
+    if abs(compute_rtp(tuned_definition, bet) - target_return) > REACHED_DISTANCE_MAX:
+        tuned_definition = refine_pays(tuned_definition, target_return, paths, bet, _print_progress)
     return (
         _tune_each_bet(tuned_definition, target_return, pays_by_bet, refine_pays),
-        changed_keys + keys,
+        changed_paths + paths,
         list(pays_by_bet),
     )
 
@@ -464,10 +464,10 @@ def _tune_each_bet(
 
     ``tune_pays`` is the function that changes the pays.
     """
-    for bet, keys in pays_by_bet.items():
-        if abs(compute_rtp(definition, bet) - target_return) > NEAR_RETURN_DISTANCE:
+    for bet, paths in pays_by_bet.items():
+        if abs(compute_rtp(definition, bet) - target_return) > REACHED_DISTANCE_MAX:
             _print_progress(f"bet {bet}:")
-            definition = tune_pays(definition, target_return, keys, bet, _print_progress)
+            definition = tune_pays(definition, target_return, paths, bet, _print_progress)
     return definition
 
 
@@ -506,12 +506,12 @@ def _describe_missed_goal(
         f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target_return)}, "
         f"the nearest found {format_percent(rtp)}"
         for name, rtp in reached_returns.items()
-        if abs(rtp - target_return) > NEAR_RETURN_DISTANCE
+        if abs(rtp - target_return) > REACHED_DISTANCE_MAX
     ]
     if (
         hit_frequency is not None
         and abs((reached_hit_frequency := compute_hit_frequency(definition)) - hit_frequency)
-        > NEAR_RETURN_DISTANCE
+        > REACHED_DISTANCE_MAX
     ):
         missed_goals.append(
             f"the hit frequency wanted is {format_percent(hit_frequency)}, "

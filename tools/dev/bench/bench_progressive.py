@@ -205,7 +205,7 @@ async def _measure_sign_delays_ms(broker: Broker, store: Store) -> tuple[float, 
     sign = Sign((level.id,))
 
     def shown() -> int:
-        return sign.build_plates(time.monotonic_ns())[0].thousandths or 0
+        return sign.build_plates(time.monotonic_ns())[0].amount_thousandths or 0
 
     watching = listen(
         sign,

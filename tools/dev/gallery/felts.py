@@ -18,7 +18,7 @@ from egm.screen.table import TableGameData
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, build_view_timeline
-from paytables import DECISION_OF_SEATS, Choice, Game, Wager, load_game
+from paytables import SEATS_DECISION_KIND, Choice, Game, Wager, load_game
 from paytables import Decision as Question
 from paytables.contract import Round
 from paytables.seating import SeatedRules
@@ -199,7 +199,7 @@ def _iter_round_scenes(
     view = apply_message(view, idle_view.model_copy(update=playing))
     played = Round(game.play(wager, FixedDraws(game.id)), wager)
     played.advance()
-    question_count, waited = 0, {DECISION_OF_SEATS}
+    question_count, waited = 0, {SEATS_DECISION_KIND}
     while played.decision is not None:
         is_own = played.decision.seat == (wager.seat or 0)
         if not is_own and played.decision.kind in waited:
@@ -247,7 +247,7 @@ def _iter_round_scenes(
             ),
         )
     over = replace(view, now=view.presentation.began_at + line.end_seconds)
-    next_rules = game.with_table_state(outcome.table).rules
+    next_rules = game.with_table_state(outcome.table_state).rules
     standing = {bet.spot: bet.credits for bet in next_rules.list_standing_bets()}
     shut = tuple(spot.id for spot in next_rules.list_spots() if not spot.accepts_bets)
     snapshot_values = {

@@ -45,8 +45,8 @@ from tools.floor.progressive.store import DailyAmount, Session, Store
 _CONTROLLER_TERM_SHIFT_BITS = 40
 #: How long signs show who has won a level.
 _WIN_DISPLAY_TIME = timedelta(minutes=1)
-#: The longest exact odds that the text of a refusal contains, in characters.
-_EXACT_ODDS_LENGTH_MAX = 40
+#: The longest exact hit rate that the text of a refusal contains, in characters.
+_EXACT_HIT_RATE_LENGTH_MAX = 40
 
 
 class ControllerError(OperatorError):
@@ -181,7 +181,7 @@ class Controller:
     def _enrol_in_level(
         self, session: Session, request: EnrolmentRequest, enrolment: LevelEnrolment
     ) -> ControllerMessage:
-        """Enrol a machine in a level, or return a refusal if its stake or odds differ from the level's (s.92).
+        """Enrol a machine in a level, or return a refusal if its stake or hit rate differs from the level's (s.92).
 
         The enrolment in an unknown or closed level is refused too. If the machine knows a later state of the level than
         the store, the level is corrected.
@@ -206,8 +206,8 @@ class Controller:
             return self._refuse_enrolment(session, request, enrolment, RefusalReason.OTHER_STAKE, reason)
         if enrolment.hit_rate != record.hit_rate:
             reason = (
-                f"the mean hits of a wager are {_format_odds(enrolment.hit_rate)}; expected "
-                f"{_format_odds(record.hit_rate)}, as at every machine of the level"
+                f"the mean hits of a wager are {_format_hit_rate(enrolment.hit_rate)}; expected "
+                f"{_format_hit_rate(record.hit_rate)}, as at every machine of the level"
             )
             return self._refuse_enrolment(session, request, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._bookkeeping.correct_outdated_level(session, record, request.machine, enrolment)
@@ -733,10 +733,10 @@ class Controller:
         return self._now().isoformat()
 
 
-def _format_odds(odds: Fraction) -> str:
-    """Return ``odds`` (how often, on average, one wager hits the level) as text; a very long fraction is rounded."""
-    exact = str(odds)
-    return exact if len(exact) <= _EXACT_ODDS_LENGTH_MAX else f"about 1 in {float(1 / odds):,.4f}"
+def _format_hit_rate(hit_rate: Fraction) -> str:
+    """Return how often, on average, one wager hits the level, as text; a very long fraction is rounded."""
+    exact = str(hit_rate)
+    return exact if len(exact) <= _EXACT_HIT_RATE_LENGTH_MAX else f"about 1 in {float(1 / hit_rate):,.4f}"
 
 
 def _record_refusal(session: Session, time_text: str, refusal: Refusal) -> None:

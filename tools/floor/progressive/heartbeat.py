@@ -1,7 +1,7 @@
 """The heartbeat of a sign: its displayed amounts, sent to the controller once a second (Québec by-law, s.91).
 
-It is only sent while the sign draws new frames, so that a frozen picture sends none even if the network
-works.
+It is only sent while the sign draws new frames. A sign whose picture is frozen therefore sends none, although its
+network works.
 """
 
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from egm.message_errors import format_first_error
 from egm.progressive.messages import MESSAGE_BYTES_MAX, Cents, ProgressiveMessageError
 from tools.floor.progressive.sign import Plate
 
-#: Nanoseconds between two heartbeats, and the greatest age of a frame for which one is sent.
+#: Nanoseconds between two heartbeats. It is also the greatest age of a frame for which a heartbeat is sent.
 HEARTBEAT_INTERVAL_NS: Final = 1_000_000_000
 #: The most levels that one sign reports.
 _LEVELS_PER_SIGN_MAX: Final = 256
 
 #: The name of a sign.
-SignId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
+SignName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
 
 
 def check_sign_name(name: str) -> None:
     """Raise OperatorError for an invalid sign name."""
     try:
-        TypeAdapter(SignId).validate_python(name)
+        TypeAdapter(SignName).validate_python(name)
     except ValidationError:
         raise OperatorError(f"{name!r}: a sign's name has letters, digits, . _ -, at most 40") from None
 
@@ -49,11 +49,11 @@ class SignHeartbeat(_Message):
     """The heartbeat message of a sign: the levels that it displays now."""
 
     type: Literal["beat"] = "beat"
-    sign: SignId
+    sign: SignName
     shown: Annotated[tuple[ShownLevel, ...], Field(max_length=_LEVELS_PER_SIGN_MAX)] = ()
 
     @property
-    def dark_level_ids(self) -> tuple[str, ...]:
+    def level_ids_without_amount(self) -> tuple[str, ...]:
         """Return the ids of the levels for which the sign displays no amount."""
         return tuple(each.level for each in self.shown if each.amount_cents is None)
 
@@ -100,7 +100,7 @@ class HeartbeatSource:
         shown_levels = tuple(
             ShownLevel(
                 level=plate.level_id,
-                amount_cents=None if plate.thousandths is None else plate.thousandths // 1000,
+                amount_cents=None if plate.amount_thousandths is None else plate.amount_thousandths // 1000,
             )
             for plate in self._plates[:_LEVELS_PER_SIGN_MAX]
         )

@@ -1,7 +1,7 @@
 """Implausible claims and payments: held until two people have ruled on them.
 
 A claim is held if one wager has hit a level more often than the level file allows, or if a machine has hit it
-more often than its odds explain. A payment is plausible if it is between the award and the amount that the
+more often than its hit rate explains. A payment is plausible if it is between the award and the amount that the
 machine showed when the level was hit. If a payment is not plausible, only the award is charged to the level; the
 operator bears the difference, unless two people rule, with a reason, that the level bears it.
 """
@@ -12,7 +12,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.progressive.messages import Claim, PaymentReport
-from tools.floor.progressive.frequency import is_improbable
+from tools.floor.progressive.improbable_hits import is_improbable
 from tools.floor.progressive.records import ClaimRecord, HeldMessage, LevelRecord
 from tools.floor.progressive.store import Session
 
@@ -40,7 +40,7 @@ def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Clai
         )
     hit_numbers = tuple(sorted({*winning_contributions, claim.contribution_number}))
     hits_per_wager = record.hit_rate + sum(record.hit_rate_by_share.values())
-    if is_improbable(hit_numbers, hit_numbers[-1], hits_per_wager):
+    if is_improbable(hit_numbers, hits_per_wager):
         return (
             f"{len(hit_numbers)} of {hit_numbers[-1]} wagers won the level, "
             f"which is improbable at {hits_per_wager} hits per wager"

@@ -17,7 +17,9 @@ FallCause = Literal["", "win", "ceiling", "correction"]
 
 def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
     """Return the partial shares of a level that can be won, by the share's text in records and messages."""
-    return {str(share): odds for share, odds in definition.stake_and_hit_rate.hit_rate_by_share.items()}
+    return {
+        str(share): hit_rate for share, hit_rate in definition.stake_and_hit_rate.hit_rate_by_share.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,7 @@ class LevelRecord:
                 "successor": self.successor_id,
                 "closing_cents": self.closing_cents,
                 "hits_most": self.hits_per_wager_max,
-                "shares": {share: str(odds) for share, odds in self.hit_rate_by_share.items()},
+                "shares": {share: str(hit_rate) for share, hit_rate in self.hit_rate_by_share.items()},
                 "peak_cents": self.peak_cents,
                 "last_claim": self.last_claim_id,
             },
@@ -107,7 +109,9 @@ class LevelRecord:
             successor_id=data["successor"],
             closing_cents=int(data["closing_cents"]),
             hits_per_wager_max=int(data.get("hits_most", 1)),
-            hit_rate_by_share={share: Fraction(odds) for share, odds in data.get("shares", {}).items()},
+            hit_rate_by_share={
+                share: Fraction(hit_rate) for share, hit_rate in data.get("shares", {}).items()
+            },
             peak_cents=int(data.get("peak_cents", 0)),
             last_claim_id=data.get("last_claim", ""),
         )

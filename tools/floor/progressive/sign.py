@@ -46,7 +46,7 @@ class Plate:
 
     level_id: str
     names: Mapping[str, str]
-    thousandths: int | None
+    amount_thousandths: int | None
     """The amount on the rolling drums, in thousandths of a minor unit; None if no amount is displayed."""
     value_age_ns: int | None
     """The time since the last live (not retained) value of the level arrived, in nanoseconds; None if none did."""
@@ -141,12 +141,14 @@ class Sign:
         """Return what the sign displays of one level now."""
         level = self._level_by_id.get(level_id)
         if level is None:
-            return Plate(level_id=level_id, names={}, thousandths=None, value_age_ns=None)
+            return Plate(level_id=level_id, names={}, amount_thousandths=None, value_age_ns=None)
         win, win_ns = self._win_by_level.get(level_id, (None, 0))
         return Plate(
             level_id=level_id,
             names=level.last_value.names,
-            thousandths=level.compute_displayed_thousandths(now_ns) if level.is_fresh(now_ns) else None,
+            amount_thousandths=level.compute_displayed_thousandths(now_ns)
+            if level.is_fresh(now_ns)
+            else None,
             value_age_ns=None if level.received_ns is None else now_ns - level.received_ns,
             win=win if now_ns - win_ns <= VALUE_AGE_MAX_NS else None,
         )
@@ -168,7 +170,7 @@ class SignMonitor:
         """
         plates = self.sign.build_plates(now_ns)
         for plate in plates:
-            is_lit = plate.thousandths is not None
+            is_lit = plate.amount_thousandths is not None
             if is_lit != self._is_lit_by_level.get(plate.level_id):
                 self._is_lit_by_level[plate.level_id] = is_lit
                 self.report(f"{plate.level_id}: {'shown' if is_lit else 'not received, no amount is shown'}")

@@ -73,7 +73,7 @@ def _draw_plate(
     names = dict.fromkeys(
         texts.choose_translation(plate.names, plate.level_id) for texts in texts_of_languages
     )
-    paint = "text_dim" if plate.thousandths is None else build_gold_gradient(p.theme)
+    paint = "text_dim" if plate.amount_thousandths is None else build_gold_gradient(p.theme)
     p.draw_text(
         _LANGUAGE_SEPARATOR.join(names),
         (x + w / 2, y + head / 2),
@@ -88,11 +88,11 @@ def _draw_plate(
             winner_text, (x + w / 2, y + h + head * 0.4), TextStyle("heavy", "title", "win"), width_max=w - 8
         )
     drums: Rect = (x, y + head, w, h - head)
-    if plate.thousandths is None:
+    if plate.amount_thousandths is None:
         _draw_no_amount(context, texts_of_languages, drums)
         return
-    amount = context.texts.format_money(plate.thousandths // 1000, currency)
-    draw_odometer(p, amount, drums, thousandths=plate.thousandths % 1000)
+    amount = context.texts.format_money(plate.amount_thousandths // 1000, currency)
+    draw_odometer(p, amount, drums, thousandths=plate.amount_thousandths % 1000)
 
 
 def _draw_no_amount(context: DrawingContext, texts_of_languages: tuple[Texts, ...], rect: Rect) -> None:
@@ -122,7 +122,7 @@ def _draw_staff_lamp(context: DrawingContext, plates: tuple[Plate, ...]) -> None
     """
     width, height = context.layout.size
     ages_ns = [plate.value_age_ns for plate in plates if plate.value_age_ns is not None]
-    is_alarm = not plates or any(plate.thousandths is None for plate in plates)
+    is_alarm = not plates or any(plate.amount_thousandths is None for plate in plates)
     is_bright = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_BRIGHT_NS
     colour = context.theme.get_colour("alarm" if is_alarm else "win")
     paint = fade_colour(colour, 1.0 if is_alarm or is_bright else 0.3)

@@ -85,7 +85,7 @@ class SignFile:
         """
         if self._began_ns is None:
             self._began_ns = now_ns
-        is_lit = bool(plates) and all(plate.thousandths is not None for plate in plates)
+        is_lit = bool(plates) and all(plate.amount_thousandths is not None for plate in plates)
         if now_ns - self._began_ns < (_STILL_PICTURE_DELAY_NS if is_lit else VALUE_AGE_MAX_NS):
             return True
         surface = pygame.Surface(self._picture.size_pixels)

@@ -37,7 +37,7 @@ class SignRecord:
     """The amount displayed for each level, in minor units; None if the sign shows no amount for it."""
 
     @property
-    def dark_level_ids(self) -> tuple[str, ...]:
+    def level_ids_without_amount(self) -> tuple[str, ...]:
         """Return the ids of the levels for which the sign displays no amount now."""
         return tuple(level for level, cents in self.shown_cents_by_level.items() if cents is None)
 
@@ -96,9 +96,12 @@ class SignBook:
                         continue
                     session.put_sign(sign_id, record.to_text())
                 for record in changed_records:
-                    dark_level_ids = list(record.dark_level_ids)
+                    level_ids_without_amount = list(record.level_ids_without_amount)
                     session.record_event(
-                        record.status_since, f"sign_{record.status}", sign=record.id, dark=dark_level_ids
+                        record.status_since,
+                        f"sign_{record.status}",
+                        sign=record.id,
+                        dark=level_ids_without_amount,
                     )
             for record in changed_records:
                 self._report(_format_sign_line(record))
@@ -147,7 +150,8 @@ class SignBook:
         if previous_record is None:
             return True
         return previous_record.status != record.status or (
-            record.status == "dark" and previous_record.dark_level_ids != record.dark_level_ids
+            record.status == "dark"
+            and previous_record.level_ids_without_amount != record.level_ids_without_amount
         )
 
 
@@ -163,5 +167,5 @@ def _format_sign_line(sign: SignRecord) -> str:
     if sign.status == "silent":
         return f"sign {sign.id}: silent since {sign.heard_at}"
     return f"sign {sign.id}: " + (
-        "lit" if sign.status == "lit" else f"no amount of {', '.join(sign.dark_level_ids)}"
+        "lit" if sign.status == "lit" else f"no amount of {', '.join(sign.level_ids_without_amount)}"
     )

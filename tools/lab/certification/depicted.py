@@ -157,7 +157,7 @@ class _ReplayedRound:
                 return
             self._answer = None
             if isinstance(event, Decision):
-                event = event.with_built_prompt()  # the prompt is displayed
+                event = event.with_complete_prompt()  # the prompt is displayed
                 self._answer = Choice(event.options[self._policy(self._decision_count, len(event.options))])
                 self._decision_count += 1
             if self._draw.draw_count >= scripted_count:
