@@ -25,9 +25,9 @@ from egm.staff.page_texts import (
     build_column_titles,
     build_local_text,
     build_money_text,
+    build_name_list_text,
     build_number_text,
     build_plain_text,
-    build_prize_names_text,
     build_text,
     build_time_text,
     build_two_column_table,
@@ -339,7 +339,7 @@ def _build_play_tables(
         for level, cents in play.levels_won
     ]
     if play.prizes_won:
-        rows.append(("recall.prizes", build_prize_names_text(play.prizes_won)))
+        rows.append(("recall.prizes", build_name_list_text(play.prizes_won)))
     lines = build_win_rows(game, () if record.outcome is None else record.outcome.settlements, unit_cents)
     return (
         build_two_column_table(rows),

@@ -24,11 +24,11 @@ from egm.errors import OperatorError
 from egm.tickets.copies import LOCK_FILE_NAME, MOVE_COLUMNS_SQL, TICKET_DATABASE_FILE_NAME
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
 from egm.tickets.move_log import (
-    EMPTY_MOVE_LOG_END,
+    EMPTY_LEDGER_END,
     MOVE_LOG_FILE_NAME,
-    MoveLogEnd,
+    LedgerEnd,
     MoveLogRow,
-    get_end,
+    get_row_end,
     is_next_row,
 )
 from egm.tickets.record import TicketAction
@@ -156,22 +156,22 @@ def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple
 
 
 def _take_proved_prefix(
-    rows: Sequence[MoveLogRow], is_provable: Callable[[MoveLogEnd, MoveLogRow], bool]
+    rows: Sequence[MoveLogRow], is_provable: Callable[[LedgerEnd, MoveLogRow], bool]
 ) -> list[MoveLogRow]:
     """Return the rows before the first one that ``is_provable`` rejects.
 
     ``is_provable(end, row)`` gets the number and digest of the previous move, and the row.
     """
-    last_end, proved_rows = EMPTY_MOVE_LOG_END, []
+    last_end, proved_rows = EMPTY_LEDGER_END, []
     for row in rows:
         if not is_provable(last_end, row):
             break
         proved_rows.append(row)
-        last_end = get_end(row)
+        last_end = get_row_end(row)
     return proved_rows
 
 
-def _has_next_move_number(last_end: MoveLogEnd, row: MoveLogRow) -> bool:
+def _has_next_move_number(last_end: LedgerEnd, row: MoveLogRow) -> bool:
     """Return whether a ledger row has the number after that of ``last_end``, the previous move.
 
     The digest is not checked.
@@ -179,7 +179,7 @@ def _has_next_move_number(last_end: MoveLogEnd, row: MoveLogRow) -> bool:
     return len(row) == 10 and row[0] == last_end.move_number + 1
 
 
-def _is_next_keyless_row(last_end: MoveLogEnd, row: MoveLogRow) -> bool:
+def _is_next_keyless_row(last_end: LedgerEnd, row: MoveLogRow) -> bool:
     """Return whether a ledger row follows ``last_end``, the number and digest of the previous move.
 
     The row's digest must be valid in the format of earlier versions, which used no key.

@@ -32,7 +32,7 @@ from egm.staff.page_texts import build_plain_text, build_text, build_two_column_
 
 @dataclass(slots=True)
 class LinkEnrolmentStep(SetupStep):
-    """The first-start step that enrols the machine with a progressive controller: certificate request and answer.
+    """The step that enrols the machine with a progressive controller: certificate request and answer.
 
     Both are optional, because a machine without linked levels needs no link.
     """
@@ -103,7 +103,7 @@ class LinkEnrolmentStep(SetupStep):
             return build_failure_text(error)
 
     def _write_enrolment_request(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
-        """Write the machine's certificate request to the enrolment stick; stay on this first-start step."""
+        """Write the machine's certificate request to the enrolment stick; stay on this step."""
         key = self.certificate_folder.get_or_create_request_key()
         self.enrolment_stick.write_request(create_request(key, draft.machine_answers["serial"]))
         self.stick_result = build_text("first.link.asked")
@@ -134,7 +134,7 @@ class LinkEnrolmentStep(SetupStep):
         return NextStep.FORWARD
 
     def _skip_enrolment(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
-        """Remove the progressive link from the drafted cabinet file, and go to the next first-start step."""
+        """Remove the progressive link from the drafted cabinet file, and go to the next step."""
         draft.link_certificate, draft.progressive_link_table = None, {}
         return NextStep.FORWARD
 

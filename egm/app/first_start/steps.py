@@ -81,7 +81,7 @@ class SetupStep:
         """Gather the data for the step's page, and call ``on_change`` whenever it changes. By default, do nothing."""
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
-        """Return the service page of the first-start step in its current state."""
+        """Return the service page of the step in its current state."""
         raise NotImplementedError
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:
@@ -129,13 +129,13 @@ class WelcomeStep(SetupStep):
         )
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Continue with the next first-start step if "next" was touched; refuse any other action."""
+        """Continue with the next step if "next" was touched; refuse any other action."""
         return NextStep.FORWARD if action == "next" else build_refusal_text("not_offered")
 
 
 @dataclass(slots=True)
 class FieldsStep(SetupStep):
-    """A first-start step in which several fields are filled in, one after the other."""
+    """A step in which several fields are filled in, one after the other."""
 
     id: str
     list_fields: Callable[[CabinetFileDraft], tuple[FormField, ...]]
@@ -209,7 +209,7 @@ _UPPERCASE_FIELD_NAMES: Final = frozenset({"serial", "operator_number"})
 
 @dataclass(slots=True)
 class PickOneStep(SetupStep):
-    """A first-start step in which one item of a list is chosen; a list longer than the screen can be searched."""
+    """A step in which one item of a list is chosen; a list longer than the screen can be searched."""
 
     id: str
     list_options: Callable[[], list[tuple[str, PageText]]]
@@ -231,7 +231,7 @@ class PickOneStep(SetupStep):
         return self._build_page(PageTable(rows=rows), prompt=prompt)
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Store the touched item in the drafted cabinet file, and continue with the next first-start step."""
+        """Store the touched item in the drafted cabinet file, and continue with the next step."""
         _, _, index_text = action.partition("pick:")
         options = self.list_options()
         if action == "back":
@@ -244,7 +244,7 @@ class PickOneStep(SetupStep):
 
 @dataclass(slots=True)
 class ProbeDevicesStep(SetupStep):
-    """The first-start step that probes the serial ports and shows which devices replied; probing can be repeated."""
+    """The step that probes the serial ports and shows which devices replied; probing can be repeated."""
 
     list_ports: Callable[[], list[str]]
     """A function that returns the serial ports to probe."""
@@ -398,7 +398,7 @@ class PickSeveralStep(SetupStep):
 
 @dataclass(slots=True)
 class EnrolStaffStep(SetupStep):
-    """The first-start step that enrols the first staff, including those who sign the cabinet file, each with a PIN."""
+    """The step that enrols the first staff, including those who sign the cabinet file, each with a PIN."""
 
     get_time: Callable[[], datetime]
     compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin

@@ -28,13 +28,13 @@ class ReminderRecord:
     """The player-protection reminder that is on display."""
 
     kind: ReminderKind
-    """The kind of reminder, or the kind of limit that was reached."""
+    """Which reminder it is, or which limit was reached."""
     minutes: Count
     """The length of the session when the reminder was shown, in minutes."""
     spent_cents: int
     """The net cost of the session so far, wagers minus wins, in minor units."""
     pause_end: str = field(metadata=stored_as("until"))
-    """The time at which the pause of play ends; empty if none exists, or if it lasts until the session ends."""
+    """The time at which the pause of play ends; empty if there is no pause, or if it lasts until the session ends."""
     is_own_limit: bool = field(metadata=stored_as("own"))
     """Whether the reached limit was set by the player, not by the profile."""
 
