@@ -181,7 +181,7 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     bets, or if it cannot read the stored state.
     """
     installed_games, game_id = machine.component(InstalledGames), table.game_reference.id
-    game = installed_games.games_by_id.get(game_id) or machine.games.get(game_id)
+    game = installed_games.game_by_id.get(game_id) or machine.games.get(game_id)
     offered_cents = (installed_games.denominations_cents or machine.denominations_cents).get(game_id, ())
     if (
         game is None

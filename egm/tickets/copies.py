@@ -35,7 +35,7 @@ from egm.tickets.move_log import (
     EMPTY_LEDGER_END,
     MOVE_LOG_FILE_NAME,
     LedgerEnd,
-    MoveLogRow,
+    MoveRow,
     TicketMoveLog,
     get_row_end,
     is_next_row,
@@ -356,7 +356,7 @@ class TicketLedgerCopies:
         finally:
             self._is_in_transaction, self._log_size_before_bytes = False, None
 
-    def insert_move(self, row: MoveLogRow) -> None:
+    def insert_move(self, row: MoveRow) -> None:
         """Insert one move into the ledger's database; for a ticket's first move also insert the ticket."""
         _, _, step, *_ = row
         if step == FIRST_TICKET_MOVE_STEP:
@@ -369,7 +369,7 @@ class TicketLedgerCopies:
         last_move = self.run_sql("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return EMPTY_LEDGER_END if last_move is None else LedgerEnd(*last_move)
 
-    def read_ticket_rows(self, ticket_number: str) -> list[MoveLogRow]:
+    def read_ticket_rows(self, ticket_number: str) -> list[MoveRow]:
         """Return the database rows with the moves of one ticket, each verified.
 
         Raises :class:`TicketLedgerDamaged` if one was altered.
@@ -423,7 +423,7 @@ class TicketLedgerCopies:
             )
         return move_count
 
-    def _read_logged_rows(self) -> list[MoveLogRow]:
+    def _read_logged_rows(self) -> list[MoveRow]:
         """Return every move in the ledger's log of moves.
 
         This is for a read-only ledger, which does not have the log open: the file is opened for this call.
@@ -465,7 +465,7 @@ class TicketLedgerCopies:
             )
         return last_end.move_number
 
-    def _select_rows(self, clause: str, *parameters: object) -> list[MoveLogRow]:
+    def _select_rows(self, clause: str, *parameters: object) -> list[MoveRow]:
         """Return the moves in the ledger's database that an SQL clause selects."""
         return list(self.run_sql(f"SELECT {MOVE_COLUMNS_SQL} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
 

@@ -23,7 +23,7 @@ _LOG_TAIL_SIZE_BYTES: Final = 1 << 16
 
 #: (number of the move, number of the ticket, index among the ticket's moves, action, state, time, actor, redemption id,
 #: details as JSON, digest)
-MoveLogRow = tuple[Any, ...]
+MoveRow = tuple[Any, ...]
 
 
 class LedgerEnd(NamedTuple):
@@ -37,12 +37,12 @@ class LedgerEnd(NamedTuple):
 EMPTY_LEDGER_END: Final = LedgerEnd(0, "")
 
 
-def compute_row_digest(key: bytes, previous_digest: str, row: MoveLogRow) -> str:
+def compute_row_digest(key: bytes, previous_digest: str, row: MoveRow) -> str:
     """Return the HMAC that authenticates the row of a ledger move and chains it to the previous row's digest."""
     return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
-def is_next_row(key: bytes, previous_end: LedgerEnd, row: MoveLogRow) -> bool:
+def is_next_row(key: bytes, previous_end: LedgerEnd, row: MoveRow) -> bool:
     """Return whether a ledger row has the next move number and a valid digest made with ``key``.
 
     ``previous_end`` is the number and digest of the preceding move.
@@ -57,7 +57,7 @@ def is_next_row(key: bytes, previous_end: LedgerEnd, row: MoveLogRow) -> bool:
     )
 
 
-def get_row_end(row: MoveLogRow) -> LedgerEnd:
+def get_row_end(row: MoveRow) -> LedgerEnd:
     """Return the move number and the digest in ``row``, the last row of a copy of the ledger."""
     return LedgerEnd(row[0], row[-1])
 
@@ -90,7 +90,7 @@ class TicketMoveLog:
             return get_row_end(json.loads(lines[-2])[-1])
         return None
 
-    def iter_rows(self) -> Iterator[MoveLogRow]:
+    def iter_rows(self) -> Iterator[MoveRow]:
         """Yield the row of every ledger move in order. Raises :class:`TicketLedgerDamaged` at an altered line."""
         last_end = EMPTY_LEDGER_END
         for _, rows in self._iter_lines():
@@ -113,7 +113,7 @@ class TicketMoveLog:
                 move_numbers.append(int(json.loads(line)[-1][0]))
         return max(move_numbers)
 
-    def append(self, rows: Sequence[MoveLogRow]) -> int:
+    def append(self, rows: Sequence[MoveRow]) -> int:
         """Append the ledger moves of one transaction as one line of the log, durably.
 
         Return the size of the log before, in bytes; :meth:`truncate_to` this size removes the line.
@@ -138,7 +138,7 @@ class TicketMoveLog:
             self._file.truncate(size)
             self._file.sync()
 
-    def rewrite(self, rows: Sequence[MoveLogRow]) -> None:
+    def rewrite(self, rows: Sequence[MoveRow]) -> None:
         """Rewrite the whole log from the ledger moves in the database, which must be known to be intact."""
         self.truncate_to(0)
         if rows:
@@ -152,7 +152,7 @@ class TicketMoveLog:
             return size
         return max((end for end, _ in self._iter_lines()), default=0)
 
-    def _iter_lines(self) -> Iterator[tuple[int, list[MoveLogRow]]]:
+    def _iter_lines(self) -> Iterator[tuple[int, list[MoveRow]]]:
         """Yield each complete line of the ledger's log: where it ends, in bytes, and its rows."""
         line_end = 0
         *lines, _ = self._file.read_at(0, self._file.size()).split(b"\n")

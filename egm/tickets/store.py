@@ -34,7 +34,7 @@ from egm.tickets.move_log import (
     EMPTY_LEDGER_END,
     MOVE_LOG_FILE_NAME,
     LedgerEnd,
-    MoveLogRow,
+    MoveRow,
     compute_row_digest,
 )
 from egm.tickets.record import (
@@ -150,10 +150,9 @@ class TicketStore:
         """
         if self._read_only or self.last_move != EMPTY_LEDGER_END:
             return
-        # reported by :meth:`find_replaced_ledger_error`
         with (
             self.transaction(),
-            contextlib.suppress(JournalDamaged),
+            contextlib.suppress(JournalDamaged),  # reported by :meth:`find_replaced_ledger_error`
         ):
             if self.last_move == EMPTY_LEDGER_END and self._head.read() is None:
                 self._head.write(encode_head(EMPTY_LEDGER_END))
@@ -302,7 +301,7 @@ class TicketStore:
 
     def restore(
         self,
-        rows: Sequence[MoveLogRow],
+        rows: Sequence[MoveRow],
         *,
         actor: str,
         second_person: str,
@@ -317,18 +316,18 @@ class TicketStore:
         """
         with self.transaction():
             for row in rows:
-                last_number, last_digest = self._copies.find_database_end()
-                row_without_digest = (last_number + 1, *row[1:-1])
+                last_move_number, last_digest = self._copies.find_database_end()
+                row_without_digest = (last_move_number + 1, *row[1:-1])
                 self._copies.insert_move(
                     (*row_without_digest, compute_row_digest(self._key, last_digest, row_without_digest))
                 )
-            last_number, last_digest = self._copies.find_database_end()
+            last_move_number, last_digest = self._copies.find_database_end()
             details = {"second": second_person, "why": reason, "moves": len(rows), "vouches": proof_text}
             details_json = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state = TICKET_TRANSITIONS[TicketAction.RESTORE_LEDGER].resulting_state.value
-            ledger_move_name = f"{LEDGER_MOVE_NAME_PREFIX}{last_number + 1}"
+            ledger_move_name = f"{LEDGER_MOVE_NAME_PREFIX}{last_move_number + 1}"
             row = (
-                last_number + 1,
+                last_move_number + 1,
                 ledger_move_name,
                 0,
                 TicketAction.RESTORE_LEDGER.value,
@@ -502,11 +501,11 @@ class TicketStore:
         details: Mapping[str, JSON],
     ) -> None:
         """Append one move to the ticket ledger, with a keyed digest that chains it to the last move."""
-        last_number, last_digest = self._copies.find_database_end()
+        last_move_number, last_digest = self._copies.find_database_end()
         details_json = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = TICKET_TRANSITIONS[action].resulting_state.value
         row = (
-            last_number + 1,
+            last_move_number + 1,
             ticket_number,
             step,
             action.value,

@@ -77,7 +77,7 @@ class SignedStep(SetupStep):
     entered_staff_number: str | None = None
     """The staff number entered by the next signer, whose PIN is still missing."""
     is_asking_for_signers: bool = False
-    """Whether the page asks for staff numbers and PINs; if False, it shows the facts to be signed."""
+    """Whether the page asks for staff numbers and PINs; if False, it shows what is to be signed."""
 
     def read_roster(self, draft: CabinetFileDraft) -> Roster:
         """Return the roster of the persons who may sign.
@@ -99,7 +99,7 @@ class SignedStep(SetupStep):
         raise NotImplementedError
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
-        """Return the page of facts to be signed.
+        """Return the page of what is to be signed.
 
         Once signing has begun, return the page that asks the next signer for the staff number or PIN instead.
         """
@@ -347,8 +347,8 @@ class RestoreCabinetFileStep(SignedStep):
     cabinet_file_path: Path
     last_signed_text: str
     """The text of the cabinet file that was signed last; empty if none was signed."""
-    shown_facts: tuple[tuple[str, str], ...]
-    """Facts on the machine and the file to restore, as (name, value) pairs to show."""
+    shown_values: tuple[tuple[str, str], ...]
+    """What the page shows about the machine and the file to restore, as (name, value) pairs."""
 
     def read_roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (signature of a step)
         """Return the roster of staff that the journal of the existing memory records."""
@@ -363,7 +363,7 @@ class RestoreCabinetFileStep(SignedStep):
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:  # noqa: ARG002 (signature of a step)
         """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
-        rows = [(build_text(f"first.{name}"), build_plain_text(value)) for name, value in self.shown_facts]
+        rows = [(build_text(f"first.{name}"), build_plain_text(value)) for name, value in self.shown_values]
         return (
             build_two_column_table(rows),
             PageTable(rows=(PageRow(cells=(build_text("first.memory.about"),)),)),
@@ -397,15 +397,15 @@ def create_restore_step(
     """
     if not JournalLocation(DiskStorage(), state_folder.root, state_folder.root / SECOND_FOLDER).has_journal:
         return None
-    signed_text, shown_facts = "", [("machine.serial", "")]
+    signed_text, shown_values = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state_folder.root) as view:
-        shown_facts = [
+        shown_values = [
             ("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))
         ]
         signature = find_last_signed_cabinet_file(view)
         if signature is not None:
             signed_text = signature.text
-            shown_facts += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
+            shown_values += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
     return RestoreCabinetFileStep(
         id="memory",
         wrong_pins_folder=state_folder.root,
@@ -414,5 +414,5 @@ def create_restore_step(
         state_folder=state_folder,
         cabinet_file_path=cabinet_path,
         last_signed_text=signed_text,
-        shown_facts=tuple(shown_facts),
+        shown_values=tuple(shown_values),
     )

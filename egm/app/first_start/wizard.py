@@ -170,7 +170,7 @@ def build_steps(
         PickOneStep("profile", list_profiles, select_jurisdiction),
         FieldsStep(
             "house",
-            lambda draft: tuple(FormField(name=cents) for cents in draft.required_venue_fields),
+            lambda draft: tuple(FormField(name=field_name) for field_name in draft.required_venue_fields),
             add_machine_values,
         ),
         PickOneStep(

@@ -187,22 +187,22 @@ class CctalkHopperTwin(CctalkTwin):
     def _pay_without_order(self) -> str:
         """Simulate a defect: the hopper pays a coin without an order."""
         self._drop_coin()
-        return "a coin nobody ordered"
+        return "a coin was paid without an order"
 
     def _manipulate_exit_sensor(self) -> str:
         """Simulate a fraud: the exit sensor is manipulated."""
         self._is_fraud_detected = True
-        return "hopper cheated"
+        return "exit sensor manipulated"
 
     def _cover_exit_sensor(self) -> str:
         """Simulate a fault: the exit sensor stays covered."""
         self._is_sensor_blocked = True
-        return "a sensor is stuck"
+        return "exit sensor covered"
 
     def _clear_hopper_faults(self) -> str:
         """Repair the hopper: end every simulated fault."""
         self._is_jammed = self._has_timed_out = self._is_fraud_detected = self._is_sensor_blocked = False
-        return "hopper free"
+        return "hopper repaired"
 
     def _overpay_next_payout(self, *, coins: int = 1) -> str:
         """Set the coins (``coins``) that the hopper pays in excess at the end of the next payout."""

@@ -1,6 +1,7 @@
 """Records of player protection: the session's counts, the active reminder, and the player's own limits."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from egm.kernel.messages import ReminderKind
 from egm.record_codec import omit_if_default, stored_as
@@ -46,6 +47,6 @@ class OwnLimits:
     limit_minutes: Count | None = omit_if_default(None, key="minutes")
     limit_cents: Count | None = omit_if_default(None, key="cents")
 
-    def get_limit(self, quantity: str) -> int:
+    def get_limit(self, quantity: Literal["minutes", "cents"]) -> int:
         """Return the player's own limit in ``minutes`` or ``cents``; 0 if they have set none."""
         return (self.limit_minutes if quantity == "minutes" else self.limit_cents) or 0

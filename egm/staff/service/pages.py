@@ -129,7 +129,7 @@ class MetersPage(MenuPage):
         if self.split_dimension.endswith("_cents") and dimension_value.isdecimal():
             return build_money_text(int(dimension_value))
         installed_game = (
-            machine.component(InstalledGames).games_by_id.get(dimension_value)
+            machine.component(InstalledGames).game_by_id.get(dimension_value)
             if self.split_dimension == "game"
             else None
         )
