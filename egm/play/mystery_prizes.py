@@ -132,7 +132,7 @@ def _send_open_game_to_screen(machine: Machine) -> None:
         machine.screen_outbox.send_message(message)
 
 
-# ---------------------------------------------------------------------------------------------- which game
+# ---------------------------------------------------------------------------------------------- the game that won
 def _has_contributed_to_level(game_record: GameRecord, level_id: str, contribution_number: int) -> bool:
     """Return whether the game's wager made the contribution number ``contribution_number`` to the level."""
     return any(
@@ -180,7 +180,7 @@ def _can_open_handpay(machine: Machine, game_record: GameRecord | None) -> bool:
     )
 
 
-# -------------------------------------------------------------------------------------------- what is written
+# -------------------------------------------------------------------------------------------- records
 def _build_prize_record(
     machine: Machine, game_record: GameRecord | None, level_id: str, prize: WonPrize
 ) -> MysteryPrizeWon:

@@ -43,7 +43,7 @@ _OWN_LIMIT_MAX_BY_QUANTITY: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
 
 
-# ---------------------------------------------------------------------------------------------- the count
+# ---------------------------------------------------------------------------------------------- the session's counts
 def build_session_change(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
@@ -343,7 +343,7 @@ def set_own_limit(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="limit_set")
 
 
-# ---------------------------------------------------------------------------------------------- what is seen
+# ---------------------------------------------------------------------------------------------- for the screen
 def build_reminder_view(machine: Machine) -> messages.Reminder | None:
     """Return the active player-protection reminder for the screen, or None."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)

@@ -16,7 +16,7 @@ from egm.play.records.wheel import read_winning_number
 from egm.play.rounds import can_collect_win_without_draw, generator_is_in_service, is_waiting_for_wheel
 from egm.play.shared_round import is_next_step_recorded, is_round_void
 from egm.play.stepped_game import list_settled_bets_of_open_game, try_replay_game
-from egm.play.void_rule import OpenGameState, Ruling, reason_void_is_refused
+from egm.play.void_rule import OpenGameState, Ruling, find_reason_void_is_refused
 from egm.progressive import game_levels
 from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
@@ -71,7 +71,7 @@ def _can_declare_void(machine: Machine, ruling: Ruling) -> bool:
         are_stakes_between_players=are_stakes_between_players((*game_record.steps, *game_record.round_steps)),
         is_round_void=is_round_void(machine, game_record),
     )
-    return reason_void_is_refused(ruling, game_state) is None
+    return find_reason_void_is_refused(ruling, game_state) is None
 
 
 def _is_next_step_or_number_recorded(machine: Machine, game_record: GameRecord) -> bool:

@@ -40,7 +40,7 @@ class CctalkHopperTwin(CctalkTwin):
         self._is_sensor_blocked = False
         self._has_timed_out = False
         self._pending_overpaid_coins = 0
-        self._lifetime_paid = 0
+        self._lifetime_paid_coins = 0
         self.hopper_coins = INITIAL_COIN_COUNT
         self.tray_coins = 0
 
@@ -80,7 +80,7 @@ class CctalkHopperTwin(CctalkTwin):
         return {
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test_flags.encode(),
-            Header.LIFETIME_PAID_COUNT: self._lifetime_paid.to_bytes(3, "little"),
+            Header.LIFETIME_PAID_COUNT: self._lifetime_paid_coins.to_bytes(3, "little"),
             Header.PAYOUT_HIGH_LOW_STATUS: codec.encode_high_level_reply(
                 is_full=self.hopper_coins >= FULL_COIN_COUNT
             ),
@@ -135,7 +135,7 @@ class CctalkHopperTwin(CctalkTwin):
         """Move a coin from the hopper to the tray, and count it."""
         self.hopper_coins -= 1
         self.tray_coins += 1
-        self._lifetime_paid = (self._lifetime_paid + 1) % _PAID_COUNTER_MODULUS
+        self._lifetime_paid_coins = (self._lifetime_paid_coins + 1) % _PAID_COUNTER_MODULUS
 
     def _end_unpaid_order(self) -> None:
         """End the payout order with coins unpaid, because no coin leaves the hopper."""
@@ -152,11 +152,11 @@ class CctalkHopperTwin(CctalkTwin):
 
     def export_memory(self) -> dict[str, object]:
         """Return what the hopper retains without power: the lifetime counter, and the coins inside and out."""
-        return {"total": self._lifetime_paid, "level": self.hopper_coins, "tray": self.tray_coins}
+        return {"total": self._lifetime_paid_coins, "level": self.hopper_coins, "tray": self.tray_coins}
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the hopper's state that :meth:`export_memory` returned."""
-        self._lifetime_paid, self.hopper_coins, self.tray_coins = (
+        self._lifetime_paid_coins, self.hopper_coins, self.tray_coins = (
             memory["total"],
             memory["level"],
             memory["tray"],
@@ -215,5 +215,5 @@ class CctalkHopperTwin(CctalkTwin):
             "status": "paying" if self._remaining_coins else "idle",
             "level_coins": self.hopper_coins,
             "tray_coins": self.tray_coins,
-            "paid_for_life": self._lifetime_paid,
+            "paid_for_life": self._lifetime_paid_coins,
         }
