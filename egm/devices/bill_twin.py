@@ -299,14 +299,14 @@ class BillTwin(Twin[MessageT]):
             self._count_returned(self._item)
             self._item = None
         self.handle_power_return()
-        return "mended"
+        return "repaired"
 
     def _set_note_box(self, *, present: bool) -> str:
         """Remove (``present`` false) or replace (true) the note box."""
         if present:
             return self._repair_acceptor()
         self._stop_in_fault(ItemPhase.BOX_REMOVED)
-        return "box out"
+        return "note box removed"
 
     def _fill_note_box(self) -> str:
         """Fill the note box, at the latest after the bill that is moving now."""
@@ -314,24 +314,24 @@ class BillTwin(Twin[MessageT]):
             self._stop_in_fault(ItemPhase.BOX_FULL)
         else:
             self._should_fill_next = True
-        return "box full"
+        return "note box full"
 
     def _pull_back_bill(self) -> str:
         """Simulate a fraud: pull the bill back by a string after it was accepted."""
         self._stop_timers()
         self._enter_phase(ItemPhase.CHEATED)
-        return "cheated"
+        return "bill pulled back"
 
     def _break_sensor_head(self) -> str:
         """Break the acceptor's sensor head."""
         self._stop_in_fault(ItemPhase.SENSOR_HEAD_FAILED)
-        return "failed"
+        return "sensor head failed"
 
     def _report_false_bill(self) -> str:
         """Simulate a defect: report a stacked bill that never existed."""
         self._stop_timers()
         self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED)
-        return "lying"
+        return "a false bill was reported"
 
     def export_memory(self) -> dict[str, object]:
         """Return what the acceptor retains without power: item, fault, contents of the box, and totals."""

@@ -10,8 +10,8 @@ the record and sending commands have a fixed order:
 1. The machine decides to keep the paper. It writes the record in phase ORDERED, then sends the stack command.
 2. "Stacked" arrives. The machine credits the paper and sets phase CREDITED in one transaction, then acknowledges the
    report.
-3. The acceptor shows that it has the acknowledgement (any status that means that no paper is moving: a clear path). The
-record is closed.
+3. The acceptor shows that it has the acknowledgement (any status that means that no paper is moving: a clear path).
+   The record is closed.
 
 Every interruption can then be resolved when the machine or the device comes back:
 

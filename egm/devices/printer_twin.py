@@ -169,7 +169,7 @@ class PrinterTwin(Twin[MessageT]):
             self._is_chassis_open
         ) = False
         self._is_busy = self._is_ticket_in_path = False
-        return "mended"
+        return "repaired"
 
     def _set_paper(self, *, tickets: int) -> str:
         """Set the number of tickets left in the stack (``tickets``)."""
@@ -189,17 +189,17 @@ class PrinterTwin(Twin[MessageT]):
     def _break_electronics(self) -> str:
         """Break the printer's electronics."""
         self._has_failed = True
-        return "failed"
+        return "electronics failed"
 
     def _report_false_barcode(self) -> str:
         """Simulate a defect: report a bar code that was never printed."""
         self._is_barcode_done = True
-        return "lying"
+        return "a false bar code was reported"
 
     def _forget_barcode(self) -> str:
         """Simulate a defect: print the next ticket completely without reporting it."""
         self._should_forget_barcode = True
-        return "the next ticket will be forgotten"
+        return "the next ticket will not be reported"
 
     def describe_state(self) -> dict[str, Any]:
         """Return the printer's paper, path and printed tickets, for display.

@@ -396,37 +396,37 @@ class Twin(ABC, Generic[MessageT]):
     def _unplug_cable(self) -> str:
         """Unplug the device's cable."""
         self.port.unplug()
-        return "cable pulled"
+        return "cable unplugged"
 
     def _plug_cable_in(self) -> str:
         """Plug the device's cable in."""
         self.port.plug()
-        return "cable in"
+        return "cable plugged in"
 
     def _set_replies_withheld(self, *, on: bool = True) -> str:
         """Set whether the device sends no replies (``on``)."""
         self.port.is_silent = on
-        return "silent" if self.port.is_silent else "answering"
+        return "silent" if self.port.is_silent else "replying"
 
     def _set_reply_delay(self, *, milliseconds: int) -> str:
         """Delay every reply by ``milliseconds``."""
         self.port.reply_delay_seconds = milliseconds / 1000
-        return f"answers {self.port.reply_delay_seconds:g} s late"
+        return f"replies {self.port.reply_delay_seconds:g} s late"
 
     def _corrupt_next_replies(self, *, answers: int = 1) -> str:
         """Damage the next replies (``answers``: how many)."""
         self.port.corrupt_reply_count = answers
-        return f"the next {self.port.corrupt_reply_count} answers are damaged"
+        return f"the next {self.port.corrupt_reply_count} replies are damaged"
 
     def _drop_next_replies(self, *, answers: int = 1) -> str:
         """Lose the next replies (``answers``: how many)."""
         self.port.lost_reply_count = answers
-        return f"the next {self.port.lost_reply_count} answers are lost"
+        return f"the next {self.port.lost_reply_count} replies are lost"
 
     def _set_replies_split(self, *, on: bool = True) -> str:
         """Set whether replies are sent one byte at a time (``on``)."""
         self.port.is_split = on
-        return "one byte at a time" if self.port.is_split else "whole answers"
+        return "one byte at a time" if self.port.is_split else "whole replies"
 
     def _clear_line_faults(self) -> str:
         """End all simulated faults of the line."""

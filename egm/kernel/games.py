@@ -16,7 +16,7 @@ class InstalledGames:
     ``lowest_return_by_game`` has the lowest exact return (RTP) of each game over these denominations.
     """
 
-    games_by_id: Mapping[str, Game] = field(default_factory=dict)
+    game_by_id: Mapping[str, Game] = field(default_factory=dict)
     denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     lowest_return_by_game: Mapping[str, Fraction] = field(default_factory=dict)
 

@@ -1,6 +1,6 @@
 """Touch-screen calibration: an integer affine map from detected to true touch positions.
 
-Coordinates are shares of the picture's width and height, in units of 1/65536, and may lie outside of the
+Coordinates are fractions of the picture's width and height, in units of 1/65536, and may lie outside of the
 picture. A person touches the centre of each of :data:`CALIBRATION_CROSSES` in turn. The map is fitted by least
 squares to all touches but the last, and must then map every touch close enough to its cross.
 """
@@ -15,8 +15,8 @@ from egm.errors import OperatorError
 COORDINATE_UNIT: Final = 1 << 16
 #: A point on the touch screen, x and y.
 TouchPoint = tuple[int, int]
-#: ``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / u, y becomes (d x + e y + f) / u, u =
-#: :data:`COORDINATE_UNIT`.
+#: ``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / COORDINATE_UNIT, y becomes (d x + e y + f) / COORDINATE_UNIT.
+#: Empty: the touch screen is not calibrated, and no touch is changed.
 CalibrationMatrix = tuple[int, ...]
 #: Positions of the crosses, in tenths of the picture's width and height.
 _CROSS_POSITIONS_TENTHS: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
@@ -37,17 +37,21 @@ class CalibrationError(OperatorError):
 def fit_calibration(touches: Sequence[TouchPoint]) -> CalibrationMatrix:
     """Return the calibration map for a person's touches of :data:`CALIBRATION_CROSSES`, in this order.
 
-    Raises CalibrationError if a touch is missing, too far from the picture or, with the map, too far from its cross, or
-    if no map fits the touches.
+    Raises CalibrationError in these cases:
+
+    * a touch is missing;
+    * a touch is far outside of the picture;
+    * the touches lie on one line;
+    * the map leaves a touch too far from its cross.
     """
     if len(touches) != len(CALIBRATION_CROSSES) or any(
         not -_TOUCH_COORDINATE_MAX <= value <= _TOUCH_COORDINATE_MAX for touch in touches for value in touch
     ):
         raise CalibrationError(
-            f"expected {len(CALIBRATION_CROSSES)} touches on the screen, found {len(touches)}, or one off the screen"
+            f"expected {len(CALIBRATION_CROSSES)} touches, all on the screen; found {len(touches)}: {touches}"
         )
     touch_vectors = [(x, y, COORDINATE_UNIT) for x, y in touches[:-1]]
-    normal = [
+    normal_matrix = [
         [sum(touch_vector[i] * touch_vector[j] for touch_vector in touch_vectors) for j in range(3)]
         for i in range(3)
     ]
@@ -60,7 +64,7 @@ def fit_calibration(touches: Sequence[TouchPoint]) -> CalibrationMatrix:
             )
             for i in range(3)
         ]
-        matrix += [round(value * COORDINATE_UNIT) for value in _solve_equations(normal, right_side)]
+        matrix += [round(value * COORDINATE_UNIT) for value in _solve_equations(normal_matrix, right_side)]
     matrix[2], matrix[5] = matrix[2] * COORDINATE_UNIT, matrix[5] * COORDINATE_UNIT
     for number, (touch, cross) in enumerate(zip(touches, CALIBRATION_CROSSES, strict=True), 1):
         x, y = calibrate_touch(tuple(matrix), *touch)
@@ -72,7 +76,7 @@ def fit_calibration(touches: Sequence[TouchPoint]) -> CalibrationMatrix:
 def calibrate_touch(matrix: CalibrationMatrix, x: int, y: int) -> TouchPoint:
     """Return the true point of a touch detected at ``x``, ``y``.
 
-    If the map ``matrix`` is empty, return the detected point.
+    If ``matrix`` is empty, return the detected point.
     """
     if not matrix:
         return x, y
@@ -90,11 +94,10 @@ def _solve_equations(matrix: list[list[int]], right_side: list[int]) -> list[Fra
         raise CalibrationError("the touches lie on one line")
     solution = []
     for i in range(3):
-        column = [
-            [*touch_vector[:i], value, *touch_vector[i + 1 :]]
-            for touch_vector, value in zip(matrix, right_side, strict=True)
+        replaced_matrix = [
+            [*row[:i], value, *row[i + 1 :]] for row, value in zip(matrix, right_side, strict=True)
         ]
-        solution.append(Fraction(_compute_determinant(column), determinant))
+        solution.append(Fraction(_compute_determinant(replaced_matrix), determinant))
     return solution
 
 

@@ -161,12 +161,12 @@ class MachineCollector(Collector):
         Families of the same name, from several sources, are merged. ``on_read`` is called, on the reader's
         thread, whenever an authenticated reader has read exactly these families.
         """
-        families_by_name: dict[str, Metric] = {}
+        family_by_name: dict[str, Metric] = {}
         for family in families:
-            first_family = families_by_name.setdefault(family.name, family)
+            first_family = family_by_name.setdefault(family.name, family)
             if first_family is not family:
                 first_family.samples.extend(family.samples)
-        self._exported = tuple(families_by_name.values()), on_read
+        self._exported = tuple(family_by_name.values()), on_read
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metric families that were published last; for an authenticated reader, call their ``on_read``."""

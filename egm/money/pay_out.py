@@ -52,7 +52,7 @@ from egm.money.entries import (
 from egm.money.events import CoinsPaid, NoPayoutDevice, PrintFailure, UnorderedCoinsPaid
 from egm.money.host_money import HostMoney, build_ticket_ring_state
 from egm.money.keys import MoneyKey
-from egm.money.payout_methods import count_payable_coins, reason_ticket_is_unavailable
+from egm.money.payout_methods import count_payable_coins, find_reason_ticket_is_unavailable
 from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
     CashOutRecord,
@@ -608,7 +608,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
     """Reserve all the player's cashable credit as a hand-pay of the kind cancelled credit (NZ 1.20.2)."""
     amount_cents = _convert_to_cashable(machine)
     handpay_id = machine.fresh_id("handpay")
-    reason = reason_ticket_is_unavailable(machine, amount_cents)
+    reason = find_reason_ticket_is_unavailable(machine, amount_cents)
     machine.post(
         HANDPAY_PENDING,
         entry_id=handpay_id,

@@ -29,7 +29,7 @@ def restricted_credit_may_leave_on_ticket(machine: Machine, _: Event) -> bool:
         and machine.read_credit_cents(CreditKind.RESTRICTED) > 0
         and machine.profile.tickets.pays_out_restricted_credit
         and find_ticket_terms(machine).may_print_restricted
-        and not reason_ticket_is_unavailable(machine, machine.read_credit_cents(CreditKind.RESTRICTED))
+        and not find_reason_ticket_is_unavailable(machine, machine.read_credit_cents(CreditKind.RESTRICTED))
     )
 
 
@@ -58,7 +58,7 @@ def _choose_payout_method(machine: Machine) -> str:
 def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
     """Return whether ``ticket`` or ``coins`` could pay the player's cashable credit now; False for other methods."""
     if payout_method == "ticket":
-        return not reason_ticket_is_unavailable(machine, machine.cashable_cents)
+        return not find_reason_ticket_is_unavailable(machine, machine.cashable_cents)
     if payout_method == "coins":
         return (
             machine.component(MoneyDevices).hopper is not None
@@ -69,7 +69,7 @@ def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
     return False
 
 
-def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
+def find_reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
     """Return the code of the reason why no ticket of this amount could be printed now; empty if one could.
 
     ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or no paper; ``fault``: another

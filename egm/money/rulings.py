@@ -217,8 +217,6 @@ def register_found_ticket(machine: Machine, event: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- forfeits
-
-
 @refusal_code("prize_is_forfeit")
 def forfeiting_prize_is_permitted(machine: Machine, event: Event) -> bool:
     """Return whether staff may declare the prize that waits as a hand-pay forfeited, and the form gives a reason.

@@ -14,7 +14,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.entries import HANDPAY_METHOD_CHOSEN, HANDPAY_RETURNED, HandpayMethodChosen, HandpayReturned
 from egm.money.keys import MoneyKey
-from egm.money.payout_methods import reason_ticket_is_unavailable
+from egm.money.payout_methods import find_reason_ticket_is_unavailable
 from egm.money.records.money import CashOutRemainder, HandpayEnding, HandpayRecord
 from egm.staff.form import list_event_persons
 from egm.staff.service_calls import answer_service_call
@@ -35,7 +35,7 @@ def ticket_may_replace_handpay(machine: Machine, _: Event) -> bool:
         and "ticket" in machine.profile.pay_out.payout_methods
         and handpay.kind == "cancelled_credit"
         and handpay.filled_form is None
-        and not reason_ticket_is_unavailable(machine, handpay.amount_cents)
+        and not find_reason_ticket_is_unavailable(machine, handpay.amount_cents)
     )
 
 

@@ -1,6 +1,6 @@
 """Comparison of the ticket ledger with the journal; tickets stop if the two disagree.
 
-With each ticket issued or redeemed, the journal records the number and digest of the ledger's last change, and
+With each ticket issued or redeemed, the journal records the number and digest of the ledger's last move, and
 both store the totals. So at startup and whenever a door is closed, the machine detects that the ledger is lost
 or an older copy, or that totals differ. It then neither issues nor accepts tickets, raises a fault, and
 continues with everything else. It does not guess: two people restore the ledger (``egm ticket restore``).
@@ -85,7 +85,7 @@ def are_tickets_available(machine: Machine) -> bool:
 
 
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
-    """Return the state change that records the ticket ledger's last change in the journal, with the totals."""
+    """Return the state change that records the ticket ledger's last move in the journal, with the totals."""
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR) or _find_initial_anchor(machine)
     move_number, digest = machine.component(TicketDesk).store.last_move
     return {
@@ -147,7 +147,7 @@ def check_ledger_against_journal(machine: Machine) -> str:
     return ""
 
 
-def reason_journal_is_incomplete(machine: Machine) -> str:
+def find_reason_journal_is_incomplete(machine: Machine) -> str:
     """Return which entry the journal lacks according to the ticket ledger, and the remedy; empty if none.
 
     Issues and redemptions are written to the journal before they are written to the ledger. If the ledger has a
@@ -231,7 +231,7 @@ def update_ledger_faults(machine: Machine, reason: str) -> None:
     """
     has_ledger = machine.find_installed(TicketDesk) is not None
     raise_or_clear_fault(
-        machine, JOURNAL_INCOMPLETE_FAULT, reason_journal_is_incomplete(machine) if has_ledger else ""
+        machine, JOURNAL_INCOMPLETE_FAULT, find_reason_journal_is_incomplete(machine) if has_ledger else ""
     )
     raise_or_clear_fault(machine, TICKET_LEDGER_FAULT, reason)
     store_journal_head(machine)
@@ -251,10 +251,10 @@ def store_journal_head(machine: Machine) -> None:
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
-    """Return the anchor of the ticket ledger from which this journal must account for the ledger's changes.
+    """Return the anchor of the ticket ledger from which this journal must account for the ledger's moves.
 
-    If two people have restored the ledger, the anchor is the ledger's present last change. If this journal began with a
-    memory clear, it is the last change that the previous journal had recorded. Otherwise it is change 0 with no totals.
+    If two people have restored the ledger, the anchor is the ledger's present last move. If this journal began with a
+    memory clear, it is the last move that the previous journal had recorded. Otherwise it is move 0 with no totals.
     """
     store, journal = machine.component(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()
@@ -283,10 +283,10 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
 
 
 def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, last_move_number: int) -> int:
-    """Return the number of the last change of the ticket ledger that needs no entry in this journal.
+    """Return the number of the last move of the ticket ledger that needs no entry in this journal.
 
-    If two people have restored the ledger, it is the ledger's present last change, ``last_move_number``. After a memory
-    clear, it is the last change that the previous journal had recorded.
+    If two people have restored the ledger, it is the ledger's present last move, ``last_move_number``. After a memory
+    clear, it is the last move that the previous journal had recorded.
     """
     earlier_ledger = find_ledger_before_clear(journal)
     return (

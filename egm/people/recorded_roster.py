@@ -56,18 +56,18 @@ class RecordedRoster:
 
         Later changes are authenticated with this machine's key.
         """
-        count = len(roster.changes)
-        if count < self.last_change_number:
+        change_count = len(roster.changes)
+        if change_count < self.last_change_number:
             difference = "is out of date" if roster.changes else "is missing"
             raise RosterError(
-                f"{roster.path}: {difference}: it has {count} changes, "
+                f"{roster.path}: {difference}: it has {change_count} changes, "
                 f"but the journal records {self.last_change_number}"
             )
         if self.digest and roster.changes[self.last_change_number - 1].digest != self.digest:
             raise RosterError(
                 f"{roster.path}: its change {self.last_change_number} is not the one that the journal records"
             )
-        if self.last_change_number and count > self.last_change_number and not roster.has_valid_seal:
+        if self.last_change_number and change_count > self.last_change_number and not roster.has_valid_seal:
             raise RosterError(
                 f"{roster.path}: the changes after {self.last_change_number} are not sealed by this machine's key"
             )
@@ -147,10 +147,10 @@ def _collect_roster_states(
 
     Only those authenticated with ``key`` count.
     """
-    for item in entries:
-        if not key.is_mac_valid(bytes.fromhex(item.entry.hash_hex), item.mac):
+    for authenticated_entry in entries:
+        if not key.is_mac_valid(bytes.fromhex(authenticated_entry.entry.hash_hex), authenticated_entry.mac):
             continue
-        transaction = item.entry.transaction
+        transaction = authenticated_entry.entry.transaction
         states: list[Any] = [transaction.state]
         if transaction.kind == checkpoint.CHECKPOINT_KIND:  # a checkpoint holds the state of archived entries
             record: Any = transaction.record

@@ -47,9 +47,9 @@ def find_definition(machine: Machine, game_reference: GameReference) -> Game:
     If no installed game has this digest, the definition is built from the text stored in the journal. Raises
     :class:`GameDefectiveError` if the text is missing or damaged.
     """
-    installed_game = machine.games.get(game_reference.id) or machine.component(
-        InstalledGames
-    ).games_by_id.get(game_reference.id)
+    installed_game = machine.games.get(game_reference.id) or machine.component(InstalledGames).game_by_id.get(
+        game_reference.id
+    )
     if installed_game is not None and installed_game.digest == game_reference.digest:
         return installed_game
     description = f"{game_reference.id} {game_reference.version} with digest {game_reference.digest[:12]}"

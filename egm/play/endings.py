@@ -177,12 +177,12 @@ def _return_stakes_and_list_standing(
     table = (
         None if game_record.table_state is None else read_table(machine, game_record.game_reference.digest)
     )
-    at_stake = (*(() if table is None else table.standing_stakes), *list_stakes(machine, game_record))
+    all_stakes = (*(() if table is None else table.standing_stakes), *list_stakes(machine, game_record))
     decided_cents = (
-        sum(cents for _, cents in at_stake) - game_record.push_cents - game_record.standing_bets_cents
+        sum(cents for _, cents in all_stakes) - game_record.push_cents - game_record.standing_bets_cents
     )
     _, standing_stakes, pushed_stakes = divide_stakes_by_account(
-        at_stake, (decided_cents, game_record.standing_bets_cents, game_record.push_cents), machine.position
+        all_stakes, (decided_cents, game_record.standing_bets_cents, game_record.push_cents), machine.position
     )
     if pushed_stakes and not _has_returned_stakes(machine, game_record):
         machine.post(

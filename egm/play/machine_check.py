@@ -19,7 +19,7 @@ from meters import SelfAuditFailed
 
 
 def record_machine_check(machine: Machine, event: Event) -> None:
-    """Check the open or last game and the accounts; record results, meters and journal head (Monaco 21.1)."""
+    """Check the accounts and the open game, or else the last one; record results, meters and journal head."""
     last_game_record, _ = find_last_game(machine) or (None, None)
     game_record = find_open_game(machine) or last_game_record
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
@@ -37,7 +37,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
         remark=event.read_payload(MachineCheckForm).remark or "",
     )
     machine.post(MACHINE_CHECKED, check)
-    is_right = {check.replay_result, check.journal_result} <= {"right", "none"}
+    is_right = all(result in {"right", "none"} for result in (check.replay_result, check.journal_result))
     machine.notice = Notice(
         code="machine_checked" if is_right else "machine_check_failed",
         severity="info" if is_right else "alarm",

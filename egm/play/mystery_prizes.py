@@ -35,13 +35,12 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     """Record a mystery prize that the controller reports, and add it to the game that won it.
 
     If that game has ended, the prize is paid by hand as soon as possible; if it was declared void, the prize returns
-    to its level. A repeated report changes nothing. A
-    prize that belongs to no wager of this machine is recorded once and not paid; if the controller corrects the
-    report, the prize is paid. A prize that cannot be verified is held until staff have ruled on it
-    (:mod:`egm.progressive.unproved`), even if a later report can be verified.
+    to its level. A repeated report changes nothing. A prize that belongs to no wager of this machine is recorded once
+    and not paid; if the controller corrects the report, the prize is paid. A prize that cannot be verified is held
+    until staff have ruled on it (:mod:`egm.progressive.unproved`), even if a later report can be verified.
     """
     report = event.read_payload(MysteryPrizeWonReport)
-    level, prize = report.level_id, report.won_prize
+    level_id, prize = report.level_id, report.won_prize
     if unproved.is_prize_report_closed(machine, prize):
         return
     held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim_id}")
@@ -51,21 +50,22 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     open_game_record = find_open_game(machine)
     game_record = (
         open_game_record
-        if open_game_record is not None and _has_contributed_to_level(open_game_record, level, prize.sequence)
+        if open_game_record is not None
+        and _has_contributed_to_level(open_game_record, level_id, prize.sequence)
         else None
     )
-    game_record = game_record or _find_contributing_game(machine, level, prize.sequence)
+    game_record = game_record or _find_contributing_game(machine, level_id, prize.sequence)
     if game_record is None:
         machine.post(
             PRIZE_NOT_OF_THIS_MACHINE,
-            _build_prize_record(machine, None, level, prize),
+            _build_prize_record(machine, None, level_id, prize),
             entry_id=unproved.build_foreign_prize_entry_id(prize),
         )
     elif _is_game_void(machine, game_record):
-        _return_prize_to_level(machine, game_record, level, prize, "void")
-    elif reason := unproved.find_reason_to_doubt_prize(machine, level, prize):
+        _return_prize_to_level(machine, game_record, level_id, prize, "void")
+    elif reason := unproved.find_reason_to_doubt_prize(machine, level_id, prize):
         held_prize = HeldPrize(
-            pool_id=level,
+            pool_id=level_id,
             play_id=game_record.play_id,
             amount_cents=prize.amount_cents,
             reason=reason,
@@ -74,9 +74,9 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
         )
         unproved.hold_unproved_prize(machine, prize.claim_id, held_prize)
     elif open_game_record is not None and game_record.play_id == open_game_record.play_id:
-        _add_prize_to_game(machine, game_record, level, prize)
+        _add_prize_to_game(machine, game_record, level_id, prize)
     elif _can_open_handpay(machine, open_game_record):
-        _reserve_prize_for_handpay(machine, game_record, level, prize)
+        _reserve_prize_for_handpay(machine, game_record, level_id, prize)
 
 
 def ruled_mystery_prize_can_be_settled(machine: Machine, _: Event) -> bool:
@@ -132,7 +132,7 @@ def _send_open_game_to_screen(machine: Machine) -> None:
         machine.screen_outbox.send_message(message)
 
 
-# ---------------------------------------------------------------------------------------------- which game
+# ---------------------------------------------------------------------------------------------- the game that won
 def _has_contributed_to_level(game_record: GameRecord, level_id: str, contribution_number: int) -> bool:
     """Return whether the game's wager made the contribution number ``contribution_number`` to the level."""
     return any(
@@ -180,9 +180,7 @@ def _can_open_handpay(machine: Machine, game_record: GameRecord | None) -> bool:
     )
 
 
-# -------------------------------------------------------------------------------------------- what is written
-
-
+# -------------------------------------------------------------------------------------------- records
 def _build_prize_record(
     machine: Machine, game_record: GameRecord | None, level_id: str, prize: WonPrize
 ) -> MysteryPrizeWon:
@@ -276,9 +274,9 @@ def _reserve_prize_for_handpay(
     state_change: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve a mystery prize for a hand-pay, because the game that won it is closed."""
-    reservation = unproved.build_prize_entry_id(prize.claim_id)
+    reservation_id = unproved.build_prize_entry_id(prize.claim_id)
     handpay = HandpayRecord(
-        id=reservation,
+        id=reservation_id,
         kind="progressive",
         amount_cents=prize.amount_cents,
         progressive_pools=level_id,
@@ -296,7 +294,7 @@ def _reserve_prize_for_handpay(
     machine.post(
         PRIZE_PAID_BY_HAND,
         replace(_build_prize_record(machine, game_record, level_id, prize), late_decision="hand"),
-        entry_id=reservation,
+        entry_id=reservation_id,
         transfers=(Transfer(f"house:progressive:{level_id}", "out:handpay_progressive", prize.amount_cents),),
         dims=game_record.meter_dimensions,
         state={

@@ -43,7 +43,7 @@ _OWN_LIMIT_MAX_BY_QUANTITY: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
 
 
-# ---------------------------------------------------------------------------------------------- the count
+# ---------------------------------------------------------------------------------------------- the session's counts
 def build_session_change(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
@@ -90,14 +90,14 @@ def find_next_reminder_time(machine: Machine) -> datetime | None:
         return datetime.fromisoformat(reminder.pause_end) if reminder.pause_end else None
     if session is None:
         return None
-    minutes = [
+    due_minutes = [
         minute
         for minute in (_find_session_limits(machine).minutes, _find_next_reminder_minute(machine, session))
         if minute is not None
     ]
-    if not minutes:
+    if not due_minutes:
         return None
-    return datetime.fromisoformat(session.since) + timedelta(minutes=min(minutes))
+    return datetime.fromisoformat(session.since) + timedelta(minutes=min(due_minutes))
 
 
 class _SessionLimits(NamedTuple):
@@ -113,9 +113,9 @@ def _find_session_limits(machine: Machine) -> _SessionLimits:
     Each is the lower of the profile's limit and the player's own.
     """
     rules, own_limits = machine.profile.protection, _read_own_limits(machine)
-    minutes = [limit for limit in (rules.session_minutes_max, own_limits.limit_minutes) if limit]
-    cents = [limit for limit in (rules.session_spending_max_cents, own_limits.limit_cents) if limit]
-    return _SessionLimits(min(minutes, default=None), min(cents, default=None))
+    limits_minutes = [limit for limit in (rules.session_minutes_max, own_limits.limit_minutes) if limit]
+    limits_cents = [limit for limit in (rules.session_spending_max_cents, own_limits.limit_cents) if limit]
+    return _SessionLimits(min(limits_minutes, default=None), min(limits_cents, default=None))
 
 
 def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int | None:
@@ -123,12 +123,13 @@ def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int 
 
     The profile lists the intervals between reminders; the last interval repeats.
     """
-    reminder_intervals, number = (
+    reminder_intervals, reminder_number = (
         machine.profile.protection.reminder_intervals_minutes,
         session.time_reminder_count + 1,
     )
     return (
-        sum(reminder_intervals[:number]) + max(0, number - len(reminder_intervals)) * reminder_intervals[-1]
+        sum(reminder_intervals[:reminder_number])
+        + max(0, reminder_number - len(reminder_intervals)) * reminder_intervals[-1]
         if reminder_intervals
         else None
     )
@@ -139,8 +140,8 @@ def _count_time_reminders_due(machine: Machine, session_minutes: int) -> int:
     reminder_intervals = machine.profile.protection.reminder_intervals_minutes
     count = sum(
         1
-        for number in range(1, len(reminder_intervals) + 1)
-        if sum(reminder_intervals[:number]) <= session_minutes
+        for reminder_number in range(1, len(reminder_intervals) + 1)
+        if sum(reminder_intervals[:reminder_number]) <= session_minutes
     )
     return (
         count
@@ -156,13 +157,17 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
         return None
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     limit_minutes, limit_cents = _find_session_limits(machine)
-    step_cents = machine.profile.protection.reminder_spending_cents
+    spend_interval_cents = machine.profile.protection.reminder_spending_cents
     next_reminder_minute = _find_next_reminder_minute(machine, session)
     kinds: tuple[tuple[ReminderKind, bool], ...] = (
         ("time_limit", limit_minutes is not None and minutes >= limit_minutes),
         ("spend_limit", limit_cents is not None and spent_cents >= limit_cents),
         ("time", next_reminder_minute is not None and minutes >= next_reminder_minute),
-        ("spend", step_cents is not None and spent_cents // step_cents > session.spend_reminder_count),
+        (
+            "spend",
+            spend_interval_cents is not None
+            and spent_cents // spend_interval_cents > session.spend_reminder_count,
+        ),
     )
     return next((kind for kind, is_due in kinds if is_due), None)
 
@@ -211,12 +216,12 @@ def session_is_over(machine: Machine, _: Event) -> bool:
 
     A player has left if no game, payment, credit or standing bet is left on the machine.
     """
-    is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.OWN_LIMITS))
+    is_stored = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.OWN_LIMITS))
     is_in_use = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
     )
     return (
-        is_counted
+        is_stored
         and not is_in_use
         and machine.credit_cents == 0
         and not list_tables_with_standing_bets(machine)
@@ -255,14 +260,18 @@ def show_reminder(machine: Machine, _: Event) -> None:
     if kind in PAUSING_REMINDER_KINDS and rules.pause_minutes:
         pause_end = machine.timekeeper.read_steady_time() + timedelta(minutes=rules.pause_minutes)
         pause_end_text = pause_end.isoformat(timespec="seconds")
-    step_cents = rules.reminder_spending_cents
+    spend_interval_cents = rules.reminder_spending_cents
     own_limit = _read_own_limits(machine).get_limit("minutes" if kind == "time_limit" else "cents")
     session_limits = _find_session_limits(machine)
-    is_own = bool(own_limit) and own_limit == (
+    is_own_limit = bool(own_limit) and own_limit == (
         session_limits.minutes if kind == "time_limit" else session_limits.cents
     )
     reminder = ReminderRecord(
-        kind=kind, minutes=minutes, spent_cents=spent_cents, pause_end=pause_end_text, is_own_limit=is_own
+        kind=kind,
+        minutes=minutes,
+        spent_cents=spent_cents,
+        pause_end=pause_end_text,
+        is_own_limit=is_own_limit,
     )
     machine.post(
         REMINDER_SHOWN,
@@ -274,7 +283,8 @@ def show_reminder(machine: Machine, _: Event) -> None:
                 session,
                 time_reminder_count=_count_time_reminders_due(machine, minutes),
                 spend_reminder_count=max(
-                    session.spend_reminder_count, spent_cents // step_cents if step_cents else 0
+                    session.spend_reminder_count,
+                    spent_cents // spend_interval_cents if spend_interval_cents else 0,
                 ),
             ),
         },
@@ -300,12 +310,18 @@ def end_pause(machine: Machine, _: Event) -> None:
 def end_session(machine: Machine, _: Event) -> None:
     """End the session of a player who has left, and clear their limits and reminders."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
-    cleared = {PlayKey.SESSION.value: None, PlayKey.REMINDER.value: None, PlayKey.OWN_LIMITS.value: None}
+    cleared_state = {
+        PlayKey.SESSION.value: None,
+        PlayKey.REMINDER.value: None,
+        PlayKey.OWN_LIMITS.value: None,
+    }
     if session is None:
-        machine.post(SESSION_ENDED_UNPLAYED, state=cleared)
+        machine.post(SESSION_ENDED_UNPLAYED, state=cleared_state)
         return
     minutes = _count_session_minutes(machine, session)
-    machine.post(SESSION_ENDED, SessionEnded(minutes=minutes, spent_cents=session.spent_cents), state=cleared)
+    machine.post(
+        SESSION_ENDED, SessionEnded(minutes=minutes, spent_cents=session.spent_cents), state=cleared_state
+    )
 
 
 def set_own_limit(machine: Machine, event: Event) -> None:
@@ -327,7 +343,7 @@ def set_own_limit(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="limit_set")
 
 
-# ---------------------------------------------------------------------------------------------- what is seen
+# ---------------------------------------------------------------------------------------------- for the screen
 def build_reminder_view(machine: Machine) -> messages.Reminder | None:
     """Return the active player-protection reminder for the screen, or None."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)

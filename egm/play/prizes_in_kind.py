@@ -3,8 +3,9 @@
 A game that wins one ends in a hand-pay for the prize. The prize's stated value is recorded in separate accounts
 that no money can enter or leave: when the prize is handed over, no money meter changes, only the meter
 ``att_merchandise``. If the profile lets the player take the value instead, staff exchange the prize: one
-transaction reserves the money as a new hand-pay, and the next voids the hand-pay of the prize. After a power
-loss between the two, both are reserved but only the new one is owed (:func:`void_exchanged_reservation`).
+transaction reserves the money as a new hand-pay, and the next voids the hand-pay of the prize. After a power loss
+between the two, both reservations exist; the stored hand-pay is the new one, and the next start voids the old
+reservation (:func:`void_exchanged_reservation`).
 """
 
 from collections.abc import Sequence
@@ -31,19 +32,21 @@ from egm.staff.events import FilledForm
 from meters import Transfer
 
 
-# ---------------------------------------------------------------------------------------------- what was won
+# ---------------------------------------------------------------------------------------------- won prizes
 def list_won_prizes(machine: Machine, game_record: GameRecord) -> tuple[PrizeRecord, ...]:
     """Return the prizes in kind that a decided game has won, in order, with name and stated value."""
     prize_ids = () if game_record.outcome is None else game_record.outcome.merchandise
     if not prize_ids:
         return ()
     rules = find_definition(machine, game_record.game_reference)
-    stated_prizes = {prize.id: prize for prize in rules.list_prizes_in_kind()}
+    stated_prize_by_id = {prize.id: prize for prize in rules.list_prizes_in_kind()}
     return tuple(
         PrizeRecord(
-            id=name, names=dict(stated_prizes[name].names), value_cents=stated_prizes[name].value_cents
+            id=prize_id,
+            names=dict(stated_prize_by_id[prize_id].names),
+            value_cents=stated_prize_by_id[prize_id].value_cents,
         )
-        for name in prize_ids
+        for prize_id in prize_ids
     )
 
 
@@ -87,8 +90,6 @@ def build_prize_views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-
-
 @refusal_code("prize_may_be_cash")
 def prize_can_be_exchanged_for_money(machine: Machine, _: Event) -> bool:
     """Return whether a prize in kind is owed and the profile lets the player take its value in money instead."""
@@ -108,8 +109,8 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
     reservation = next(
         reservation for reservation in machine.journal.list_pending() if reservation.id == handpay.id
     )
-    value_cents = handpay.worth_cents - handpay.amount_cents
-    cash_handpay = replace(
+    prizes_value_cents = handpay.worth_cents - handpay.amount_cents
+    money_handpay = replace(
         handpay,
         id=f"{handpay.id}.cash",
         kind="jackpot" if handpay.kind == "merchandise" else handpay.kind,
@@ -122,18 +123,18 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
         PrizesExchanged(
             handpay_id=handpay.id,
             prizes=handpay.prizes,
-            amount_cents=value_cents,
+            amount_cents=prizes_value_cents,
             machine=machine.identity.serial,
             persons=event.read_payload(FilledForm).persons,
         ),
-        entry_id=cash_handpay.id,
-        transfers=tuple(_replace_prize_by_cash(transfer) for transfer in reservation.transfers),
-        state={MoneyKey.HANDPAY: cash_handpay},
+        entry_id=money_handpay.id,
+        transfers=tuple(_replace_prize_by_money(transfer) for transfer in reservation.transfers),
+        state={MoneyKey.HANDPAY: money_handpay},
     )
-    machine.notice = Notice(code="prize_exchanged", values={"amount_cents": value_cents})
+    machine.notice = Notice(code="prize_exchanged", values={"amount_cents": prizes_value_cents})
 
 
-def _replace_prize_by_cash(transfer: Transfer) -> Transfer:
+def _replace_prize_by_money(transfer: Transfer) -> Transfer:
     """If ``transfer`` transfers a prize in kind, return the transfer of the same value in money; else ``transfer``."""
     if not transfer.source.startswith(PRIZES_ACCOUNT_PREFIX):
         return transfer

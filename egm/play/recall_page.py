@@ -25,9 +25,9 @@ from egm.staff.page_texts import (
     build_column_titles,
     build_local_text,
     build_money_text,
+    build_name_list_text,
     build_number_text,
     build_plain_text,
-    build_prize_names_text,
     build_text,
     build_time_text,
     build_two_column_table,
@@ -313,7 +313,7 @@ def _build_play_tables(
         )
         for source, cents in play.added_cents_by_source.items()
     ]
-    steps_by_number = dict(enumerate(steps, 1))
+    step_by_number = dict(enumerate(steps, 1))
     first_answer_index = len(record.steps) - len(play.step_entries)
     indexes_answered_by_table = {
         answer_number
@@ -324,12 +324,12 @@ def _build_play_tables(
         (
             _format_answer_label(
                 answer_number,
-                steps_by_number.get(answer_number),
+                step_by_number.get(answer_number),
                 position_by_seat,
                 is_by_table=answer_number in indexes_answered_by_table,
             ),
             describe_choice(
-                _find_decision_kind(steps_by_number.get(answer_number)), record.steps[answer_number].choice
+                _find_decision_kind(step_by_number.get(answer_number)), record.steps[answer_number].choice
             ),
         )
         for answer_number in _list_shown_answer_indexes(record)
@@ -339,7 +339,7 @@ def _build_play_tables(
         for level, cents in play.levels_won
     ]
     if play.prizes_won:
-        rows.append(("recall.prizes", build_prize_names_text(play.prizes_won)))
+        rows.append(("recall.prizes", build_name_list_text(play.prizes_won)))
     lines = build_win_rows(game, () if record.outcome is None else record.outcome.settlements, unit_cents)
     return (
         build_two_column_table(rows),

@@ -27,7 +27,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, GameReference, RecordedStep
 from egm.play.records.games import GameInProgress, find_open_game
 from egm.play.records.tables import build_shared_state_change
-from egm.play.records.wheel import read_recorded_number
+from egm.play.records.wheel import read_winning_number
 from egm.play.selections import is_within_profile_limits
 from egm.play.shared_round import (
     PositionRounds,
@@ -193,7 +193,7 @@ def is_waiting_for_wheel(machine: Machine) -> bool:
     return (
         game_record is not None
         and is_decided_by_wheel(machine)
-        and read_recorded_number(machine, game_record) is None
+        and read_winning_number(machine, game_record) is None
     )
 
 

@@ -12,11 +12,11 @@ from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord, are_stakes_between_players
 from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game, list_stakes
-from egm.play.records.wheel import read_recorded_number
+from egm.play.records.wheel import read_winning_number
 from egm.play.rounds import can_collect_win_without_draw, generator_is_in_service, is_waiting_for_wheel
 from egm.play.shared_round import is_next_step_recorded, is_round_void
 from egm.play.stepped_game import list_settled_bets_of_open_game, try_replay_game
-from egm.play.void_rule import OpenGameState, Ruling, reason_void_is_refused
+from egm.play.void_rule import OpenGameState, Ruling, find_reason_void_is_refused
 from egm.progressive import game_levels
 from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
@@ -71,12 +71,12 @@ def _can_declare_void(machine: Machine, ruling: Ruling) -> bool:
         are_stakes_between_players=are_stakes_between_players((*game_record.steps, *game_record.round_steps)),
         is_round_void=is_round_void(machine, game_record),
     )
-    return reason_void_is_refused(ruling, game_state) is None
+    return find_reason_void_is_refused(ruling, game_state) is None
 
 
 def _is_next_step_or_number_recorded(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the game's next step is recorded already, by a real wheel's number or by another seat."""
-    return read_recorded_number(machine, game_record) is not None or is_next_step_recorded(
+    return read_winning_number(machine, game_record) is not None or is_next_step_recorded(
         machine, game_record
     )
 
@@ -145,7 +145,7 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
     settled_cents = sum(transfer.amount_cents for transfer in settling_transfers)
     level_transfers, levels = game_levels.build_hit_reversal(machine, game_record)
     outcome = VoidedOutcome(
-        is_decided=game_record.outcome is not None or read_recorded_number(machine, game_record) is not None,
+        is_decided=game_record.outcome is not None or read_winning_number(machine, game_record) is not None,
         win_cents=None if game_record.outcome is None else game_record.returned_cents,
         progressive_win_cents=game_levels.sum_progressive_award_cents(machine, game_record),
     )

@@ -31,7 +31,7 @@ from meters.transaction import JSON
 from paytables import Game, Spot
 
 
-# ---------------------------------------------------------------------------------------------- what is seen
+# ---------------------------------------------------------------------------------------------- for the screen
 def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], FeltState]:
     """Return what the screen shows of the selected game's table.
 
@@ -47,26 +47,28 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
         current_game = game.with_table_state(played_round.table_state)
     if game is None or current_game is None:
         return {}, (), FeltState()
-    standing_credits: dict[str, int] = {}
+    standing_credits_by_spot: dict[str, int] = {}
     for bet in current_game.rules.list_standing_bets():
-        standing_credits[bet.spot] = standing_credits.get(bet.spot, 0) + bet.credits
+        standing_credits_by_spot[bet.spot] = standing_credits_by_spot.get(bet.spot, 0) + bet.credits
     spots = current_game.rules.list_spots()
     felt = FeltState.model_validate(current_game.rules.build_current_view())
-    cents = machine.selection.denomination_cents
-    highest_bets = current_game.rules.find_highest_bet(machine.profile.play.bet_max_cents // cents)
+    denomination_cents = machine.selection.denomination_cents
+    bet_max_by_spot = current_game.rules.find_highest_bet(
+        machine.profile.play.bet_max_cents // denomination_cents
+    )
     spot_views = {
-        current_spot.id: _build_spot_view(current_spot, highest_bets)
+        current_spot.id: _build_spot_view(current_spot, bet_max_by_spot)
         for published_spot, current_spot in zip(game.rules.list_spots(), spots, strict=True)
-        if _build_spot_view(published_spot, {}) != _build_spot_view(current_spot, highest_bets)
+        if _build_spot_view(published_spot, {}) != _build_spot_view(current_spot, bet_max_by_spot)
     }
     felt = felt.model_copy(update={"spots": spot_views})
-    closed_spots = {
-        *list_closed_spots(machine.component(ProgressivePools), current_game, cents),
+    closed_spot_ids = {
+        *list_closed_spots(machine.component(ProgressivePools), current_game, denomination_cents),
         *_iter_unavailable_hand_spots(machine, spots),
     }
     return (
-        standing_credits,
-        tuple(spot.id for spot in spots if not spot.accepts_bets or spot.id in closed_spots),
+        standing_credits_by_spot,
+        tuple(spot.id for spot in spots if not spot.accepts_bets or spot.id in closed_spot_ids),
         felt,
     )
 
@@ -76,18 +78,18 @@ def _iter_unavailable_hand_spots(machine: Machine, spots: Iterable[Spot]) -> Ite
 
     These are the spot for the position's own hand, and the spots for seats that the machine does not have.
     """
-    own_seat, seats = machine.position.number - 1, machine.position.position_count
+    own_seat_index, seat_count = machine.position.number - 1, machine.position.position_count
     for spot in spots:
-        if spot.hand_seat is not None and (spot.hand_seat == own_seat or spot.hand_seat >= seats):
+        if spot.hand_seat is not None and (spot.hand_seat == own_seat_index or spot.hand_seat >= seat_count):
             yield spot.id
 
 
-def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotState:
-    """Return a spot's current odds and limits for the screen; ``highest_bets`` are limits in credits by spot."""
+def _build_spot_view(spot: Spot, bet_max_by_spot: Mapping[str, int]) -> SpotState:
+    """Return a spot's current odds and limits for the screen; ``bet_max_by_spot`` are limits in credits by spot."""
     return SpotState(
         odds=spot.odds,
         bet_min_credits=spot.bet_min,
-        bet_max_credits=min(spot.bet_max, highest_bets.get(spot.id, spot.bet_max)),
+        bet_max_credits=min(spot.bet_max, bet_max_by_spot.get(spot.id, spot.bet_max)),
         bet_step_credits=spot.bet_step,
         bet_max_multiple=spot.required_multiple_max,
     )
@@ -173,7 +175,7 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
             machine.notice = Notice(code="bets_given_back", severity="warning", values=values)
 
 
-# ---------------------------------------------------------------------------------------------- parts of it
+# ---------------------------------------------------------------------------------------------- one table
 def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     """Return the table's game in its stored state, or None if it cannot be continued.
 
@@ -181,7 +183,7 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
     bets, or if it cannot read the stored state.
     """
     installed_games, game_id = machine.component(InstalledGames), table.game_reference.id
-    game = installed_games.games_by_id.get(game_id) or machine.games.get(game_id)
+    game = installed_games.game_by_id.get(game_id) or machine.games.get(game_id)
     offered_cents = (installed_games.denominations_cents or machine.denominations_cents).get(game_id, ())
     if (
         game is None

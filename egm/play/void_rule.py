@@ -40,7 +40,7 @@ class OpenGameState:
     """Whether another game of the same round was declared void, and the players win each other's stakes."""
 
 
-def reason_void_is_refused(ruling: Ruling, open_game: OpenGameState) -> str | None:
+def find_reason_void_is_refused(ruling: Ruling, open_game: OpenGameState) -> str | None:
     """Return the reason why the game may not be declared void for ``ruling``, or None if it may."""
     if open_game.is_decided:
         return "the game is decided, and is paid as recorded"
@@ -49,11 +49,11 @@ def reason_void_is_refused(ruling: Ruling, open_game: OpenGameState) -> str | No
     return (
         None
         if open_game.is_round_void or not open_game.can_be_replayed
-        else _reason_to_continue(ruling, open_game)
+        else _find_reason_to_continue(ruling, open_game)
     )
 
 
-def _reason_to_continue(ruling: Ruling, open_game: OpenGameState) -> str | None:
+def _find_reason_to_continue(ruling: Ruling, open_game: OpenGameState) -> str | None:
     """Return why an undecided game must be continued and not be declared void, or None if there is no such reason."""
     if open_game.is_next_step_recorded:
         return "the next number or step of the game is already recorded"

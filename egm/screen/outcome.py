@@ -210,11 +210,11 @@ def _list_prize_table_rows(game_data: Mapping[str, Any]) -> list[Mapping[str, An
 
     A prize that only a more expensive bet can win has the value 0 credits.
     """
-    pays_by_name = {str(pay["name"]): pay for pay in game_data.get("pays", ()) if isinstance(pay, Mapping)}
+    pay_by_name = {str(pay["name"]): pay for pay in game_data.get("pays", ()) if isinstance(pay, Mapping)}
     for bet_data in game_data.get("bets", ()):
         for pay in bet_data.get("pays", ()):
-            pays_by_name.setdefault(str(pay["name"]), {**pay, "credits": 0})
-    return list(pays_by_name.values())
+            pay_by_name.setdefault(str(pay["name"]), {**pay, "credits": 0})
+    return list(pay_by_name.values())
 
 
 def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:

@@ -215,7 +215,7 @@ class View:
             return Scene.CONNECTION_LOST
         if snapshot.service_page is not None:
             return Scene.SERVICE
-        scenes_by_state = {
+        scene_by_state = {
             "boot": Scene.STARTING,
             "self_test": Scene.STARTING,
             "door_open": Scene.DOOR,
@@ -225,8 +225,8 @@ class View:
             "locked": Scene.LOCKED_BY_HOST,
             "out_of_service": Scene.OUT_OF_SERVICE,
         }
-        if snapshot.state in scenes_by_state:
-            return scenes_by_state[snapshot.state]
+        if snapshot.state in scene_by_state:
+            return scene_by_state[snapshot.state]
         has_no_money = snapshot.credit_cents == 0 and not snapshot.standing_credits_by_spot
         is_unused = snapshot.state == "idle" and has_no_money and self.player_page is PlayerPage.NONE
         return (

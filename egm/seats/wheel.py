@@ -18,7 +18,7 @@ from egm.kernel.messages import Notice
 from egm.play.events import ChoiceRequest
 from egm.play.keys import WheelKey
 from egm.play.records.games import GameInProgress, find_open_game
-from egm.play.records.wheel import MissedSpinReason, WheelSpin, read_last_spin, read_recorded_number
+from egm.play.records.wheel import MissedSpinReason, WheelSpin, read_last_spin, read_winning_number
 from egm.play.rounds import is_decided_by_wheel, is_waiting_for_wheel
 from egm.seats.entries import (
     BETTING_CLOSED,
@@ -170,7 +170,7 @@ def deliver_spin_number(machine: Machine) -> None:
     record_spin_before_restart_as_missed(machine)
     for seated_position in list(machine.component(SharedTables).position_by_number.values()):
         game_record, spin = find_open_game(seated_position.machine), read_last_spin(seated_position.machine)
-        number = None if game_record is None else read_recorded_number(seated_position.machine, game_record)
+        number = None if game_record is None else read_winning_number(seated_position.machine, game_record)
         if (
             number is not None
             and spin is not None

@@ -86,7 +86,7 @@ def build_inventory_entry(
                 if game.id in certificate_by_game
                 else None,
             )
-            for game in machine.component(InstalledGames).games_by_id.values()
+            for game in machine.component(InstalledGames).game_by_id.values()
         ),
     )
 

@@ -158,7 +158,7 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     return any(
         play.bet_min_cents <= bet_credits * denomination_cents
         and game.compute_round_cost(bet_credits) * denomination_cents <= play.bet_max_cents
-        for game_id, game in installed_games.games_by_id.items()
+        for game_id, game in installed_games.game_by_id.items()
         for denomination_cents in offered_cents_by_game.get(game_id, ())
         for bet_credits in game.bet_options
     )

@@ -56,11 +56,11 @@ def build_local_text(names: Mapping[str, str]) -> PageText:
     return PageText(kind="local", values=dict(names))
 
 
-def build_prize_names_text(prizes: Iterable[Mapping[str, Any]]) -> PageText:
-    """Return the names of prizes in kind, in each available language, as one text of a service page."""
+def build_name_list_text(named_items: Iterable[Mapping[str, Any]]) -> PageText:
+    """Return the ``names`` of prizes, games or the like, in each available language, as one text of a service page."""
     names: dict[str, str] = {}
-    for prize in prizes:
-        for language, name in prize["names"].items():
+    for item in named_items:
+        for language, name in item["names"].items():
             names[language] = f"{names[language]}, {name}" if language in names else name
     return build_local_text(names)
 

@@ -8,17 +8,18 @@ contains everything that was acknowledged. Therefore:
 
 * If the log is ahead of SQLite by complete lines, the power failed in a transaction: the next opening completes it.
 * A damaged, lost or older SQLite file is rebuilt from the log; a damaged one is kept beside it.
-* A damaged or lost log is rewritten from SQLite.
-* If both are damaged, or disagree, nothing is guessed: :class:`TicketLedgerDamaged` is raised. The same applies
-  to a line of the log that SQLite lacks and that has no valid digest of this machine: it may be a forged ticket,
-  or the only trace of a real one.
+* A damaged or lost log is rebuilt from SQLite.
+* If both are damaged, or disagree, nothing is guessed: :class:`TicketLedgerDamaged` is raised.
+* It is also raised for a line of the log that SQLite lacks and that has no valid digest of this machine: it may be a
+  forged ticket, or the only trace of a real one.
 * A reader writes nothing to either copy.
 * Information that a host can repeat (the enrolment, which tickets it knows) is in SQLite only.
 
 SQLite is in WAL mode with ``synchronous=FULL``. A writer of either copy first takes SQLite's write lock, so that
-processes write one after another. Every process holds a shared file lock while it has the ledger open, except a reader
-that finds no lock file and may not create one. Rebuilding SQLite's file requires the same lock exclusively, so no
-process can continue with the old file.
+processes write one after another. Every process holds a shared lock on the lock file while it has the ledger open. A
+reader never creates the lock file; if there is none, it opens the ledger without a lock. To rebuild SQLite's file, a
+process needs the lock exclusively: every other process must have closed the ledger, so none can continue with the old
+file.
 """
 
 import fcntl
@@ -31,12 +32,12 @@ from typing import Final
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.model import mask_number
 from egm.tickets.move_log import (
-    EMPTY_MOVE_LOG_END,
+    EMPTY_LEDGER_END,
     MOVE_LOG_FILE_NAME,
-    MoveLogEnd,
-    MoveLogRow,
+    LedgerEnd,
+    MoveRow,
     TicketMoveLog,
-    get_end,
+    get_row_end,
     is_next_row,
 )
 from meters import JournalUnwritable
@@ -58,11 +59,12 @@ _FILE_DAMAGE_TEXTS: Final = (
     "no such column",
     "unsupported file format",
 )
-#: The step of a ticket's first move. Step 0 is an act on the ledger itself, not on a ticket.
+#: The step of a ticket's first move; a move that concerns the whole ledger has step 0.
 FIRST_TICKET_MOVE_STEP: Final = 1
-#: Prefix of the number of an act on the ledger itself.
-LEDGER_MOVE_NUMBER_PREFIX: Final = "begin-"
-#: Columns of a move in the database.
+#: A move that concerns the whole ledger (a restoration) has, in place of a ticket number, a name with this prefix.
+LEDGER_MOVE_NAME_PREFIX: Final = "begin-"
+#: Columns of a move in the database: ``place`` is the number of the move, ``number`` that of the ticket, ``step`` the
+#: index among the ticket's moves, and ``story`` the details as JSON.
 MOVE_COLUMNS_SQL: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
 #: SQL statements that create the tables.
@@ -106,8 +108,11 @@ _INSERT_TICKET_SQL: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '
     json_extract(?9, '$.ticket.machine_serial'), json_extract(?9, '$.ticket.sequence')"""
 
 
-class _CopiesContradict(TicketLedgerDamaged):
-    """Raised if both copies of the ticket ledger are damaged or contradict each other; repair is impossible."""
+class _AutomaticRepairForbidden(TicketLedgerDamaged):
+    """Raised if neither copy of the ticket ledger may be rebuilt from the other.
+
+    Either both are damaged, or they contradict each other, or the database has the format of another version.
+    """
 
 
 class TicketLedgerCopies:
@@ -182,7 +187,7 @@ class TicketLedgerCopies:
         """Prepare the ledger's database; if it is damaged, rebuild it from the log of moves."""
         try:
             self._prepare_database()
-        except _CopiesContradict:
+        except _AutomaticRepairForbidden:
             raise
         except TicketLedgerDamaged as error:
             self._rebuild_database(str(error))
@@ -190,22 +195,21 @@ class TicketLedgerCopies:
     def _prepare_reader(self) -> None:
         """Prepare the ledger's database for reading only. Raises TicketLedgerDamaged if the database is empty."""
         self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
-        if not self._has_tables_in_known_format():
+        if not self._is_initialised():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
         if self._must_verify:
             self.verify_moves()
 
-    def _has_tables_in_known_format(self) -> bool:
-        """Return True if the ledger's database has tables, False if it is new.
+    def _is_initialised(self) -> bool:
+        """Return True if the ledger's database has its tables, False if it is new.
 
-        Raises TicketLedgerDamaged for an unknown format.
+        Raises TicketLedgerDamaged if the database has the format of another version.
         """
         format_number = self.run_sql("PRAGMA user_version").fetchone()[0]
         if format_number not in {0, TICKET_LEDGER_FORMAT}:
-            raise _CopiesContradict(
+            raise _AutomaticRepairForbidden(
                 f"{self.path}: expected format {TICKET_LEDGER_FORMAT}, found "
-                f"{format_number}. Format 1 can be taken over by two"
-                " persons: egm ticket restore"
+                f"{format_number}. Two persons can copy a ledger of format 1 into a new one: egm ticket restore"
             )
         return bool(format_number)
 
@@ -224,14 +228,14 @@ class TicketLedgerCopies:
         self.run_sql("PRAGMA journal_mode=WAL")
         self.run_sql("PRAGMA synchronous=FULL")
         self.run_sql("PRAGMA foreign_keys=ON")
-        with self._run_transaction():
-            if not self._has_tables_in_known_format():
+        with self._run_database_transaction():
+            if not self._is_initialised():
                 for statement in _CREATE_TABLES_SQL:
                     self.run_sql(statement)
                 self.run_sql(f"PRAGMA user_version={TICKET_LEDGER_FORMAT}")
             if self._must_verify:
-                self._check_database()
-            self._reconcile_copies(is_thorough=self._must_verify)
+                self._verify_database()
+            self._reconcile_copies(must_verify=self._must_verify)
 
     def _rebuild_database(self, reason: str) -> None:
         """Rebuild the ledger's database from the log under an exclusive lock; the old file is renamed and kept."""
@@ -264,38 +268,39 @@ class TicketLedgerCopies:
         self._prepare_database()
         fcntl.flock(self._lock_descriptor, fcntl.LOCK_SH)
         self.repair_text = (
-            f"{TICKET_DATABASE_FILE_NAME} made again from {MOVE_LOG_FILE_NAME}, {move_count} moves: {reason}"
+            f"{TICKET_DATABASE_FILE_NAME} rebuilt from {MOVE_LOG_FILE_NAME}, {move_count} moves: {reason}"
         )
 
-    def _reconcile_copies(self, *, is_thorough: bool = False) -> None:
+    def _reconcile_copies(self, *, must_verify: bool = False) -> None:
         """Bring the ledger's database and its log to the same moves; the caller holds the write lock.
 
-        With ``is_thorough`` all moves are compared, otherwise only the last move of each copy.
+        With ``must_verify`` the whole log is read and verified; otherwise only the last moves of both copies are
+        compared, if they agree.
         """
-        database_end = self.find_last_move()
-        if database_end == self._log.read_end() and not is_thorough:
+        database_end = self.find_database_end()
+        if database_end == self._log.read_end() and not must_verify:
             return
         try:
             logged_rows = list(self._log.iter_rows())
         except TicketLedgerDamaged as error:
             if self._log.find_highest_move_number() > database_end.move_number:
-                raise _CopiesContradict(
+                raise _AutomaticRepairForbidden(
                     f"{error}; {TICKET_DATABASE_FILE_NAME} cannot replace it, because it ends earlier, "
                     f"at move {database_end.move_number}"
                 ) from None
             self._log.rewrite(self._select_rows("ORDER BY place"))
-            self.repair_text = f"{MOVE_LOG_FILE_NAME} written again from {TICKET_DATABASE_FILE_NAME}: {error}"
+            self.repair_text = f"{MOVE_LOG_FILE_NAME} rebuilt from {TICKET_DATABASE_FILE_NAME}: {error}"
             return
         common_move_number = min(database_end.move_number, len(logged_rows))
         common_log_end = (
-            get_end(logged_rows[common_move_number - 1]) if common_move_number else EMPTY_MOVE_LOG_END
+            get_row_end(logged_rows[common_move_number - 1]) if common_move_number else EMPTY_LEDGER_END
         )
         common_database_end = (
             self.run_sql("SELECT place, digest FROM moves WHERE place = ?", common_move_number).fetchone()
-            or EMPTY_MOVE_LOG_END
+            or EMPTY_LEDGER_END
         )
         if common_database_end != common_log_end:
-            raise _CopiesContradict(
+            raise _AutomaticRepairForbidden(
                 f"{self.path}: {MOVE_LOG_FILE_NAME} differs from this file at move {common_move_number} or before"
             )
         for row in logged_rows[database_end.move_number :]:
@@ -303,38 +308,36 @@ class TicketLedgerCopies:
         if logged_rows and not database_end.move_number:
             move_count = len(logged_rows)
             self.repair_text = (
-                f"{TICKET_DATABASE_FILE_NAME} made again from {MOVE_LOG_FILE_NAME}, "
+                f"{TICKET_DATABASE_FILE_NAME} rebuilt from {MOVE_LOG_FILE_NAME}, "
                 f"{move_count} moves: it was lost"
             )
         missing_rows = self._select_rows("WHERE place > ? ORDER BY place", len(logged_rows))
         if missing_rows:
             self._log.append(missing_rows)
         if missing_rows and not logged_rows:
-            self.repair_text = (
-                f"{MOVE_LOG_FILE_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
-            )
+            self.repair_text = f"{MOVE_LOG_FILE_NAME} rebuilt from {TICKET_DATABASE_FILE_NAME}: it was lost"
 
     # ------------------------------------------------------------------ writing
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Combine several changes of the ledger into one: at the end all are durable in both copies, or none.
 
-        If the last commit fails, all changes may still be completed at the next opening, because the log already has
-        them. The caller must therefore repeat the ticket's action or cancel it; a repeated action counts once.
+        If the commit fails and the log cannot be truncated, as at a power loss, the next opening completes the
+        changes. The caller must therefore repeat the ticket's action or cancel it; a repeated action counts once.
         """
         if self._is_in_transaction:
             yield
             return
-        with self._run_transaction():
+        with self._run_database_transaction():
             self._reconcile_copies()
-            end_before = self.find_last_move()
+            end_before = self.find_database_end()
             yield
             rows = self._select_rows("WHERE place > ? ORDER BY place", end_before.move_number)
             if rows:
                 self._log_size_before_bytes = self._log.append(rows)
 
     @contextmanager
-    def _run_transaction(self) -> Iterator[None]:
+    def _run_database_transaction(self) -> Iterator[None]:
         """Run one transaction of the ledger's database.
 
         If it fails, roll it back and remove its line from the log of moves.
@@ -353,7 +356,7 @@ class TicketLedgerCopies:
         finally:
             self._is_in_transaction, self._log_size_before_bytes = False, None
 
-    def insert_move(self, row: MoveLogRow) -> None:
+    def insert_move(self, row: MoveRow) -> None:
         """Insert one move into the ledger's database; for a ticket's first move also insert the ticket."""
         _, _, step, *_ = row
         if step == FIRST_TICKET_MOVE_STEP:
@@ -361,22 +364,22 @@ class TicketLedgerCopies:
         self.run_sql("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
     # ------------------------------------------------------------------ reading
-    def find_last_move(self) -> MoveLogEnd:
+    def find_database_end(self) -> LedgerEnd:
         """Return the number and digest of the last move in the ledger's database."""
         last_move = self.run_sql("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
-        return EMPTY_MOVE_LOG_END if last_move is None else MoveLogEnd(*last_move)
+        return EMPTY_LEDGER_END if last_move is None else LedgerEnd(*last_move)
 
-    def read_ticket_rows(self, ticket_number: str) -> list[MoveLogRow]:
+    def read_ticket_rows(self, ticket_number: str) -> list[MoveRow]:
         """Return the database rows with the moves of one ticket, each verified.
 
         Raises :class:`TicketLedgerDamaged` if one was altered.
         """
         rows = self._select_rows("WHERE number = ? ORDER BY step", ticket_number)
         for expected_step, row in enumerate(
-            rows, 0 if ticket_number.startswith(LEDGER_MOVE_NUMBER_PREFIX) else FIRST_TICKET_MOVE_STEP
+            rows, 0 if ticket_number.startswith(LEDGER_MOVE_NAME_PREFIX) else FIRST_TICKET_MOVE_STEP
         ):
             move_number, _, step, *_ = row
-            previous_end = MoveLogEnd(move_number - 1, self.read_move_digest(move_number - 1) or "")
+            previous_end = LedgerEnd(move_number - 1, self.read_move_digest(move_number - 1) or "")
             if step != expected_step or not is_next_row(self._key, previous_end, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {move_number} was altered after it was written")
         if not rows:
@@ -393,9 +396,9 @@ class TicketLedgerCopies:
         """
         if self._is_read_only:
             return self._verify_read_only()
-        with self._run_transaction():
-            move_count = self._check_database()
-            self._reconcile_copies(is_thorough=True)
+        with self._run_database_transaction():
+            move_count = self._verify_database()
+            self._reconcile_copies(must_verify=True)
             return move_count
 
     def _verify_read_only(self) -> int:
@@ -405,7 +408,7 @@ class TicketLedgerCopies:
         """
         self.run_sql("BEGIN")
         try:
-            move_count = self._check_database()
+            move_count = self._verify_database()
             database_rows = self._select_rows("ORDER BY place")
         finally:
             self.run_sql("COMMIT")
@@ -420,7 +423,7 @@ class TicketLedgerCopies:
             )
         return move_count
 
-    def _read_logged_rows(self) -> list[MoveLogRow]:
+    def _read_logged_rows(self) -> list[MoveRow]:
         """Return every move in the ledger's log of moves.
 
         This is for a read-only ledger, which does not have the log open: the file is opened for this call.
@@ -437,21 +440,21 @@ class TicketLedgerCopies:
     def read_move_digest(self, move_number: int) -> str | None:
         """Return the digest of the move with this number; "" for 0, None if the ledger ends before it."""
         row = self.run_sql("SELECT digest FROM moves WHERE place = ?", move_number).fetchone()
-        return str(row[0]) if row is not None else None if move_number else ""
+        return str(row[0]) if row is not None else (None if move_number else "")
 
-    def _check_database(self) -> int:
+    def _verify_database(self) -> int:
         """Verify the ledger's database move by move; return the number of the last move."""
         for pragma in ("integrity_check", "foreign_key_check"):
             check_result = self.run_sql(f"PRAGMA {pragma}").fetchone()
             if check_result not in {None, ("ok",)}:
                 raise TicketLedgerDamaged(f"{self.path}: {check_result}")
-        last_end = EMPTY_MOVE_LOG_END
+        last_end = EMPTY_LEDGER_END
         for row in self._select_rows("ORDER BY place"):
             if not is_next_row(self._key, last_end, row):
                 raise TicketLedgerDamaged(
                     f"{self.path}: move {last_end.move_number + 1} was altered after it was written"
                 )
-            last_end = get_end(row)
+            last_end = get_row_end(row)
         first_move_count, ticket_count = self.run_sql(
             "SELECT (SELECT count(*) FROM moves WHERE step = 1), (SELECT count(*) FROM tickets)"
         ).fetchone()
@@ -462,7 +465,7 @@ class TicketLedgerCopies:
             )
         return last_end.move_number
 
-    def _select_rows(self, clause: str, *parameters: object) -> list[MoveLogRow]:
+    def _select_rows(self, clause: str, *parameters: object) -> list[MoveRow]:
         """Return the moves in the ledger's database that an SQL clause selects."""
         return list(self.run_sql(f"SELECT {MOVE_COLUMNS_SQL} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
 

@@ -4,15 +4,15 @@ from egm.errors import InvariantError, LocalError, OperatorError
 
 
 class InvalidTicket(OperatorError):
-    """A ticket, number or template is not valid; the text says what, where and why."""
+    """Raised if a ticket, number or template is not valid; the text says what, where and why."""
 
 
 class TicketOrderError(InvariantError):
-    """A step that is not allowed in the ticket's present state; the text names ticket, step and state."""
+    """Raised if a ticket's state does not allow an action, or an id or number is used twice; the text says which."""
 
 
 class TicketLedgerUnwritable(LocalError):
-    """The medium of the ticket ledger refused a write; nothing was changed."""
+    """Raised if the medium of the ticket ledger refuses a write; nothing was changed."""
 
 
 class TicketLedgerAbsent(OperatorError):
@@ -20,4 +20,4 @@ class TicketLedgerAbsent(OperatorError):
 
 
 class TicketLedgerDamaged(LocalError):
-    """The ticket ledger is damaged or was altered; the text says where. Nothing may be paid from it."""
+    """Raised if the ticket ledger is damaged or was altered; the text says where. Nothing may be paid from it."""

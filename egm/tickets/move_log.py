@@ -23,10 +23,10 @@ _LOG_TAIL_SIZE_BYTES: Final = 1 << 16
 
 #: (number of the move, number of the ticket, index among the ticket's moves, action, state, time, actor, redemption id,
 #: details as JSON, digest)
-MoveLogRow = tuple[Any, ...]
+MoveRow = tuple[Any, ...]
 
 
-class MoveLogEnd(NamedTuple):
+class LedgerEnd(NamedTuple):
     """The end of a copy of the ledger: the move number and the digest of its last row."""
 
     move_number: int
@@ -34,15 +34,15 @@ class MoveLogEnd(NamedTuple):
 
 
 #: The end of an empty copy.
-EMPTY_MOVE_LOG_END: Final = MoveLogEnd(0, "")
+EMPTY_LEDGER_END: Final = LedgerEnd(0, "")
 
 
-def compute_row_digest(key: bytes, previous_digest: str, row: MoveLogRow) -> str:
+def compute_row_digest(key: bytes, previous_digest: str, row: MoveRow) -> str:
     """Return the HMAC that authenticates the row of a ledger move and chains it to the previous row's digest."""
     return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
-def is_next_row(key: bytes, previous_end: MoveLogEnd, row: MoveLogRow) -> bool:
+def is_next_row(key: bytes, previous_end: LedgerEnd, row: MoveRow) -> bool:
     """Return whether a ledger row has the next move number and a valid digest made with ``key``.
 
     ``previous_end`` is the number and digest of the preceding move.
@@ -57,9 +57,9 @@ def is_next_row(key: bytes, previous_end: MoveLogEnd, row: MoveLogRow) -> bool:
     )
 
 
-def get_end(row: MoveLogRow) -> MoveLogEnd:
+def get_row_end(row: MoveRow) -> LedgerEnd:
     """Return the move number and the digest in ``row``, the last row of a copy of the ledger."""
-    return MoveLogEnd(row[0], row[-1])
+    return LedgerEnd(row[0], row[-1])
 
 
 class TicketMoveLog:
@@ -73,7 +73,7 @@ class TicketMoveLog:
         """Close the log file of the ticket ledger."""
         self._file.close()
 
-    def read_end(self) -> MoveLogEnd | None:
+    def read_end(self) -> LedgerEnd | None:
         """Return the number and digest of the last move, read from the last line of the log only.
 
         Return (0, "") for an empty log, and None if the last line is incomplete, malformed or too long: the whole log
@@ -81,25 +81,25 @@ class TicketMoveLog:
         """
         size = self._file.size()
         if not size:
-            return EMPTY_MOVE_LOG_END
+            return EMPTY_LEDGER_END
         tail = self._file.read_at(max(0, size - _LOG_TAIL_SIZE_BYTES), _LOG_TAIL_SIZE_BYTES)
         lines = tail.split(b"\n")
         if lines[-1] or len(lines) < (2 if size <= _LOG_TAIL_SIZE_BYTES else 3):
             return None
         with suppress(ValueError, TypeError, IndexError, RecursionError):
-            return get_end(json.loads(lines[-2])[-1])
+            return get_row_end(json.loads(lines[-2])[-1])
         return None
 
-    def iter_rows(self) -> Iterator[MoveLogRow]:
+    def iter_rows(self) -> Iterator[MoveRow]:
         """Yield the row of every ledger move in order. Raises :class:`TicketLedgerDamaged` at an altered line."""
-        last_end = EMPTY_MOVE_LOG_END
+        last_end = EMPTY_LEDGER_END
         for _, rows in self._iter_lines():
             for row in rows:
                 if not is_next_row(self._key, last_end, row):
                     raise TicketLedgerDamaged(
                         f"{MOVE_LOG_FILE_NAME}: move {last_end.move_number + 1} was altered after it was written"
                     )
-                last_end = get_end(row)
+                last_end = get_row_end(row)
                 yield row
 
     def find_highest_move_number(self) -> int:
@@ -113,7 +113,7 @@ class TicketMoveLog:
                 move_numbers.append(int(json.loads(line)[-1][0]))
         return max(move_numbers)
 
-    def append(self, rows: Sequence[MoveLogRow]) -> int:
+    def append(self, rows: Sequence[MoveRow]) -> int:
         """Append the ledger moves of one transaction as one line of the log, durably.
 
         Return the size of the log before, in bytes; :meth:`truncate_to` this size removes the line.
@@ -138,7 +138,7 @@ class TicketMoveLog:
             self._file.truncate(size)
             self._file.sync()
 
-    def rewrite(self, rows: Sequence[MoveLogRow]) -> None:
+    def rewrite(self, rows: Sequence[MoveRow]) -> None:
         """Rewrite the whole log from the ledger moves in the database, which must be known to be intact."""
         self.truncate_to(0)
         if rows:
@@ -152,7 +152,7 @@ class TicketMoveLog:
             return size
         return max((end for end, _ in self._iter_lines()), default=0)
 
-    def _iter_lines(self) -> Iterator[tuple[int, list[MoveLogRow]]]:
+    def _iter_lines(self) -> Iterator[tuple[int, list[MoveRow]]]:
         """Yield each complete line of the ledger's log: where it ends, in bytes, and its rows."""
         line_end = 0
         *lines, _ = self._file.read_at(0, self._file.size()).split(b"\n")

@@ -24,11 +24,11 @@ from egm.errors import OperatorError
 from egm.tickets.copies import LOCK_FILE_NAME, MOVE_COLUMNS_SQL, TICKET_DATABASE_FILE_NAME
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
 from egm.tickets.move_log import (
-    EMPTY_MOVE_LOG_END,
+    EMPTY_LEDGER_END,
     MOVE_LOG_FILE_NAME,
-    MoveLogEnd,
-    MoveLogRow,
-    get_end,
+    LedgerEnd,
+    MoveRow,
+    get_row_end,
     is_next_row,
 )
 from egm.tickets.record import TicketAction
@@ -125,7 +125,7 @@ def _redeem_accepted_tickets(
             )
 
 
-def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple[list[MoveLogRow], str]:
+def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple[list[MoveRow], str]:
     """Return the moves of the old ticket ledger to carry over, and a text that says what proves them.
 
     They are the longest series, from the first move on, with valid digests of ``key`` in any copy. Without such a
@@ -156,22 +156,22 @@ def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple
 
 
 def _take_proved_prefix(
-    rows: Sequence[MoveLogRow], is_provable: Callable[[MoveLogEnd, MoveLogRow], bool]
-) -> list[MoveLogRow]:
+    rows: Sequence[MoveRow], is_provable: Callable[[LedgerEnd, MoveRow], bool]
+) -> list[MoveRow]:
     """Return the rows before the first one that ``is_provable`` rejects.
 
     ``is_provable(end, row)`` gets the number and digest of the previous move, and the row.
     """
-    last_end, proved_rows = EMPTY_MOVE_LOG_END, []
+    last_end, proved_rows = EMPTY_LEDGER_END, []
     for row in rows:
         if not is_provable(last_end, row):
             break
         proved_rows.append(row)
-        last_end = get_end(row)
+        last_end = get_row_end(row)
     return proved_rows
 
 
-def _has_next_move_number(last_end: MoveLogEnd, row: MoveLogRow) -> bool:
+def _has_next_move_number(last_end: LedgerEnd, row: MoveRow) -> bool:
     """Return whether a ledger row has the number after that of ``last_end``, the previous move.
 
     The digest is not checked.
@@ -179,7 +179,7 @@ def _has_next_move_number(last_end: MoveLogEnd, row: MoveLogRow) -> bool:
     return len(row) == 10 and row[0] == last_end.move_number + 1
 
 
-def _is_next_keyless_row(last_end: MoveLogEnd, row: MoveLogRow) -> bool:
+def _is_next_keyless_row(last_end: LedgerEnd, row: MoveRow) -> bool:
     """Return whether a ledger row follows ``last_end``, the number and digest of the previous move.
 
     The row's digest must be valid in the format of earlier versions, which used no key.
@@ -188,9 +188,9 @@ def _is_next_keyless_row(last_end: MoveLogEnd, row: MoveLogRow) -> bool:
     return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read_database_rows(path: Path) -> list[MoveLogRow]:
+def _read_database_rows(path: Path) -> list[MoveRow]:
     """Return the rows that SQLite can still read from the old ledger's database."""
-    rows: list[MoveLogRow] = []
+    rows: list[MoveRow] = []
     if not path.exists():
         return rows
     database = DiskStorage().connect(path, read_only=True)
@@ -201,9 +201,9 @@ def _read_database_rows(path: Path) -> list[MoveLogRow]:
     return rows
 
 
-def _read_log_rows(path: Path) -> list[MoveLogRow]:
+def _read_log_rows(path: Path) -> list[MoveRow]:
     """Return the rows of the old ledger's log up to the first unreadable line."""
-    rows: list[MoveLogRow] = []
+    rows: list[MoveRow] = []
     with suppress(FileNotFoundError, ValueError, TypeError, RecursionError):
         for line in path.read_bytes().splitlines():
             rows += [tuple(row) for row in json.loads(line)]

@@ -24,17 +24,17 @@ from typing import Final, NamedTuple, Self
 
 from egm.tickets.copies import (
     FIRST_TICKET_MOVE_STEP,
-    LEDGER_MOVE_NUMBER_PREFIX,
+    LEDGER_MOVE_NAME_PREFIX,
     TICKET_DATABASE_FILE_NAME,
     TicketLedgerCopies,
 )
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, mask_number
 from egm.tickets.move_log import (
-    EMPTY_MOVE_LOG_END,
+    EMPTY_LEDGER_END,
     MOVE_LOG_FILE_NAME,
-    MoveLogEnd,
-    MoveLogRow,
+    LedgerEnd,
+    MoveRow,
     compute_row_digest,
 )
 from egm.tickets.record import (
@@ -79,7 +79,7 @@ class LastSeenJournalEntry(NamedTuple):
     hash_hex: str
 
 
-def encode_head(last_move: MoveLogEnd, journal_entry: LastSeenJournalEntry | None = None) -> bytes:
+def encode_head(last_move: LedgerEnd, journal_entry: LastSeenJournalEntry | None = None) -> bytes:
     """Encode a ticket ledger's head as JSON: the number and digest of the last move, and the journal entry."""
     return json.dumps([*last_move, *(journal_entry or ())]).encode()
 
@@ -148,15 +148,14 @@ class TicketStore:
         The head records the ledger's last move. For a ledger with moves nothing is written: if its head is missing,
         :meth:`find_replaced_ledger_error` reports it.
         """
-        if self._read_only or self.last_move != EMPTY_MOVE_LOG_END:
+        if self._read_only or self.last_move != EMPTY_LEDGER_END:
             return
-        # reported by :meth:`find_replaced_ledger_error`
         with (
             self.transaction(),
-            contextlib.suppress(JournalDamaged),
+            contextlib.suppress(JournalDamaged),  # reported by :meth:`find_replaced_ledger_error`
         ):
-            if self.last_move == EMPTY_MOVE_LOG_END and self._head.read() is None:
-                self._head.write(encode_head(EMPTY_MOVE_LOG_END))
+            if self.last_move == EMPTY_LEDGER_END and self._head.read() is None:
+                self._head.write(encode_head(EMPTY_LEDGER_END))
 
     @property
     def repair_text(self) -> str:
@@ -179,9 +178,9 @@ class TicketStore:
         self.close()
 
     @property
-    def last_move(self) -> MoveLogEnd:
+    def last_move(self) -> LedgerEnd:
         """Return the number and digest of the ticket ledger's last move; (0, "") for an empty ledger."""
-        return self._copies.find_last_move()
+        return self._copies.find_database_end()
 
     def read_move_digest(self, move_number: int) -> str | None:
         """Return the digest of the ticket ledger's move with this number; None if the ledger ends before it."""
@@ -205,7 +204,7 @@ class TicketStore:
         Raises JournalDamaged if the head cannot be read.
         """
         head = self._head.read(repair=not self._read_only)
-        _, _, *entry_fields = EMPTY_MOVE_LOG_END if head is None else json.loads(head)
+        _, _, *entry_fields = EMPTY_LEDGER_END if head is None else json.loads(head)
         return LastSeenJournalEntry(*entry_fields) if entry_fields else None
 
     def find_replaced_ledger_error(self) -> str:
@@ -219,12 +218,12 @@ class TicketStore:
             head = self._head.read(repair=not self._read_only)
         except JournalDamaged as error:
             return f"the head of the ticket ledger, with its last move, cannot be read: {error}"
-        if head is None and self.last_move != EMPTY_MOVE_LOG_END:  # removed, or written before heads existed
+        if head is None and self.last_move != EMPTY_LEDGER_END:  # removed, or written before heads existed
             return (
                 "the head of the ticket ledger, with its last move, "
                 f"is missing on both media ({LEDGER_HEAD_FILE_NAME})"
             )
-        move_number, digest, *_ = EMPTY_MOVE_LOG_END if head is None else json.loads(head)
+        move_number, digest, *_ = EMPTY_LEDGER_END if head is None else json.loads(head)
         if self.read_move_digest(move_number) == digest:
             return ""
         return (
@@ -302,7 +301,7 @@ class TicketStore:
 
     def restore(
         self,
-        rows: Sequence[MoveLogRow],
+        rows: Sequence[MoveRow],
         *,
         actor: str,
         second_person: str,
@@ -317,18 +316,18 @@ class TicketStore:
         """
         with self.transaction():
             for row in rows:
-                last_number, last_digest = self._copies.find_last_move()
-                row_without_digest = (last_number + 1, *row[1:-1])
+                last_move_number, last_digest = self._copies.find_database_end()
+                row_without_digest = (last_move_number + 1, *row[1:-1])
                 self._copies.insert_move(
                     (*row_without_digest, compute_row_digest(self._key, last_digest, row_without_digest))
                 )
-            last_number, last_digest = self._copies.find_last_move()
+            last_move_number, last_digest = self._copies.find_database_end()
             details = {"second": second_person, "why": reason, "moves": len(rows), "vouches": proof_text}
             details_json = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state = TICKET_TRANSITIONS[TicketAction.RESTORE_LEDGER].resulting_state.value
-            ledger_move_name = f"{LEDGER_MOVE_NUMBER_PREFIX}{last_number + 1}"
+            ledger_move_name = f"{LEDGER_MOVE_NAME_PREFIX}{last_move_number + 1}"
             row = (
-                last_number + 1,
+                last_move_number + 1,
                 ledger_move_name,
                 0,
                 TicketAction.RESTORE_LEDGER.value,
@@ -502,11 +501,11 @@ class TicketStore:
         details: Mapping[str, JSON],
     ) -> None:
         """Append one move to the ticket ledger, with a keyed digest that chains it to the last move."""
-        last_number, last_digest = self._copies.find_last_move()
+        last_move_number, last_digest = self._copies.find_database_end()
         details_json = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = TICKET_TRANSITIONS[action].resulting_state.value
         row = (
-            last_number + 1,
+            last_move_number + 1,
             ticket_number,
             step,
             action.value,

@@ -144,7 +144,7 @@ class TestHopper:
 
         async def scene():
             rig = HopperRig()
-            rig.twin._lifetime_paid = 500
+            rig.twin._lifetime_paid_coins = 500
             rig.driver.pay("p", 12)
             await rig.advance_until(lambda: rig.tray_coins() == 3)
             rig.perform_action("jam")
@@ -154,9 +154,9 @@ class TestHopper:
             if killed:
                 await rig.stop()
             if strange == "serial":
-                rig.twin.serial, rig.twin._lifetime_paid = b"\x01\x02\x03", 9_000
+                rig.twin.serial, rig.twin._lifetime_paid_coins = b"\x01\x02\x03", 9_000
             else:
-                rig.twin._lifetime_paid = 0 if strange == "no count" else 501
+                rig.twin._lifetime_paid_coins = 0 if strange == "no count" else 501
             rig.perform_action("clear")
             rig.perform_action("power_on")
             if killed:
@@ -257,7 +257,7 @@ class TestHopper:
             rig.perform_action("unplug")
             await rig.advance_until(lambda: rig.list_events(LineLost), 5)
             rig.twin.handle_power_loss()
-            rig.twin.serial, rig.twin._lifetime_paid = serial, total
+            rig.twin.serial, rig.twin._lifetime_paid_coins = serial, total
             rig.perform_action("plug")
             await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
             await asyncio.sleep(2)
@@ -291,10 +291,10 @@ class TestHopper:
 
         async def scene():
             rig = HopperRig()
-            rig.twin._lifetime_paid = 500
+            rig.twin._lifetime_paid_coins = 500
             rig.driver.pay("p", 60)
             await rig.advance_until(lambda: any(e.paid_coins >= 3 for e in rig.list_events(PayoutProgress)))
-            rig.twin._lifetime_paid = 1
+            rig.twin._lifetime_paid_coins = 1
             await rig.wait_for_payout_end("p")
             await asyncio.sleep(30)
             await rig.stop()

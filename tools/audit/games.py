@@ -28,7 +28,7 @@ from egm.play.keys import PlayKey, WheelKey
 from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, RecordedStep
 from egm.play.records.wheel import WheelSpin
 from egm.play.stepped_game import REPLAY_ERRORS, SteppedGame, can_win_without_draw, replay_game
-from egm.play.void_rule import OpenGameState, reason_void_is_refused
+from egm.play.void_rule import OpenGameState, find_reason_void_is_refused
 from egm.progressive.pools import meets_prescribed_amounts
 from egm.record_codec import RecordError, from_json
 from egm.seats.entries import BETTING_CLOSED, WHEEL_NUMBER_RECEIVED
@@ -672,7 +672,7 @@ class GameAudit:
             are_stakes_between_players=self._rounds.are_stakes_between_players(start_record),
             is_round_void=self._rounds.is_round_void(start_record),
         )
-        if refusal_reason := reason_void_is_refused(void_record.ruling, open_game):
+        if refusal_reason := find_reason_void_is_refused(void_record.ruling, open_game):
             is_definition_stored = (
                 self._read_memory(f"{PlayKey.GAME_DEFINITION}{start_record.game_reference.digest}")
                 is not None

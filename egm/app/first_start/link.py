@@ -32,7 +32,7 @@ from egm.staff.page_texts import build_plain_text, build_text, build_two_column_
 
 @dataclass(slots=True)
 class LinkEnrolmentStep(SetupStep):
-    """The first-start step that enrols the machine with a progressive controller: certificate request and answer.
+    """The step that enrols the machine with a progressive controller: certificate request and answer.
 
     Both are optional, because a machine without linked levels needs no link.
     """
@@ -56,7 +56,7 @@ class LinkEnrolmentStep(SetupStep):
             PageRow(cells=(build_plain_text(n), build_text(f"first.link.step_{n}"))) for n in (1, 2, 3)
         )
         tables: list[PageTable] = [PageTable(rows=tuple(instruction_rows))]
-        enrolled_facts: CertificateDetails | None = None
+        link_certificate: CertificateDetails | None = None
         try:
             key = self.certificate_folder.read_request_key()
             if key is not None:
@@ -64,9 +64,9 @@ class LinkEnrolmentStep(SetupStep):
                 tables.append(
                     build_two_column_table((("link.key", digest),), build_text("service.link.asks"))
                 )
-            enrolled_facts = self._read_enrolment_of_this_machine(draft)
-            if enrolled_facts is not None:
-                tables.append(build_certificate_table(enrolled_facts, "answer"))
+            link_certificate = self._read_enrolment_of_this_machine(draft)
+            if link_certificate is not None:
+                tables.append(build_certificate_table(link_certificate, "answer"))
         except OperatorError as error:
             tables.append(build_error_table(error))
         if self.stick_result is not None:
@@ -75,7 +75,7 @@ class LinkEnrolmentStep(SetupStep):
             PageAction(id="request", label=build_text("service.link.link_request")),
             PageAction(id="answer", label=build_text("service.link.link_answer")),
             PageAction(id="next", label=build_text("first.next"), style="confirm")
-            if enrolled_facts is not None
+            if link_certificate is not None
             else PageAction(id="without", label=build_text("first.link.without"), style="confirm"),
         )
         return self._build_page(*tables, actions=actions)
@@ -103,7 +103,7 @@ class LinkEnrolmentStep(SetupStep):
             return build_failure_text(error)
 
     def _write_enrolment_request(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
-        """Write the machine's certificate request to the enrolment stick; stay on this first-start step."""
+        """Write the machine's certificate request to the enrolment stick; stay on this step."""
         key = self.certificate_folder.get_or_create_request_key()
         self.enrolment_stick.write_request(create_request(key, draft.machine_answers["serial"]))
         self.stick_result = build_text("first.link.asked")
@@ -124,22 +124,22 @@ class LinkEnrolmentStep(SetupStep):
 
         Refuse if no link certificate is in use.
         """
-        enrolled_facts = self._read_enrolment_of_this_machine(draft)
-        if enrolled_facts is None:
+        link_certificate = self._read_enrolment_of_this_machine(draft)
+        if link_certificate is None:
             return build_refusal_text("not_offered")
         draft.progressive_link_table = self.certificate_folder.build_cabinet_table(
-            *_parse_broker_address(enrolled_facts)
+            *_parse_broker_address(link_certificate)
         )
-        draft.link_certificate = enrolled_facts
+        draft.link_certificate = link_certificate
         return NextStep.FORWARD
 
     def _skip_enrolment(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
-        """Remove the progressive link from the drafted cabinet file, and go to the next first-start step."""
+        """Remove the progressive link from the drafted cabinet file, and go to the next step."""
         draft.link_certificate, draft.progressive_link_table = None, {}
         return NextStep.FORWARD
 
     def _read_enrolment_of_this_machine(self, draft: CabinetFileDraft) -> CertificateDetails | None:
-        """Return the facts of the link certificate in use, or None if there is none for this machine's serial number.
+        """Return the details of the link certificate in use, or None if there is none for this machine's serial number.
 
         Raises EnrolmentError if the certificate has expired or is not valid yet.
         """
@@ -153,6 +153,6 @@ class LinkEnrolmentStep(SetupStep):
 
 
 def _parse_broker_address(certificate_details: CertificateDetails) -> tuple[str, int]:
-    """Return the host and port of the controller's broker that the certificate's facts state."""
+    """Return the host and port of the controller's broker that the certificate states."""
     host, _, port = certificate_details.broker.rpartition(":")
     return host, int(port)

@@ -1,7 +1,8 @@
-"""Last steps of a first start: show the drafted cabinet file's mistakes, let two people sign it, write it.
+"""The steps of a first start that two people sign.
 
-If the memory already has a signed file (a board was exchanged, or the file was lost), two people restore that
-file instead, and the journal records who did it.
+In the last step they sign the drafted cabinet file, whose mistakes are shown. If the memory already has a signed file
+(a board was exchanged, or the file was lost), they restore that file in the first step instead, and the journal records
+who did it.
 """
 
 import asyncio
@@ -40,8 +41,8 @@ from egm.staff.page_texts import (
     BACK_ACTION,
     build_local_text,
     build_money_text,
+    build_name_list_text,
     build_plain_text,
-    build_prize_names_text,
     build_text,
     build_time_text,
     build_two_column_table,
@@ -58,7 +59,7 @@ RESTORATION_SIGNATURE_REASON: Final = "put back from the memory"
 
 
 @dataclass(slots=True)
-class SignersStep(SetupStep):
+class SignedStep(SetupStep):
     """A first-start step in which the required number of persons enter their staff numbers and PINs.
 
     :meth:`read_roster` returns the persons who may sign. After the last of them, :meth:`execute_signed_action` is
@@ -76,29 +77,29 @@ class SignersStep(SetupStep):
     entered_staff_number: str | None = None
     """The staff number entered by the next signer, whose PIN is still missing."""
     is_asking_for_signers: bool = False
-    """Whether the page asks for staff numbers and PINs; if False, it shows the facts to be signed."""
+    """Whether the page asks for staff numbers and PINs; if False, it shows what is to be signed."""
 
     def read_roster(self, draft: CabinetFileDraft) -> Roster:
-        """Return the roster of the persons who may sign in this first-start step.
+        """Return the roster of the persons who may sign.
 
         Raises OperatorError if no roster can be trusted.
         """
         return draft.roster
 
     def execute_signed_action(self, draft: CabinetFileDraft) -> None:
-        """Execute what the persons have signed in this first-start step. Raises OperatorError, OSError."""
+        """Execute what the persons have signed. Raises OperatorError, OSError."""
         raise NotImplementedError
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
-        """Return tables of what the persons confirm with their signatures in this first-start step."""
+        """Return tables of what the persons confirm with their signatures."""
         raise NotImplementedError
 
     def can_be_signed(self, draft: CabinetFileDraft) -> bool:
-        """Return whether what this first-start step shows may be signed now."""
+        """Return whether what the page shows may be signed now."""
         raise NotImplementedError
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
-        """Return the page of facts to be signed.
+        """Return the page of what is to be signed.
 
         Once signing has begun, return the page that asks the next signer for the staff number or PIN instead.
         """
@@ -190,8 +191,8 @@ class SignersStep(SetupStep):
     def build_signature(self, file_text: str, reason: str) -> CabinetFileSignature:
         """Return the record of who approves this text of the cabinet file, why and when.
 
-        The record has the text's SHA-256 and the persons who entered their PINs. It is not signed with the
-        machine's key.
+        The record has the text's SHA-256 and the persons who entered their PINs. "Signature" means their approval: the
+        record is not signed with the machine's key.
         """
         persons = tuple(person.id for person in self.authenticated_signers)
         return CabinetFileSignature(
@@ -203,8 +204,8 @@ class SignersStep(SetupStep):
 
 
 @dataclass(slots=True, kw_only=True)
-class SignCabinetFileStep(SignersStep):
-    """The first-start step in which two people sign the whole cabinet file; it also shows the file's mistakes."""
+class SignCabinetFileStep(SignedStep):
+    """The last step, in which two people sign the whole cabinet file; it also shows the file's mistakes."""
 
     state_folder: StateFolder
     cabinet_file_path: Path
@@ -253,7 +254,7 @@ class SignCabinetFileStep(SignersStep):
             (build_text("first.devices.title"), _format_device_kinds(draft)),
             (
                 build_text("first.games.title"),
-                build_prize_names_text(
+                build_name_list_text(
                     {"names": draft.admitted_games[name].title} for name in draft.chosen_game_names
                 ),
             ),
@@ -313,6 +314,7 @@ class SignCabinetFileStep(SignersStep):
         After a power loss before the last write, the first start begins again.
         """
         text = draft.format_cabinet_file()
+        # A roster of an earlier attempt could have more changes, and would then be preferred to the new one.
         for path in (
             self.state_folder.staff,
             self.state_folder.root / SECOND_FOLDER / self.state_folder.staff.name,
@@ -327,16 +329,16 @@ class SignCabinetFileStep(SignersStep):
 
 def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
     """Return the kinds of the drafted devices as a list."""
-    codes_by_index = {
+    code_by_index = {
         str(i): f"device.{PROTOCOLS[found_device.protocol].device_kind}"
         for i, found_device in enumerate(draft.devices)
     }
-    return PageText(kind="list", value=", ", values={**codes_by_index})
+    return PageText(kind="list", value=", ", values={**code_by_index})
 
 
 @dataclass(slots=True, kw_only=True)
-class RestoreCabinetFileStep(SignersStep):
-    """The first-start step in which two people restore the cabinet file that was signed last.
+class RestoreCabinetFileStep(SignedStep):
+    """The step, the first of all, in which two people restore the cabinet file that was signed last.
 
     They must be on the staff roster that the machine's existing memory records.
     """
@@ -345,8 +347,8 @@ class RestoreCabinetFileStep(SignersStep):
     cabinet_file_path: Path
     last_signed_text: str
     """The text of the cabinet file that was signed last; empty if none was signed."""
-    shown_facts: tuple[tuple[str, str], ...]
-    """Facts on the machine and the file to restore, as (name, value) pairs to show."""
+    shown_values: tuple[tuple[str, str], ...]
+    """What the page shows about the machine and the file to restore, as (name, value) pairs."""
 
     def read_roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (signature of a step)
         """Return the roster of staff that the journal of the existing memory records."""
@@ -361,7 +363,7 @@ class RestoreCabinetFileStep(SignersStep):
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:  # noqa: ARG002 (signature of a step)
         """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
-        rows = [(build_text(f"first.{name}"), build_plain_text(value)) for name, value in self.shown_facts]
+        rows = [(build_text(f"first.{name}"), build_plain_text(value)) for name, value in self.shown_values]
         return (
             build_two_column_table(rows),
             PageTable(rows=(PageRow(cells=(build_text("first.memory.about"),)),)),
@@ -369,7 +371,8 @@ class RestoreCabinetFileStep(SignersStep):
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page to restore the cabinet file; it has no back button, because it is the first page."""
-        page = SignersStep.build_page(self, draft)
+        # super() without arguments fails in a dataclass with slots.
+        page = SignedStep.build_page(self, draft)
         actions = (
             page.actions
             if self.is_asking_for_signers
@@ -394,15 +397,15 @@ def create_restore_step(
     """
     if not JournalLocation(DiskStorage(), state_folder.root, state_folder.root / SECOND_FOLDER).has_journal:
         return None
-    signed_text, labelled_texts = "", [("machine.serial", "")]
+    signed_text, shown_values = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state_folder.root) as view:
-        labelled_texts = [
+        shown_values = [
             ("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))
         ]
         signature = find_last_signed_cabinet_file(view)
         if signature is not None:
             signed_text = signature.text
-            labelled_texts += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
+            shown_values += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
     return RestoreCabinetFileStep(
         id="memory",
         wrong_pins_folder=state_folder.root,
@@ -411,5 +414,5 @@ def create_restore_step(
         state_folder=state_folder,
         cabinet_file_path=cabinet_path,
         last_signed_text=signed_text,
-        shown_facts=tuple(labelled_texts),
+        shown_values=tuple(shown_values),
     )

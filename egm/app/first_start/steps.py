@@ -81,7 +81,7 @@ class SetupStep:
         """Gather the data for the step's page, and call ``on_change`` whenever it changes. By default, do nothing."""
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
-        """Return the service page of the first-start step in its current state."""
+        """Return the service page of the step in its current state."""
         raise NotImplementedError
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:
@@ -115,11 +115,11 @@ class WelcomeStep(SetupStep):
             PageRow(
                 cells=(
                     build_plain_text(number),
-                    build_text(f"first.{part}.title"),
-                    build_text(f"first.{part}.about"),
+                    build_text(f"first.{step_id}.title"),
+                    build_text(f"first.{step_id}.about"),
                 )
             )
-            for number, part in enumerate(self.following_step_ids, 1)
+            for number, step_id in enumerate(self.following_step_ids, 1)
         )
         return ServicePage(
             id="",
@@ -129,13 +129,13 @@ class WelcomeStep(SetupStep):
         )
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Continue with the next first-start step if "next" was touched; refuse any other action."""
+        """Continue with the next step if "next" was touched; refuse any other action."""
         return NextStep.FORWARD if action == "next" else build_refusal_text("not_offered")
 
 
 @dataclass(slots=True)
 class FieldsStep(SetupStep):
-    """A first-start step in which several fields are filled in, one after the other."""
+    """A step in which several fields are filled in, one after the other."""
 
     id: str
     list_fields: Callable[[CabinetFileDraft], tuple[FormField, ...]]
@@ -209,16 +209,16 @@ _UPPERCASE_FIELD_NAMES: Final = frozenset({"serial", "operator_number"})
 
 @dataclass(slots=True)
 class PickOneStep(SetupStep):
-    """A first-start step in which one item of a list is chosen; a list longer than the screen can be searched."""
+    """A step in which one option of a list is chosen; a list longer than the screen can be searched."""
 
     id: str
     list_options: Callable[[], list[tuple[str, PageText]]]
-    """A function that returns the items to choose from, each with its text."""
+    """A function that returns the options to choose from, each with its text."""
     store_choice: Callable[[CabinetFileDraft, str], None]
-    """A function that stores the chosen item in the draft."""
+    """A function that stores the chosen option in the draft."""
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:  # noqa: ARG002 (signature of a step)
-        """Return the service page with one line per item to choose from."""
+        """Return the service page with one line per option to choose from."""
         rows = tuple(
             PageRow(cells=(text,), action=f"pick:{index}")
             for index, (_, text) in enumerate(self.list_options())
@@ -231,7 +231,7 @@ class PickOneStep(SetupStep):
         return self._build_page(PageTable(rows=rows), prompt=prompt)
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Store the touched item in the drafted cabinet file, and continue with the next first-start step."""
+        """Store the touched option in the drafted cabinet file, and continue with the next step."""
         _, _, index_text = action.partition("pick:")
         options = self.list_options()
         if action == "back":
@@ -244,7 +244,7 @@ class PickOneStep(SetupStep):
 
 @dataclass(slots=True)
 class ProbeDevicesStep(SetupStep):
-    """The first-start step that probes the serial ports and shows which devices replied; probing can be repeated."""
+    """The step that probes the serial ports and shows which devices replied; probing can be repeated."""
 
     list_ports: Callable[[], list[str]]
     """A function that returns the serial ports to probe."""
@@ -328,50 +328,50 @@ def _format_identification(device: FoundDevice) -> str:
 
 @dataclass(slots=True)
 class PickSeveralStep(SetupStep):
-    """A step of the first start in which one or more items of a list are chosen."""
+    """A step in which one or more options of a list are chosen."""
 
     id: str
     list_options: Callable[[CabinetFileDraft], list[tuple[str, PageText]]]
-    """A function that returns the items to choose from, each with its text."""
-    list_selected: Callable[[CabinetFileDraft], list[str]]
-    """A function that returns the ids of the items chosen in the draft."""
+    """A function that returns the options to choose from, each with its text."""
+    list_chosen_ids: Callable[[CabinetFileDraft], list[str]]
+    """A function that returns the ids of the options chosen in the draft."""
     store_choices: Callable[[CabinetFileDraft, list[str]], None]
-    """A function that stores the chosen items in the draft."""
-    examine_items: Callable[[CabinetFileDraft, Callable[[str], None]], None] = lambda _draft, _report: None
-    """A function that examines the items in a separate thread; it reports each item's name before examining it."""
-    examined_item: str | None = None
-    """The name of the item being examined; empty before the first, None once all have been examined."""
+    """A function that stores the chosen options in the draft."""
+    examine_options: Callable[[CabinetFileDraft, Callable[[str], None]], None] = lambda _draft, _report: None
+    """A function that examines the options in a separate thread; it reports each option's name before examining it."""
+    examined_option: str | None = None
+    """The name of the option being examined; empty before the first, None once all have been examined."""
 
     def open_step(self) -> None:
-        """Reset the step when it is reached: show that the items to choose from are being examined."""
-        self.examined_item = ""
+        """Reset the step when it is reached: show that the options to choose from are being examined."""
+        self.examined_option = ""
 
     async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
-        """Examine the items to choose from in a thread; choose all of them if none is chosen yet."""
+        """Examine the options to choose from in a thread; choose all of them if none is chosen yet."""
         loop = asyncio.get_running_loop()
 
         def on_progress(name: str) -> None:
-            """Show on the service page which item is examined now."""
-            self.examined_item = name
+            """Show on the service page which option is examined now."""
+            self.examined_option = name
             loop.call_soon_threadsafe(on_change)
 
         try:
-            await asyncio.to_thread(self.examine_items, draft, on_progress)
-            if not self.list_selected(draft):
+            await asyncio.to_thread(self.examine_options, draft, on_progress)
+            if not self.list_chosen_ids(draft):
                 self.store_choices(draft, [name for name, _ in self.list_options(draft)])
         finally:
-            self.examined_item = None
+            self.examined_option = None
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
-        """Return the service page with one line per item, marked if the item is chosen."""
-        if self.examined_item is not None:
+        """Return the service page with one line per option, marked if the option is chosen."""
+        if self.examined_option is not None:
             row = PageRow(
-                cells=(build_text(f"first.{self.id}.examining"), build_plain_text(self.examined_item))
+                cells=(build_text(f"first.{self.id}.examining"), build_plain_text(self.examined_option))
             )
             return ServicePage(
                 id="", title=build_text(f"first.{self.id}.title"), tables=(PageTable(rows=(row,)),)
             )
-        chosen_ids = set(self.list_selected(draft))
+        chosen_ids = set(self.list_chosen_ids(draft))
         rows = tuple(
             PageRow(cells=(text,), action=f"toggle:{index}", icon="good" if name in chosen_ids else "")
             for index, (name, text) in enumerate(self.list_options(draft))
@@ -383,12 +383,12 @@ class PickSeveralStep(SetupStep):
         )
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Choose the touched item, or undo its choice; continue once the list is confirmed."""
+        """Choose the touched option, or undo its choice; continue once the list is confirmed."""
         _, _, index_text = action.partition("toggle:")
-        options, chosen_ids = self.list_options(draft), self.list_selected(draft)
+        options, chosen_ids = self.list_options(draft), self.list_chosen_ids(draft)
         if action == "back":
             return NextStep.BACK
-        if self.examined_item is None and index_text.isdecimal() and int(index_text) < len(options):
+        if self.examined_option is None and index_text.isdecimal() and int(index_text) < len(options):
             name = options[int(index_text)][0]
             new_chosen_ids = set(chosen_ids) ^ {name}
             self.store_choices(draft, [option for option, _ in options if option in new_chosen_ids])
@@ -398,7 +398,7 @@ class PickSeveralStep(SetupStep):
 
 @dataclass(slots=True)
 class EnrolStaffStep(SetupStep):
-    """The first-start step that enrols the first staff, including those who sign the cabinet file, each with a PIN."""
+    """The step that enrols the first staff, including those who sign the cabinet file, each with a PIN."""
 
     get_time: Callable[[], datetime]
     compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin

@@ -76,7 +76,7 @@ class FirstStartWizard:
 
     @property
     def page(self) -> ServicePage:
-        """Return the service page of the current first-start step."""
+        """Return the service page of the current step."""
         page = self._steps[self._step_index].build_page(self._draft)
         return page.model_copy(
             update={
@@ -111,12 +111,12 @@ class FirstStartWizard:
         self._notify_change()
 
     def close(self) -> None:
-        """Cancel the background task of the current first-start step."""
+        """Cancel the background task of the current step."""
         if self._step_task is not None:
             self._step_task.cancel()
 
     def _go_to_step(self, step_index: int) -> None:
-        """Show the first-start step with index ``step_index``, and start its background task if it has one."""
+        """Show the step with index ``step_index``, and start its background task if it has one."""
         self.close()
         self._step_index = step_index
         step = self._steps[step_index]
@@ -125,7 +125,7 @@ class FirstStartWizard:
             self._step_task = asyncio.ensure_future(self._run_background_task(step))
 
     async def _run_background_task(self, step: SetupStep) -> None:
-        """Run the background task of a first-start step; if it fails, show the reason on the page."""
+        """Run the background task of a step; if it fails, show the reason on the page."""
         try:
             await step.start_task(self._draft, self._notify_change)
         except (OperatorError, OSError, ValueError) as error:
@@ -170,7 +170,7 @@ def build_steps(
         PickOneStep("profile", list_profiles, select_jurisdiction),
         FieldsStep(
             "house",
-            lambda draft: tuple(FormField(name=cents) for cents in draft.required_venue_fields),
+            lambda draft: tuple(FormField(name=field_name) for field_name in draft.required_venue_fields),
             add_machine_values,
         ),
         PickOneStep(

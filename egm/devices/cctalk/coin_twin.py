@@ -149,22 +149,22 @@ class CctalkCoinTwin(CctalkTwin):
     def _pull_back_coin(self) -> str:
         """Simulate a fraud: pull a credited coin back on a string."""
         self._event_memory.add(0, CoinError.COIN_ON_STRING)
-        return "coin on a string"
+        return "coin pulled back on a string"
 
     def _block_credit_sensor(self) -> str:
         """Simulate a fault: the credit sensor is blocked."""
         self._event_memory.add(0, CoinError.CREDIT_SENSOR_BLOCKED)
-        return "coin jam"
+        return "credit sensor blocked"
 
     def _report_false_coin(self) -> str:
         """Simulate a defect: report a coin that the acceptor's own counter does not contain."""
         self._event_memory.add(next(iter(self._slot_by_cents.values())), codec.SORTER_PATH_HOPPER)
-        return "a coin that was not there"
+        return "a false coin was reported"
 
     def _make_sensor_stick(self) -> str:
         """Simulate a fault: the credit sensor sticks."""
         self._event_memory.add(0, CoinError.CREDIT_SENSOR_NOT_READY)
-        return "a sensor is stuck"
+        return "credit sensor stuck"
 
     def _misroute_coin(self, *, amount_cents: int) -> str:
         """Accept a coin of ``amount_cents`` that falls into the wrong container."""
@@ -176,7 +176,7 @@ class CctalkCoinTwin(CctalkTwin):
             else codec.SORTER_PATH_HOPPER
         )
         self._count_accepted_coin(slot, amount_cents, wrong_path)
-        return f"{amount_cents} cents fall the wrong way"
+        return f"{amount_cents} cents fall into the wrong container"
 
     def _insert_while_disabled(self, *, amount_cents: int) -> str:
         """Insert a coin of ``amount_cents`` that gets in even if coins are disabled."""
@@ -187,7 +187,7 @@ class CctalkCoinTwin(CctalkTwin):
     def _block_sorter(self) -> str:
         """Simulate a fault: the coin sorter is blocked."""
         self._event_memory.add(0, CoinError.SORTER_BLOCKED)
-        return "diverter blocked"
+        return "sorter blocked"
 
     def describe_state(self) -> dict[str, object]:
         """Return the value of the coins in hopper, drop box and tray, and the number of accepted coins, for display."""

@@ -61,7 +61,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._is_full = False
         # When to query the hopper's level sensors; None: it has none.
         self._next_level_query_at: float | None = 0.0
-        self._lifetime_paid_when_idle: int | None = None
+        self._lifetime_paid_coins_when_idle: int | None = None
         self._serial_when_idle: bytes | None = None  # of the hopper with that lifetime counter
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
         self._is_disarmed = False  # whether the hopper has been disarmed since the order of the open payout
@@ -115,7 +115,7 @@ class CctalkHopperDriver(CctalkDriver):
         if status_reply is None or test_reply is None or lifetime_paid_reply is None:
             return
         status = codec.decode_hopper_status(status_reply)
-        lifetime_paid = codec.decode_three_byte_number(lifetime_paid_reply)
+        lifetime_paid_coins = codec.decode_three_byte_number(lifetime_paid_reply)
         await self._query_levels()
         self._report_faults(codec.decode_hopper_test(test_reply))
         if self._is_stop_requested and await self._query(Header.EMERGENCY_STOP) is not None:
@@ -123,10 +123,10 @@ class CctalkHopperDriver(CctalkDriver):
             return
         record = self._ledger.find_open()
         if record is None and status.remaining_coins:  # the rest of an abandoned order is already disputed
-            self._lifetime_paid_when_idle = None
+            self._lifetime_paid_coins_when_idle = None
             await self._query(Header.EMERGENCY_STOP)
             return
-        self._record_unordered_coins(lifetime_paid, is_payout_open=record is not None)
+        self._record_unordered_coins(lifetime_paid_coins, is_payout_open=record is not None)
         if record is None:
             if self._requested_payout is not None:
                 payout_id, coins = self._requested_payout
@@ -134,7 +134,7 @@ class CctalkHopperDriver(CctalkDriver):
                     payout_id=payout_id,
                     ordered_coins=coins,
                     order_counter_before=status.order_counter,
-                    lifetime_paid_before=lifetime_paid,
+                    lifetime_paid_before=lifetime_paid_coins,
                     serial=(self._serial or b"").hex(),
                 )
                 self._ledger.open_payout(record)
@@ -143,7 +143,7 @@ class CctalkHopperDriver(CctalkDriver):
                 self._restart_time_limits()
                 await self._send_dispense_order(record)
         else:
-            paid_coins = (lifetime_paid - record.lifetime_paid_before) % _PAID_COUNTER_MODULUS
+            paid_coins = (lifetime_paid_coins - record.lifetime_paid_before) % _PAID_COUNTER_MODULUS
             is_other_hopper = record.serial not in {"", (self._serial or b"").hex()}
             if is_other_hopper or paid_coins > _PAID_COUNTER_MODULUS // 2 or paid_coins < record.paid_coins:
                 self._close_as_disputed(
@@ -152,21 +152,23 @@ class CctalkHopperDriver(CctalkDriver):
             else:
                 await self._advance_ordered_payout(record, status, paid_coins)
 
-    def _record_unordered_coins(self, lifetime_paid: int, *, is_payout_open: bool) -> None:
+    def _record_unordered_coins(self, lifetime_paid_coins: int, *, is_payout_open: bool) -> None:
         """Record coins that left the hopper without an order, and report their value as disputed.
 
-        ``lifetime_paid`` is the hopper's lifetime counter. While a payout is open (``is_payout_open``), coins are
+        ``lifetime_paid_coins`` is the hopper's lifetime counter. While a payout is open (``is_payout_open``), coins are
         expected to leave, and nothing is recorded. Neither is it if another hopper was installed or the counter was
         lost: the difference is then no number of coins.
         """
         unordered_coins = 0
-        if self._lifetime_paid_when_idle is not None and self._serial_when_idle == self._serial:
-            unordered_coins = (lifetime_paid - self._lifetime_paid_when_idle) % _PAID_COUNTER_MODULUS
+        if self._lifetime_paid_coins_when_idle is not None and self._serial_when_idle == self._serial:
+            unordered_coins = (
+                lifetime_paid_coins - self._lifetime_paid_coins_when_idle
+            ) % _PAID_COUNTER_MODULUS
         if 0 < unordered_coins <= _PAID_COUNTER_MODULUS // 2 and not is_payout_open:
             text = f"{unordered_coins} coins left the hopper and none were ordered"
             self._ledger.record_unordered_coins(unordered_coins, text)
             self._emit(PaperDisputed(device=self.name, text=text))
-        self._lifetime_paid_when_idle = None if is_payout_open else lifetime_paid
+        self._lifetime_paid_coins_when_idle = None if is_payout_open else lifetime_paid_coins
         self._serial_when_idle = self._serial
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:

@@ -10,8 +10,8 @@ from egm.devices.twin import SimulatedPort, SimulatorAction
 
 #: Time in which one coin is paid.
 _SECONDS_PER_PAID_COIN: Final = 0.15
-#: Time after which an empty or jammed hopper gives up.
-_SECONDS_UNTIL_EMPTY_HOPPER_STOPS: Final = 2.0
+#: Time after which an empty or jammed hopper ends its payout.
+_SECONDS_UNTIL_BLOCKED_PAYOUT_ENDS: Final = 2.0
 #: The lifetime counter counts modulo this number.
 _PAID_COUNTER_MODULUS: Final = 1 << 24
 #: Number of coins in a simulated hopper at its first start.
@@ -21,7 +21,7 @@ FULL_COIN_COUNT: Final = 1000
 
 
 class CctalkHopperTwin(CctalkTwin):
-    """A simulated ccTalk hopper."""
+    """The simulated ccTalk hopper, with the simulated faults and frauds that a person can start."""
 
     kind = "hopper (ccTalk)"
     address = codec.HOPPER_ADDRESS
@@ -40,8 +40,8 @@ class CctalkHopperTwin(CctalkTwin):
         self._is_sensor_blocked = False
         self._has_timed_out = False
         self._pending_overpaid_coins = 0
-        self._lifetime_paid = 0
-        self.level_coins = INITIAL_COIN_COUNT
+        self._lifetime_paid_coins = 0
+        self.hopper_coins = INITIAL_COIN_COUNT
         self.tray_coins = 0
 
     def _build_reply(self, message: CctalkFrame) -> bytes | None:
@@ -53,7 +53,7 @@ class CctalkHopperTwin(CctalkTwin):
                 | Header.LIFETIME_PAID_COUNT
                 | Header.PAYOUT_HIGH_LOW_STATUS
             ):
-                return self._build_reply_by_query()[Header(message.header)]
+                return self._build_query_replies()[Header(message.header)]
             case Header.ENABLE_HOPPER:
                 self._is_armed = message.data == bytes((codec.HOPPER_ENABLE_BYTE,))
             case Header.EMERGENCY_STOP:
@@ -64,7 +64,7 @@ class CctalkHopperTwin(CctalkTwin):
                 return None
         return b""
 
-    def _build_reply_by_query(self) -> dict[Header, bytes]:
+    def _build_query_replies(self) -> dict[Header, bytes]:
         """Return the reply data of all queries that only read the simulated hopper, by the query's header."""
         test_flags = HopperTestFlags(
             jammed=self._is_jammed,
@@ -80,9 +80,9 @@ class CctalkHopperTwin(CctalkTwin):
         return {
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test_flags.encode(),
-            Header.LIFETIME_PAID_COUNT: self._lifetime_paid.to_bytes(3, "little"),
+            Header.LIFETIME_PAID_COUNT: self._lifetime_paid_coins.to_bytes(3, "little"),
             Header.PAYOUT_HIGH_LOW_STATUS: codec.encode_high_level_reply(
-                is_full=self.level_coins >= FULL_COIN_COUNT
+                is_full=self.hopper_coins >= FULL_COIN_COUNT
             ),
         }
 
@@ -96,8 +96,8 @@ class CctalkHopperTwin(CctalkTwin):
     def _start_dispensing(self, data: bytes) -> bytes | None:
         """Start the ordered payout and return the reply data.
 
-        Return None, which means no reply, unless the hopper is armed and idle, and the order has its serial
-        number and a count above 0.
+        Return None, which means no reply, unless the hopper is armed and idle, and the order names the hopper's
+        serial number and at least one coin.
         """
         if (
             not self._is_armed
@@ -116,10 +116,10 @@ class CctalkHopperTwin(CctalkTwin):
     def _turn_disc(self) -> None:
         """Pay one coin; after the last one, also pay any coins of a simulated overpayment.
 
-        A jammed or empty hopper pays none, and gives up after a while.
+        A jammed or empty hopper pays none, and ends the payout after a while.
         """
-        if self._is_jammed or not self.level_coins:
-            self._schedule_step(_SECONDS_UNTIL_EMPTY_HOPPER_STOPS, self._end_unpaid_order)
+        if self._is_jammed or not self.hopper_coins:
+            self._schedule_step(_SECONDS_UNTIL_BLOCKED_PAYOUT_ENDS, self._end_unpaid_order)
             return
         self._drop_coin()
         self._remaining_coins -= 1
@@ -127,15 +127,15 @@ class CctalkHopperTwin(CctalkTwin):
         if self._remaining_coins:
             self._schedule_step(_SECONDS_PER_PAID_COIN, self._turn_disc)
             return
-        while self._pending_overpaid_coins and self.level_coins:  # a disc that does not stop in time
+        while self._pending_overpaid_coins and self.hopper_coins:  # a disc that does not stop in time
             self._pending_overpaid_coins -= 1
             self._drop_coin()
 
     def _drop_coin(self) -> None:
         """Move a coin from the hopper to the tray, and count it."""
-        self.level_coins -= 1
+        self.hopper_coins -= 1
         self.tray_coins += 1
-        self._lifetime_paid = (self._lifetime_paid + 1) % _PAID_COUNTER_MODULUS
+        self._lifetime_paid_coins = (self._lifetime_paid_coins + 1) % _PAID_COUNTER_MODULUS
 
     def _end_unpaid_order(self) -> None:
         """End the payout order with coins unpaid, because no coin leaves the hopper."""
@@ -152,11 +152,11 @@ class CctalkHopperTwin(CctalkTwin):
 
     def export_memory(self) -> dict[str, object]:
         """Return what the hopper retains without power: the lifetime counter, and the coins inside and out."""
-        return {"total": self._lifetime_paid, "level": self.level_coins, "tray": self.tray_coins}
+        return {"total": self._lifetime_paid_coins, "level": self.hopper_coins, "tray": self.tray_coins}
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the hopper's state that :meth:`export_memory` returned."""
-        self._lifetime_paid, self.level_coins, self.tray_coins = (
+        self._lifetime_paid_coins, self.hopper_coins, self.tray_coins = (
             memory["total"],
             memory["level"],
             memory["tray"],
@@ -176,8 +176,8 @@ class CctalkHopperTwin(CctalkTwin):
 
     def _fill_hopper(self, *, coins: int) -> str:
         """Set the number of coins in the hopper (``coins``)."""
-        self.level_coins = coins
-        return f"{self.level_coins} coins in the hopper"
+        self.hopper_coins = coins
+        return f"{self.hopper_coins} coins in the hopper"
 
     def _jam_coin(self) -> str:
         """Jam a coin in the hopper, so that no more coins leave."""
@@ -187,22 +187,22 @@ class CctalkHopperTwin(CctalkTwin):
     def _pay_without_order(self) -> str:
         """Simulate a defect: the hopper pays a coin without an order."""
         self._drop_coin()
-        return "a coin nobody ordered"
+        return "a coin was paid without an order"
 
     def _manipulate_exit_sensor(self) -> str:
         """Simulate a fraud: the exit sensor is manipulated."""
         self._is_fraud_detected = True
-        return "hopper cheated"
+        return "exit sensor manipulated"
 
     def _cover_exit_sensor(self) -> str:
         """Simulate a fault: the exit sensor stays covered."""
         self._is_sensor_blocked = True
-        return "a sensor is stuck"
+        return "exit sensor covered"
 
     def _clear_hopper_faults(self) -> str:
         """Repair the hopper: end every simulated fault."""
         self._is_jammed = self._has_timed_out = self._is_fraud_detected = self._is_sensor_blocked = False
-        return "hopper free"
+        return "hopper repaired"
 
     def _overpay_next_payout(self, *, coins: int = 1) -> str:
         """Set the coins (``coins``) that the hopper pays in excess at the end of the next payout."""
@@ -213,7 +213,7 @@ class CctalkHopperTwin(CctalkTwin):
         """Return how many coins are in the simulated hopper and how many were paid, for display."""
         return {
             "status": "paying" if self._remaining_coins else "idle",
-            "level_coins": self.level_coins,
+            "level_coins": self.hopper_coins,
             "tray_coins": self.tray_coins,
-            "paid_for_life": self._lifetime_paid,
+            "paid_for_life": self._lifetime_paid_coins,
         }

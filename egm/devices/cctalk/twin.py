@@ -54,14 +54,14 @@ class CctalkTwin(Twin[CctalkFrame]):
         if message.destination != self.address or message.source != HOST_ADDRESS:
             return
         reply_data = (
-            self._find_common_reply(message)
+            self._build_common_reply(message)
             if message.header in _COMMON_QUERIES
             else self._build_reply(message)
         )
         if reply_data is not None:
             self._send(CctalkFrame(HOST_ADDRESS, self.address, Header.REPLY, reply_data).encode())
 
-    def _find_common_reply(self, message: CctalkFrame) -> bytes:
+    def _build_common_reply(self, message: CctalkFrame) -> bytes:
         """Return the data of a reply that every ccTalk device gives. Raises KeyError for another query."""
         return {
             Header.SIMPLE_POLL: b"",

@@ -246,7 +246,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
     def _change_door_without_edge(self) -> str:
         """Simulate a defect: change the main door's input without storing an input change to report."""
         self._input_levels_mask ^= 1
-        return "a door without an edge"
+        return "main door changed without an edge"
 
     def _set_hard_meter(self, *, meter: int, pulses: int) -> str:
         """Set hard meter ``meter`` (0 to 5) to ``pulses``, as if its wheels were turned by hand or on another board."""
@@ -262,7 +262,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         self._unacknowledged_edges.clear()
         self._last_edge_number = 0
         self._boot_number = self._boot_number % 0xFFFF + 1
-        return "edges forgotten"
+        return "edges lost"
 
     def describe_state(self) -> dict[str, Any]:
         """Return which inputs of the simulated board are on, and which outputs are lit, for display."""

@@ -155,9 +155,9 @@ class WheelTwin(Twin[WheelReaderReport]):
         return text
 
     def _set_rim_sensor_broken(self, *, on: bool = True) -> str:
-        """Break a sensor of the rim (``on``), or mend it."""
+        """Break a sensor of the rim (``on``), or repair it."""
         self._lasting_warnings = WheelWarnings.SENSOR_OR_MOTOR_FAILURE if on else NO_WARNINGS
-        return "a sensor is broken" if self._lasting_warnings else "the sensors are whole"
+        return "a sensor is broken" if self._lasting_warnings else "the sensors work"
 
     def _report_false_number(self, *, number: int = 0) -> str:
         """Report once that the ball is on ``number``, wherever it is."""

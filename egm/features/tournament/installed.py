@@ -137,7 +137,7 @@ def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMa
     return None if listed_machine is None or game is None else (listed_machine, game)
 
 
-def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
+def find_reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
     """Return why this machine may not be used for a tournament with these rules, or None if it may.
 
     The rules must list the machine with a game, a denomination and a wager that the machine offers. The game must be
@@ -158,10 +158,12 @@ def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | N
         return str(error)
     if listed_machine.denomination_cents not in machine.denominations_cents[game_id]:
         return f"{game_id} is not offered at {listed_machine.denomination_cents} minor units a credit on this machine"
-    return _reason_wager_is_not_allowed(machine, listed_machine, game_id)
+    return _find_reason_wager_is_not_allowed(machine, listed_machine, game_id)
 
 
-def _reason_wager_is_not_allowed(machine: Machine, listed_machine: ListedMachine, game_id: str) -> str | None:
+def _find_reason_wager_is_not_allowed(
+    machine: Machine, listed_machine: ListedMachine, game_id: str
+) -> str | None:
     """Return why the tournament's game or wager is not permitted on this machine, or None.
 
     The wager must be within the machine's limits, and the game must not have a linked progressive level.
@@ -209,14 +211,14 @@ def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
     """Return whether this machine may be used for the tournament of the rules file.
 
     If the file has no faults, its text is stored as the text to be installed, even if the machine is unsuitable
-    (:func:`reason_machine_is_unsuitable`).
+    (:func:`find_reason_machine_is_unsuitable`).
     """
     file = machine.component(RulesFile)
     text = file.read()
     if text is None or list_file_faults(text, machine.local_date):
         return False
     file.accepted_text = text
-    return reason_machine_is_unsuitable(machine, parse_rules(text)) is None
+    return find_reason_machine_is_unsuitable(machine, parse_rules(text)) is None
 
 
 def rules_are_installed(machine: Machine, _: Event) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from egm.features.tournament.entries import RoundEnded
 from egm.features.tournament.installed import (
     RulesFile,
+    find_reason_machine_is_unsuitable,
     is_in_tournament,
     list_file_faults,
     read_installed_rules,
-    reason_machine_is_unsuitable,
 )
 from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.records import InstalledRules
@@ -106,7 +106,7 @@ def _list_rules_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
     faults = list_file_faults(text, machine.local_date)
     if faults:
         return faults
-    fault = reason_machine_is_unsuitable(machine, parse_rules(text))
+    fault = find_reason_machine_is_unsuitable(machine, parse_rules(text))
     return () if fault is None else (fault,)
 
 

@@ -41,12 +41,12 @@ from egm.features.tournament.installed import (
     build_tournament_mode,
     convert_venue_time_to_utc,
     find_machine_in_rules,
+    find_reason_machine_is_unsuitable,
     has_tournament_ended,
     is_in_tournament,
     read_installed_digest,
     read_installed_rules,
     read_local_time,
-    reason_machine_is_unsuitable,
     require_installed_rules,
 )
 from egm.features.tournament.keys import TournamentKey
@@ -198,7 +198,7 @@ def rules_can_be_removed(machine: Machine, _: Event) -> bool:
 def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
     """Return whether this machine still offers the game, the denomination and the wager in the installed rules."""
     rules = read_installed_rules(machine)
-    return rules is not None and reason_machine_is_unsuitable(machine, rules) is None
+    return rules is not None and find_reason_machine_is_unsuitable(machine, rules) is None
 
 
 def no_round_is_played(machine: Machine, _: Event) -> bool:

@@ -1,10 +1,10 @@
-"""Table of the special functions that a GAT verifier may start on the machine.
+"""Table of the special functions that a GAT verifier may request from the machine.
 
 ``Get Special Functions`` lists the other functions with their parameters. A parameter between ``%%`` is entered by the
-person at the verifier. ``Component`` signs one software component, ``Get File AuthenticationResponse.xml`` all of them,
-by HMAC-SHA-1 with the entered seed as key. The functions with ``SHA-256`` in their name are not part of GAT: they do
-the same with HMAC-SHA-256. ``Get File ProgramID.xml`` lists the installed software; its layout is not public, so this
-project defines it.
+person at the verifier. ``Component`` signs one software component; ``Get File AuthenticationResponse.xml`` signs all of
+them. Both use HMAC-SHA-1 with the entered seed as key. The functions with ``SHA-256`` or ``SHA256`` in their name are
+not part of GAT: they do the same with HMAC-SHA-256. ``Get File ProgramID.xml`` lists the installed software; its layout
+is not public, so this project defines it.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from egm.verify.software_files import PATH_PREFIXES_BY_COMPONENT
 
 #: Name of the special function that lists all others.
 GET_SPECIAL_FUNCTIONS: Final = "Get Special Functions"
-#: Name of the file with the identity of the installed software.
-PROGRAM_ID_PARAMETER: Final = "ProgramID.xml"
+#: Name of the file that lists the installed software.
+PROGRAM_ID_FILE_NAME: Final = "ProgramID.xml"
 
 
 class SpecialFunctionError(OperatorError):
@@ -29,7 +29,7 @@ class FunctionResultKind(StrEnum):
     """The kind of result of a GAT special function: list of functions, list of the software, or signatures."""
 
     FUNCTION_LIST = "list"
-    SOFTWARE_LIST = "identity"
+    SOFTWARE_LIST = "identity"  # the content of ProgramID.xml
     SIGNATURES = "signatures"
 
 
@@ -82,9 +82,9 @@ def _build_signature_function(component: str, algorithm: SignatureAlgorithm) -> 
     return SpecialFunction(name, component, FunctionResultKind.SIGNATURES, algorithm, (component,))
 
 
-#: The functions that a verifier may initiate in addition to the list itself.
+#: The functions that a verifier may request in addition to the list itself.
 SPECIAL_FUNCTIONS: Final = (
-    SpecialFunction("Get File", PROGRAM_ID_PARAMETER, FunctionResultKind.SOFTWARE_LIST),
+    SpecialFunction("Get File", PROGRAM_ID_FILE_NAME, FunctionResultKind.SOFTWARE_LIST),
     SpecialFunction(
         "Get File", "AuthenticationResponse.xml", FunctionResultKind.SIGNATURES, SignatureAlgorithm.SHA1_HMAC
     ),
@@ -114,7 +114,7 @@ def parse_function_request(parameters: tuple[str, ...], components: frozenset[st
     empty key.
     """
     if parameters[0] == GET_SPECIAL_FUNCTIONS:
-        _check_parameter_count(parameters, 1)
+        _check_parameter_count_max(parameters, 1)
         return SpecialFunctionRequest(FunctionResultKind.FUNCTION_LIST)
     for function in list_offered_functions(components):
         if parameters[:2] == (function.name, function.fixed_parameter):
@@ -122,17 +122,17 @@ def parse_function_request(parameters: tuple[str, ...], components: frozenset[st
     else:
         raise SpecialFunctionError(f"there is no special function {' '.join(parameters[:2])!r}")
     if function.algorithm is None:
-        _check_parameter_count(parameters, 2)
+        _check_parameter_count_max(parameters, 2)
         return SpecialFunctionRequest(function.result_kind)
-    _check_parameter_count(parameters, 3)
+    _check_parameter_count_max(parameters, 3)
     try:
-        seed = read_seed("".join(parameters[2:]))
+        seed = read_seed("".join(parameters[2:]))  # "" if the request has no seed
     except OperatorError as error:
         raise SpecialFunctionError(f"{' '.join(parameters[:2])}: {error}") from None
     return SpecialFunctionRequest(function.result_kind, function.algorithm, seed, function.components)
 
 
-def _check_parameter_count(parameters: tuple[str, ...], count_max: int) -> None:
+def _check_parameter_count_max(parameters: tuple[str, ...], count_max: int) -> None:
     """Raise SpecialFunctionError if the request has more than ``count_max`` parameters, the name included."""
     if len(parameters) > count_max:
         raise SpecialFunctionError(

@@ -23,7 +23,7 @@ class ReportIdentity:
 
 
 def build_functions_report(functions: tuple[SpecialFunction, ...], report_format: ReportFormat) -> bytes:
-    """Return the report of the special functions that a verifier may initiate."""
+    """Return the report of the special functions that a verifier may request."""
     if report_format is ReportFormat.TEXT:
         return _encode_text(
             line

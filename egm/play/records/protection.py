@@ -1,6 +1,7 @@
 """Records of player protection: the session's counts, the active reminder, and the player's own limits."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from egm.kernel.messages import ReminderKind
 from egm.record_codec import omit_if_default, stored_as
@@ -28,13 +29,13 @@ class ReminderRecord:
     """The player-protection reminder that is on display."""
 
     kind: ReminderKind
-    """The kind of reminder, or the kind of limit that was reached."""
+    """Which reminder it is, or which limit was reached."""
     minutes: Count
     """The length of the session when the reminder was shown, in minutes."""
     spent_cents: int
     """The net cost of the session so far, wagers minus wins, in minor units."""
     pause_end: str = field(metadata=stored_as("until"))
-    """The time at which the pause of play ends; empty if none exists, or if it lasts until the session ends."""
+    """The time at which the pause of play ends; empty if there is no pause, or if it lasts until the session ends."""
     is_own_limit: bool = field(metadata=stored_as("own"))
     """Whether the reached limit was set by the player, not by the profile."""
 
@@ -46,6 +47,6 @@ class OwnLimits:
     limit_minutes: Count | None = omit_if_default(None, key="minutes")
     limit_cents: Count | None = omit_if_default(None, key="cents")
 
-    def get_limit(self, quantity: str) -> int:
+    def get_limit(self, quantity: Literal["minutes", "cents"]) -> int:
         """Return the player's own limit in ``minutes`` or ``cents``; 0 if they have set none."""
         return (self.limit_minutes if quantity == "minutes" else self.limit_cents) or 0

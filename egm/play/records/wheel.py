@@ -12,7 +12,8 @@ from egm.record_fields import Count
 
 #: Why the number of a spin was missed.
 #:
-#: The wheel reported another spin, or moved on; the reader's line was lost; or the machine restarted.
+#: ``another_spin``: the wheel reported the number of a different spin. ``went_on``: it began the next spin without
+#: reporting a number. ``line_lost``: the connection to the reader was lost. ``restart``: the machine restarted.
 MissedSpinReason: TypeAlias = Literal["another_spin", "went_on", "line_lost", "restart"]
 
 
@@ -23,11 +24,9 @@ class WheelSpin:
     round_id: str
     """The id of the round that the spin decides; it identifies the spin."""
     wheel_counter: Count = field(metadata=stored_as("spin"))
-    """The wheel's own count of its spins, which restarts and wraps around; a different one means another spin."""
+    """The wheel's own count of its spins, which restarts and wraps around; a different value means a different spin."""
     winning_number: Count | None = omit_if_default(None, key="number")
-    missed_reason: Literal["", "another_spin", "went_on", "line_lost", "restart"] = omit_if_default(
-        "", key="unheard"
-    )
+    missed_reason: Literal["", MissedSpinReason] = omit_if_default("", key="unheard")
     """Why the number of the spin will never be known; empty while it may still arrive."""
 
     earlier_numbers: Mapping[str, Count] = omit_if_default({}, key="earlier")
@@ -52,7 +51,7 @@ def read_last_spin(machine: Machine) -> WheelSpin | None:
     return machine.memory.read(WheelSpin, WheelKey.LAST_SPIN)
 
 
-def read_recorded_number(machine: Machine, game_record: GameRecord) -> int | None:
+def read_winning_number(machine: Machine, game_record: GameRecord) -> int | None:
     """Return the number of the wheel spin that decides a game; None if it is not recorded, or no wheel decides."""
     spin = read_last_spin(machine)
     return None if spin is None else spin.numbers_by_round_id.get(game_record.round_id)

@@ -81,15 +81,15 @@ def draw_hold_and_spin(
         if ended_spin_count
         else (None,) * len(step.cells_after_spins[0])
     )
-    rows = 3 if len(coin_indices) % 3 == 0 else 1
-    columns = -(-len(coin_indices) // rows)
+    row_count = 3 if len(coin_indices) % 3 == 0 else 1
+    column_count = -(-len(coin_indices) // row_count)
     x, y, w, h = context.layout.game_field
     head_height = 64.0
-    width, height = (w - 60) / columns, (h - head_height - 24) / rows
+    width, height = (w - 60) / column_count, (h - head_height - 24) / row_count
     for i, coin_index in enumerate(coin_indices):
         cell: Rect = (
-            x + 30 + (i // rows) * width + 5,
-            y + head_height + (i % rows) * height + 5,
+            x + 30 + (i // row_count) * width + 5,
+            y + head_height + (i % row_count) * height + 5,
             width - 10,
             height - 10,
         )
@@ -100,7 +100,9 @@ def draw_hold_and_spin(
             is_spinning=ended_spin_count < len(step.cells_after_spins),
             cell_index=i,
         )
-    total_credits = sum(step.coin_awards[coin].credits for coin in coin_indices if coin is not None)
+    total_credits = sum(
+        step.coin_awards[coin_index].credits for coin_index in coin_indices if coin_index is not None
+    )
     spins_left = (
         step.spins_left[min(max(ended_spin_count - 1, 0), len(step.spins_left) - 1)]
         if ended_spin_count

@@ -15,7 +15,7 @@ from egm.screen.steps import BonusAward, WheelStep
 from egm.screen.view import Action, Scene, View, find_last_step
 from egm.screen.wheel_stakes import is_wheel_game, read_area_stakes
 
-#: If the rectangle beside the wheel is at most this wide, as in portrait, its stakes are drawn without prizes.
+#: Up to this width of the rectangle beside the wheel, as in portrait, stakes are drawn there without their prizes.
 _WIDTH_WITHOUT_PRIZES_MAX: Final = 300.0
 
 
@@ -101,7 +101,7 @@ def _draw_bet(context: DrawingContext) -> None:
 def _lay_out_areas(layout: Layout, area_count: int) -> list[Rect]:
     """Return a rectangle on the left panel for each of the ``area_count`` betting areas of a wheel game.
 
-    They are one below another, in portrait in two columns, on a telephone in three.
+    They form one column; two in portrait; three on a telephone.
     """
     x, y, w, h = layout.left_panel
     row_pitch = min(86.0, (h - 124) / max(1, area_count))
@@ -204,7 +204,7 @@ def _draw_area(context: DrawingContext, rect: Rect, area: dict[str, Any], stake_
 
 
 def draw_wheel_prizes(context: DrawingContext, rect: Rect) -> None:
-    """Draw the help page with each betting area's prizes, for one credit staked (Québec s. 120)."""
+    """Draw the help page with each betting area's pays, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
     draw_heading(context, context.texts.translate("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44

@@ -28,9 +28,9 @@ from egm.staff.page_texts import (
     build_meter_name_text,
     build_meter_value_text,
     build_money_text,
+    build_name_list_text,
     build_number_text,
     build_plain_text,
-    build_prize_names_text,
     build_regulation_meter_name_text,
     build_text,
     build_time_text,
@@ -129,7 +129,7 @@ class MetersPage(MenuPage):
         if self.split_dimension.endswith("_cents") and dimension_value.isdecimal():
             return build_money_text(int(dimension_value))
         installed_game = (
-            machine.component(InstalledGames).games_by_id.get(dimension_value)
+            machine.component(InstalledGames).game_by_id.get(dimension_value)
             if self.split_dimension == "game"
             else None
         )
@@ -219,7 +219,7 @@ def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
     if prizes:
         named_prizes = [prize for prize in prizes if isinstance(prize, Mapping)]
         return (
-            build_prize_names_text(named_prizes)
+            build_name_list_text(named_prizes)
             if named_prizes
             else build_plain_text(str(record.get("game", "")))
         )

@@ -38,7 +38,7 @@ class Availability:
             "coin_acceptor": bool(list_acceptable_coins(machine, state)),
         }
         self.pays = {
-            "ticket_printer": not payout_methods.reason_ticket_is_unavailable(
+            "ticket_printer": not payout_methods.find_reason_ticket_is_unavailable(
                 machine, machine.cashable_cents
             ),
             "hopper": payout_methods._is_payout_method_available(machine, "coins"),

@@ -49,7 +49,7 @@ def test_a_disabled_game_is_gone_after_the_next_start_and_the_person_is_recorded
     restarted = room_of(tmp_path)
     assert set(restarted.machine.games) == {"comet-respin"}
     assert restarted.machine.selection.game_id == "comet-respin"
-    assert set(restarted.machine.component(InstalledGames).games_by_id) == set(GAMES)
+    assert set(restarted.machine.component(InstalledGames).game_by_id) == set(GAMES)
     restarted.close()
 
 

@@ -173,7 +173,7 @@ def test_only_a_demonstration_hopper_starts_with_booked_coins(tmp_path, added_te
     state.create_private_folders()
     for _ in range(2):
         asyncio.run(_start_and_stop(state, file))
-    coins = 0 if added_text else CctalkHopperTwin("hopper", SimulatedPort(tmp_path / "line")).level_coins
+    coins = 0 if added_text else CctalkHopperTwin("hopper", SimulatedPort(tmp_path / "line")).hopper_coins
     with open_view(state.root) as view:
         values = view.meters().values
         kinds = [entry.kind for entry in view.entries()]

@@ -136,13 +136,12 @@ def test_the_second_copy_is_on_the_second_medium_and_is_rebuilt_there(tmp_path):
     assert not (first / LOG_NAME).exists()
     (second / LOG_NAME).unlink()
     with TicketStore.open(first, second_folder=second, key=KEY) as store:
-        assert store.repair_text == f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
+        assert store.repair_text == f"{LOG_NAME} rebuilt from {TICKET_DATABASE_FILE_NAME}: it was lost"
     for path in first.glob(f"{TICKET_DATABASE_FILE_NAME}*"):
         path.unlink()
     with TicketStore.open(first, second_folder=second, key=KEY) as store:
         assert (
-            store.repair_text
-            == f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, 2 moves: it was lost"
+            store.repair_text == f"{TICKET_DATABASE_FILE_NAME} rebuilt from {LOG_NAME}, 2 moves: it was lost"
         )
         assert store.find_ticket(number).state is TicketState.ISSUED
 

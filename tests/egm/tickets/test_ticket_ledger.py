@@ -214,7 +214,7 @@ def test_a_damaged_database_is_made_again_from_the_log(tmp_path, change):
     open_with_another_program(tmp_path, *GAGS, change)
     mended, found = reopen_ledger(tmp_path)
     assert re.search(
-        r"tickets.sqlite made again from tickets.moves, 11 moves: .*(altered after it was written|beginning)",
+        r"tickets.sqlite rebuilt from tickets.moves, 11 moves: .*(altered after it was written|beginning)",
         mended,
     )
     assert found == records
@@ -257,7 +257,7 @@ def test_a_short_log_is_completed_from_the_database(tmp_path, keep):
     records = write_ledger(tmp_path)
     log = (tmp_path / LOG_NAME).read_bytes()
     (tmp_path / LOG_NAME).write_bytes(log[:keep])
-    lost = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
+    lost = f"{LOG_NAME} rebuilt from {TICKET_DATABASE_FILE_NAME}: it was lost"
     assert reopen_ledger(tmp_path) == (lost if keep in {0, 1} else "", records)
     office = Office(tmp_path)
     office.issue_ticket("more")
@@ -281,7 +281,7 @@ def test_a_damaged_log_is_written_again(tmp_path):
         (tmp_path / LOG_NAME).write_bytes(spoilt)
         with TicketStore.open(tmp_path, key=KEY) as store:
             assert store.verify_moves() == 11  # looks at every line, and mends
-            assert store.repair_text.startswith("tickets.moves written again from tickets.sqlite")
+            assert store.repair_text.startswith("tickets.moves rebuilt from tickets.sqlite")
             assert list(store.iter_records()) == records
         with TicketStore.open(tmp_path, key=KEY) as store:
             assert (store.verify_moves(), store.repair_text) == (

@@ -12,7 +12,7 @@ from egm.tickets.cage import TicketCage
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import TicketState
-from egm.tickets.move_log import EMPTY_MOVE_LOG_END
+from egm.tickets.move_log import EMPTY_LEDGER_END
 from egm.tickets.move_log import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.redemption import TicketRefusal
 from egm.tickets.restoration import restore_ticket_ledger
@@ -154,7 +154,7 @@ def test_after_the_next_start_the_journal_also_records_what_the_cage_paid(paid, 
         path.unlink()
     put_back(before)
     key = read_machine_key(tmp_path).derive_key(LEDGER_HEAD_MAC_PURPOSE)
-    read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(EMPTY_MOVE_LOG_END))
+    read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(EMPTY_LEDGER_END))
     assert "it was replaced by an older ledger or by that of another machine" in find_ticket_ledger_error(
         tmp_path, tmp_path / "second"
     )

@@ -94,7 +94,7 @@ def staff_that_refunds(monkeypatch):
 
 def decided_games_that_may_be_void(monkeypatch):
     staff_that_refunds(monkeypatch)
-    monkeypatch.setattr(rulings, "reason_void_is_refused", lambda *_: None)
+    monkeypatch.setattr(rulings, "find_reason_void_is_refused", lambda *_: None)
 
 
 def games_that_are_called_defective(monkeypatch):

@@ -8,7 +8,7 @@ import click
 import serial
 
 from egm.config.cabinet_file import StateFolder, find_default_state_folder
-from egm.links.gat.functions import GET_SPECIAL_FUNCTIONS, PROGRAM_ID_PARAMETER
+from egm.links.gat.functions import GET_SPECIAL_FUNCTIONS, PROGRAM_ID_FILE_NAME
 from tools.audit.gat_reader import GatError, GatVerifier
 from tools.cli.tables import OutputFormat, add_format_options, build_facts_table, show
 from tools.cli.terminal import echo
@@ -115,7 +115,7 @@ def functions(gat_port: _GatPort, output_format: str) -> None:
 @_add_port_options
 def identity(gat_port: _GatPort, output_format: str) -> None:
     """Print the software that the machine reports over GAT as installed, and who signed it."""
-    _run_function(gat_port, ("Get File", PROGRAM_ID_PARAMETER), output_format)
+    _run_function(gat_port, ("Get File", PROGRAM_ID_FILE_NAME), output_format)
 
 
 @command.command()

@@ -18,9 +18,9 @@ from egm.features.tournament.events import TournamentEvent
 from egm.features.tournament.feature import create_round_clock
 from egm.features.tournament.installed import (
     RulesFile,
+    find_reason_machine_is_unsuitable,
     list_file_faults,
     parse_rules_or_none,
-    reason_machine_is_unsuitable,
 )
 from egm.features.tournament.page import TournamentPage
 from egm.features.tournament.results import derive_results
@@ -267,7 +267,7 @@ def test_a_game_with_a_progressive_level_is_not_played_in_a_tournament(hall):
     slots = (ProgressiveLevelTable(game=linked, level="summit"),)
     hall = hall(describe_machine(game=linked, bet=5), games=(linked,), levels=slots)
     assert hall.fill("tournament_rules") == "refused.rules_describe_the_machine"
-    assert "linked to a progressive level" in reason_machine_is_unsuitable(
+    assert "linked to a progressive level" in find_reason_machine_is_unsuitable(
         hall.room.machine, parse_rules(hall.rules.read())
     )
 
