@@ -10,7 +10,7 @@ from rng.mechanism import RESEED_INTERVAL, MechanismName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReseedPolicy:
-    """A jurisdiction's settings for reseeding the random number generator.
+    """A jurisdiction's settings for the random number generator: mechanism, reseeding, cycling and self-test.
 
     Seeding from fresh entropy at boot always happens and is not a setting. The regulations contradict each other
     (reseed often with external entropy; reseed as little as possible and never under an operator's control; cycle in
@@ -31,12 +31,13 @@ class ReseedPolicy:
     every_seconds: int = 86_400
     """Reseed before the next step once this many seconds have passed since the last seeding; 0: never."""
     on_event: frozenset[str] = frozenset({"door_closed", "game_installed", "configuration_changed"})
-    """The events of the machine after which it may be reseeded: the reasons that :meth:`RandomService.reseed` accepts.
+    """The events of the machine after which the generator may be reseeded.
 
-    The service itself also reseeds for its own reasons, such as the age of the seed.
+    They are the reasons that :meth:`RandomService.reseed` accepts. The service itself also reseeds for
+    its own reasons, such as the age of the seed.
     """
     prediction_resistance: bool = False
-    """Whether to reseed before every step."""
+    """Whether to reseed before every step (SP 800-90A: before every request)."""
     fresh_input_each_step: bool = True
     """Whether each request mixes 16 bytes of the kernel's randomness into the generator."""
     cycle_min_ms: int = 0
@@ -67,7 +68,8 @@ class ReseedPolicy:
             )
         if self.mechanism is MechanismName.CTR_AES_256:
             raise InvalidPolicy(
-                f"{self.mechanism} takes no seed of several sources; use {MechanismName.CTR_AES_256_DF}"
+                f"{self.mechanism} cannot combine several entropy sources in one seed; "
+                f"use {MechanismName.CTR_AES_256_DF}"
             )
 
     @classmethod
@@ -86,7 +88,7 @@ class ReseedPolicy:
                 values["mechanism"] = MechanismName(values["mechanism"])
             except ValueError:
                 raise InvalidPolicy(
-                    f"mechanism {values['mechanism']!r}; there are: {', '.join(MechanismName)}"
+                    f"unknown mechanism {values['mechanism']!r}; expected one of {', '.join(MechanismName)}"
                 ) from None
         if "on_event" in values:
             reasons = values["on_event"]

@@ -17,7 +17,7 @@ from egm.garbage_collector import pause_garbage_collector
 
 with pause_garbage_collector():  # otherwise it takes a third of the time of these imports
     from egm.app.first_start.probing import find_serial_ports
-    from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME
+    from egm.app.first_start.wizard import CABINET_PRESET_FILE_NAME
     from egm.app.first_start.wizard import run_first_start as ask_on_screen
     from egm.app.process import MachineProcess
     from egm.app.tilt_screen import (
@@ -140,7 +140,7 @@ def _run_until_stopped(
 def _run_first_start(
     state_folder: StateFolder,
     cabinet_path: Path,
-    builder_file: Path,
+    preset_file: Path,
     clock: Clock,
     additional_ports: tuple[str, ...],
     usb_stick_path: Path,
@@ -158,7 +158,7 @@ def _run_first_start(
             await ask_on_screen(
                 state_folder,
                 cabinet_path,
-                builder_file,
+                preset_file,
                 clock,
                 partial(find_serial_ports, additional_ports),
                 usb_stick_path,
@@ -235,9 +235,9 @@ def _is_absent(file: Path) -> bool:
 )
 @click.option(
     "--seed",
-    "builder_file",
+    "preset_file",
     type=click.Path(path_type=Path),
-    help=f"At a first start: the builder's values (default: {CABINET_SEED_FILE_NAME} beside the cabinet file).",
+    help=f"At a first start: the builder's values (default: {CABINET_PRESET_FILE_NAME} beside the cabinet file).",
 )
 @click.option(
     "--stick",
@@ -254,7 +254,7 @@ def main(
     cabinet_path: Path | None,
     patience_s: float,
     additional_ports: tuple[str, ...],
-    builder_file: Path | None,
+    preset_file: Path | None,
     usb_stick_path: Path,
     *,
     shows_cabinet_file_fault: bool,
@@ -285,7 +285,7 @@ def main(
             _run_first_start(
                 state_folder,
                 cabinet_path,
-                builder_file or cabinet_path.with_name(CABINET_SEED_FILE_NAME),
+                preset_file or cabinet_path.with_name(CABINET_PRESET_FILE_NAME),
                 clock,
                 additional_ports,
                 usb_stick_path,

@@ -1,11 +1,14 @@
-"""The signature of the cabinet file: once it was signed, the machine plays only with a cabinet file that is signed.
+"""The signature of the cabinet file: once one has been signed, the machine plays only with a signed one.
 
 The journal stores the digest and text of the file signed last, and who signed it. If the file in use differs at
 the start, the machine stops until the file is restored or signed: at the machine by a form, or before the start
-at a terminal (``egm cabinet sign``). The terminal's signature is a file next to the journal, authenticated with
-the machine's key, until the machine accepts it. No signature of a changed file is accepted while the machine has
-money or a game of a player. If no file was ever signed, only a signature from the terminal is checked: the machine
-also stops if it cannot accept that one.
+at a terminal (``egm cabinet sign``). Until the machine accepts it, a terminal's signature is a file next to the
+journal, authenticated with the machine's key. No signature of a changed file is accepted while the machine has
+money or a game of a player.
+
+As long as no cabinet file has been signed, an unsigned one is accepted. If there is then a terminal's signature for
+it, the machine records it even if its key does not authenticate it (the key may not have existed yet). If the
+signature is not acceptable, for example because the signers are not authorised, the machine stops.
 """
 
 import hashlib
@@ -40,8 +43,6 @@ from meters.storage import DiskStorage
 #: It is also active if none was ever signed and the terminal's signature cannot be accepted. It is cleared when the
 #: signed file is restored or the one in use is signed.
 CABINET_FILE_CHANGED_FAULT: Final = "cabinet_file_changed"
-#: The kind of the journal entry of a signature.
-CABINET_SIGNED_KIND: Final = CABINET_FILE_SIGNED.kind
 #: The field of the entry ``clear.kept`` with the text of the cabinet file signed before a memory clear.
 SIGNED_CABINET_TEXT_FIELD: Final = "cabinet_text"
 #: The signature's file name in the state folder.
@@ -165,6 +166,7 @@ def check_cabinet_file_signature(machine: Machine, file: CabinetFile, folder: Pa
         stored_signature = CabinetFileSignature.read(path)
         if stored_signature is not None:
             found_signature, is_authentic = stored_signature
+            # Before the first signature the machine may have had no key to authenticate one with.
             if found_signature.digest == digest and (is_authentic or last_record is None):
                 signature = found_signature
     except OperatorError as error:
@@ -183,6 +185,7 @@ def check_cabinet_file_signature(machine: Machine, file: CabinetFile, folder: Pa
             _record_signature(machine, signature.persons, signature.reason, signature.at)
             path.unlink(missing_ok=True)
             last_record = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
+    # An empty reason clears the fault; any other is shown with it.
     if last_record is None:
         raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, rejection_reason)
     else:

@@ -1,4 +1,10 @@
-"""Journal entries about progressive levels and about the link to their controller."""
+"""Journal entries about progressive levels and about the link to their controller.
+
+The life of a linked level's win: a game *hits* the level; the machine reports this to the controller as a *claim*; the
+controller *locks* the amount, the *award* (or staff settle the claim without it); the amount is paid; the claim is
+*closed*. A *prize* is the win of a mystery level, which the controller reports to the machine; if the machine cannot
+verify it, it is *held* until two people rule on it. Every win paid is entered in the register of wins.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +28,7 @@ from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 
-#: The transfers that entries about progressive levels may make: from which account to which.
+#: Transfers from any account of any level to any other, for entries whose accounts the audit's rules restrict.
 POOL_TRANSFERS: Final = PermittedTransfer("pool:*:*", "pool:*:*")
 
 
@@ -130,7 +136,7 @@ class LevelAward:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AwardDiffers:
+class UnexpectedAward:
     """A controller stated an amount for a claim that is not open, or that was settled at another amount.
 
     The stated amount is not paid.
@@ -154,10 +160,10 @@ class ClaimSettledUnanswered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameEndedWithUndecidedLevels:
-    """An attendant ended a game before the controller reported whether it had won one of its mystery levels."""
+    """An attendant ended a game before the controller reported whether the game had won a mystery level."""
 
     play_id: str
-    pools: tuple[str, ...]
+    pool_ids: tuple[str, ...] = field(metadata=stored_as("pools"))
     """The ids of the mystery levels whose result was not known."""
     person: ActorId
 
@@ -178,7 +184,7 @@ AWARD_AWAITED: Final = EntryDeclaration(
 AWARD_LOCKED: Final = EntryDeclaration(
     kind="progressive.award", record=LevelAward, written_keys=(ProgressiveKey.CLAIM,)
 )
-AWARD_DIFFERS: Final = EntryDeclaration(kind="progressive.award_differs", record=AwardDiffers)
+AWARD_DIFFERS: Final = EntryDeclaration(kind="progressive.award_differs", record=UnexpectedAward)
 CLAIM_SETTLED_UNANSWERED: Final = EntryDeclaration(
     kind="progressive.unanswered",
     record=ClaimSettledUnanswered,
@@ -225,6 +231,7 @@ PRIZE_COMMITTED: Final = EntryDeclaration(
     description="The commitment to the secret amount of a mystery prize was received.",
     written_keys=(ProgressiveKey.PRIZE_COMMITMENT,),
 )
+# These three entries have one kind; the field ``late_decision`` of the record tells them apart.
 PRIZE_WON: Final = EntryDeclaration(
     kind=MYSTERY_WON_KIND,
     record=MysteryPrizeWon,
@@ -277,14 +284,14 @@ class CertificateInUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelLinked:
-    """A level of a controller is in the cabinet file for the first time; its contributions are counted from now on."""
+    """A level of a controller is in the cabinet file for the first time. Its contributions are counted from now on."""
 
     pool_id: str = field(metadata=stored_as("pool"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContributionsCounted:
-    """A controller has reported up to which number it has counted this machine's contributions to a level."""
+class ContributionCountDiffers:
+    """A controller has counted another number of this machine's contributions to a level than the machine."""
 
     pool_id: str = field(metadata=stored_as("pool"))
     counted_number: Count = field(metadata=stored_as("counted"))
@@ -312,7 +319,7 @@ class LinkDisconnected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelLinkChanged:
-    """The amount of a controller's or host's progressive level is received again, or is no longer received."""
+    """The link to a controller's or host's progressive level was lost, or came back."""
 
     pool_id: str = field(metadata=stored_as("pool"))
     status: str = omit_if_default("")
@@ -386,13 +393,13 @@ LEVEL_LINKED: Final = EntryDeclaration(
 )
 CONTROLLER_COUNT_AHEAD: Final = EntryDeclaration(
     kind="progressive.ahead",
-    record=ContributionsCounted,
+    record=ContributionCountDiffers,
     description="A controller has counted contributions that this machine has not recorded.",
     written_keys=(ProgressiveKey.LINK_PROGRESS,),
 )
 CONTROLLER_COUNT_BEHIND: Final = EntryDeclaration(
     kind="progressive.behind",
-    record=ContributionsCounted,
+    record=ContributionCountDiffers,
     description="A controller has lost contributions and claims, which are reported to it again.",
     optional_keys=(ProgressiveKey.CLAIM,),
 )

@@ -33,7 +33,6 @@ from egm.progressive.entries import (
     LEVEL_HIT,
     LEVEL_LINKED,
     LEVEL_OPENED,
-    AwardDiffers,
     ClaimClosed,
     ClaimSettledUnanswered,
     GameEndedWithUndecidedLevels,
@@ -42,6 +41,7 @@ from egm.progressive.entries import (
     LevelHitRegistered,
     LevelLinked,
     LevelOpened,
+    UnexpectedAward,
 )
 from egm.progressive.events import AwardLocked, ProgressiveClaimClosed
 from egm.progressive.keys import ProgressiveKey
@@ -550,7 +550,7 @@ def record_award(machine: Machine, event: Event) -> None:
     elif claim is None or claim.amount_cents != amount_cents:
         machine.post(
             AWARD_DIFFERS,
-            AwardDiffers(claim_id=claim_id, amount_cents=amount_cents),
+            UnexpectedAward(claim_id=claim_id, amount_cents=amount_cents),
             entry_id=f"{claim_id}.differs-{amount_cents}",
         )
 
@@ -596,7 +596,7 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
         machine.post(
             GAME_ENDED_WITH_UNDECIDED_LEVELS,
             GameEndedWithUndecidedLevels(
-                play_id=game_record.play_id, pools=undecided_levels, person=find_actor(machine, event)
+                play_id=game_record.play_id, pool_ids=undecided_levels, person=find_actor(machine, event)
             ),
             entry_id=f"{game_record.play_id}.undecided",
             state={ProgressiveKey.GAME_ENDED_UNDECIDED: game_record.play_id},

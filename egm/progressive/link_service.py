@@ -28,7 +28,7 @@ from egm.progressive.entries import (
     LEVEL_LINK_LOST,
     LINK_DISCONNECTED,
     MESSAGE_REFUSED,
-    ContributionsCounted,
+    ContributionCountDiffers,
     LevelLinkChanged,
     LinkDisconnected,
     MessageRefused,
@@ -355,7 +355,7 @@ class ProgressiveLinkService:
                 progress = game_levels.find_link_progress(self._machine, notification.level_id)
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
-                    ContributionsCounted(
+                    ContributionCountDiffers(
                         pool_id=notification.level_id, counted_number=notification.contribution_number
                     ),
                     state={
@@ -375,7 +375,7 @@ class ProgressiveLinkService:
                 )
                 self._machine.post(
                     CONTROLLER_COUNT_BEHIND,
-                    ContributionsCounted(
+                    ContributionCountDiffers(
                         pool_id=notification.level_id, counted_number=notification.contribution_number
                     ),
                     state=self._find_paid_hits_to_report(

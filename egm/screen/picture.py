@@ -25,7 +25,7 @@ from egm.screen.scenes.deck import (
 from egm.screen.scenes.drawer import compute_drawer_tab_rect, draw_drawer, lay_out_controls
 from egm.screen.scenes.drawing_context import DrawingContext, draw_focus_frame, draw_frame_lamps
 from egm.screen.scenes.feature import apply_feature_colours
-from egm.screen.scenes.game_field import draw_board
+from egm.screen.scenes.game_field import draw_game_field
 from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_help_page_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
 from egm.screen.scenes.keno_slip_page import draw_slip, list_slip_touches
@@ -341,7 +341,7 @@ def _draw_player_area(context: DrawingContext, scene: Scene) -> None:
     """Draw everything above the meters: the game, then overlays such as celebrations, then the open page."""
     view = context.view
     if view.snapshot is not None and scene is not Scene.STARTING:
-        draw_board(context)
+        draw_game_field(context)
         draw_side_panels(context)
         draw_status(context)
         draw_frame_lamps(context, context.layout.game_field, _choose_lamp_pattern(context, scene))

@@ -340,6 +340,17 @@ def count_step_parts(step: DisplayStep) -> int:
     return len(step.balls) if isinstance(step, KenoStep) else 1
 
 
+def build_ended_step_times(step: DisplayStep) -> StepTimes:
+    """Return times by which every part of a step stopped at once, to draw the step as it ended."""
+    return StepTimes(
+        title_card_begin_seconds=0.0,
+        begin_seconds=0.0,
+        stop_seconds=(0.0,) * count_step_parts(step),
+        last_stop_seconds=0.0,
+        end_seconds=0.0,
+    )
+
+
 def _map_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
     """Return the duration in seconds of each animation of a table game, by the name of its cue."""
     return {

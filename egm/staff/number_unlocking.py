@@ -28,7 +28,10 @@ def _list_lock_keys(machine: Machine, staff_number: str) -> list[str]:
 
 @refusal_code("number_is_locked")
 def staff_number_is_locked(machine: Machine, event: Event) -> bool:
-    """Return whether the enrolled staff number in the form is locked; without a number, whether any is locked."""
+    """Return whether the enrolled staff number in the form is locked.
+
+    Without a number, return whether any is locked, so that the form is offered.
+    """
     requested_number = event.read_payload(StaffNumberUnlockForm).staff_number
     return any(
         _list_lock_keys(machine, staff_number)
@@ -44,7 +47,7 @@ def unlock_staff_number(machine: Machine, event: Event) -> None:
     """
     form = event.read_payload(StaffNumberUnlockForm)
     clear_wrong_pins_at_terminals(machine, form.staff_number)
-    # The lock may have expired since the form was checked.
+    # The lock may have expired since the form was checked: the count of wrong PINs is then deleted all the same.
     keys = _list_lock_keys(machine, form.staff_number) or [build_wrong_pins_key(machine, form.staff_number)]
     machine.post(
         SIGN_IN_UNLOCKED,

@@ -1,7 +1,7 @@
 """A machine without its process: the real engine, journal, games and random number generator, with simulated ports.
 
 :class:`MachineRig` is what most tests of features use. Devices are operated through the real drivers' ledgers. Time is
-a clock that advances only on request. Every random number generator of a test has the same bytes in every run.
+a clock that advances only on request. The random bytes are the same in every run.
 """
 
 import hashlib
@@ -62,11 +62,11 @@ from rng.self_test import run_self_test
 
 #: The game of test machines that name no other.
 DEFAULT_GAME_ID = "maple-classic"
-#: Small log segments, because each is preallocated on both media, for thousands of machines.
+#: Small log segments: tests create thousands of machines, and each preallocates a segment on both media.
 _POLICY: Final = JournalPolicy(segment_bytes=1 << 18)
 #: The device kind of each device that a test may give a machine.
 _DEVICE_KIND_BY_NAME: Final = {"printer": "ticket_printer", "hopper": "hopper"}
-#: One person per role, by staff number, without PINs: tests with them start after the sign-in.
+#: One person per role, by staff number, without PINs, for tests that need no sign-in.
 ROSTER_WITHOUT_PINS = Roster(
     person_by_staff_number={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)}
 )
@@ -148,7 +148,7 @@ class ScriptedChance:
         raise ReseedNotAllowed(reason)
 
 
-class FailingChance:
+class ChanceOutOfService:
     """A random number generator that is out of service."""
 
     def step(self) -> ScriptedStep:
@@ -160,15 +160,15 @@ class FailingChance:
         raise OutOfService("planted")
 
 
-class BreakingChance(FailingChance):
+class ChanceFailingDuringStep(ChanceOutOfService):
     """A random number generator that fails during a step."""
 
     def step(self) -> ScriptedStep:
         """Return a step whose first draw fails."""
-        return _BreakingStep([])
+        return _StepFailingAtFirstDraw([])
 
 
-class _BreakingStep(ScriptedStep):
+class _StepFailingAtFirstDraw(ScriptedStep):
     """A scripted step whose generator is out of service at the first draw."""
 
     def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of a step)
@@ -185,7 +185,7 @@ class OrderRecorder:
     def __init__(self) -> None:
         self.messages: list[object] = []
         self.orders: list[tuple[str, int]] = []
-        self.ledgers: DeviceLedgers | None = None
+        self.device_ledgers: DeviceLedgers | None = None
         self.offered: dict[int, Banknote | Barcode] = {}
         self.jobs: list[TicketJob] = []
         self.payouts: list[tuple[str, int]] = []
@@ -197,8 +197,8 @@ class OrderRecorder:
     def stack(self, escrow_number: int) -> None:
         """Record an order to stack the bill or ticket in escrow, in the escrow ledger too, as the driver would."""
         self.orders.append(("stack", escrow_number))
-        assert self.ledgers is not None
-        self.ledgers.escrow_ledger.reserve_credit_before_stacking(self.offered[escrow_number], 0)
+        assert self.device_ledgers is not None
+        self.device_ledgers.escrow_ledger.reserve_credit_before_stacking(self.offered[escrow_number], 0)
 
     def return_paper(self, escrow_number: int) -> None:
         """Record an order to return the bill or ticket in escrow."""
@@ -210,9 +210,9 @@ class OrderRecorder:
 
     def print_ticket(self, job: TicketJob) -> None:
         """Record an order to print a ticket, in the print ledger too, as the driver would."""
-        assert self.ledgers is not None
+        assert self.device_ledgers is not None
         self.jobs.append(job)
-        self.ledgers.print_ledger.open_print_job(job)
+        self.device_ledgers.print_ledger.open_print_job(job)
 
     def pay(self, payout_id: str, coins: int) -> None:
         """Record an order to pay coins."""
@@ -298,8 +298,8 @@ class MachineRig:
         first_rig: "MachineRig | None" = None,
         denominations_cents: tuple[int, ...] = (),
         storage: Storage | None = None,
-        wall: datetime | None = None,
-        day: GamingDay = UTC_GAMING_DAY,
+        wall_time: datetime | None = None,
+        gaming_day: GamingDay = UTC_GAMING_DAY,
         acceptor: bool = True,
         disabling_sources: tuple[str, ...] = ("host:main", "progressive"),
         features: Features = FEATURES,
@@ -307,24 +307,25 @@ class MachineRig:
         """Create the machine in state BOOT; :meth:`boot` starts it.
 
         ``chance``: a substitute for the random number generator. ``games``: the ids of the games, all offered at
-        ``denominations_cents``. ``levels``: the progressive levels. ``position``: the player position.
-        ``devices``: which of ``printer`` and ``hopper`` the cabinet has. ``host`` is the host through which money
-        moves. ``acceptor``: whether the machine has a bill acceptor. ``disabling_sources``: the hosts and links of
-        the cabinet file that may disable the machine. ``features``: the machine's features. ``first_rig``: the first
-        player position of the same machine, with which the journal and more is shared. ``storage``: the medium of the
-        journal, if not the folder's own. ``wall``: the time of day on its clock. ``day``: the venue's gaming day.
+        ``denominations_cents``. ``devices``: which of ``printer`` and ``hopper`` the cabinet has. ``host``: the host
+        through which money moves. ``levels``: the progressive levels. ``position``: the player position.
+        ``first_rig``: the first player position of the same machine, with which the journal and more is shared.
+        ``storage``: the medium of the journal, if not the folder's own. ``wall_time``: the date and time on its clock.
+        ``gaming_day``: the venue's gaming day. ``acceptor``: whether the machine has a bill acceptor.
+        ``disabling_sources``: the hosts and links of the cabinet file that may disable the machine. ``features``: the
+        machine's features.
         """
         self.first_rig = first_rig
         self.clock: StoppedClock = StoppedClock() if first_rig is None else first_rig.clock
-        if wall is not None:
-            self.clock.wall = wall
+        if wall_time is not None:
+            self.clock.wall = wall_time
         self.hands = OrderRecorder()
         self.profile = load_profile(profile)
         game_tables = tuple(
             GameTable(game=game_id_or_path, denominations_cents=denominations_cents)
             for game_id_or_path in games
         )
-        installed_games, self.refused = admit_games_cached(game_tables, self.profile, levels)
+        installed_games, self.refused_games = admit_games_cached(game_tables, self.profile, levels)
         self.journal: Journal = (
             Journal.open(
                 folder, now=self.clock.now, storage=storage or _create_storage(folder), policy=_POLICY
@@ -332,14 +333,14 @@ class MachineRig:
             if first_rig is None
             else first_rig.journal
         )
-        self.open = True
-        self.restarts: list[Any] = []
+        self.is_open = True
+        self.next_generators: list[Any] = []
         self.machine: Machine = Machine(
             identity=MachineIdentity(
                 "TEST-1",
                 "7",
-                Venue(site="test", licence_holder="nobody", time_zone=day.time_zone),
-                day.ends_hour,
+                Venue(site="test", licence_holder="nobody", time_zone=gaming_day.time_zone),
+                gaming_day.ends_hour,
             ),
             journal=self.journal,
             storage_keys=features.storage_keys,
@@ -361,16 +362,16 @@ class MachineRig:
         self.machine.install(features)
         self.machine.install(build_menu(features))
         self._install(installed_games, host, (*devices, "acceptor") if acceptor else devices)
-        self.store: TicketStore | None = None if first_rig is None else first_rig.store
-        self._open_ledger_and_register(folder)
-        self.kinds = {"coin_acceptor", *(_DEVICE_KIND_BY_NAME[device] for device in devices)}
-        self.kinds |= {"bill_acceptor"} if acceptor else set()
+        self.ticket_store: TicketStore | None = None if first_rig is None else first_rig.ticket_store
+        self._open_ticket_store_and_identities(folder)
+        self.device_kinds = {"coin_acceptor", *(_DEVICE_KIND_BY_NAME[device] for device in devices)}
+        self.device_kinds |= {"bill_acceptor"} if acceptor else set()
         self.disabling_sources = disabling_sources
         self.change_count = 0
         self.engine = StateMachineEngine(self.machine, features.state_table, self._count_change)
-        self.ledgers = create_ledgers(self.machine, self.engine.handle)
-        self.ledger = self.ledgers.escrow_ledger
-        self.hands.ledgers = self.ledgers
+        self.device_ledgers = create_ledgers(self.machine, self.engine.handle)
+        self.escrow_ledger = self.device_ledgers.escrow_ledger
+        self.hands.device_ledgers = self.device_ledgers
         self._escrow_number = 0
         OPENED_RIGS.append(self)
 
@@ -392,15 +393,15 @@ class MachineRig:
         ):
             self.machine.install(component)
 
-    def _open_ledger_and_register(self, folder: Path) -> None:
-        """Open the ticket ledger and the register of identities, and complete what the last run left open in them."""
+    def _open_ticket_store_and_identities(self, folder: Path) -> None:
+        """Open the ticket store and the register of identities, and complete what the last run left open in them."""
         ledger_error = ""
         if self.first_rig is None:
-            self.store, ledger_error = open_ticket_store(self.journal, folder, folder / SECOND_FOLDER)
-        if self.store is not None:
+            self.ticket_store, ledger_error = open_ticket_store(self.journal, folder, folder / SECOND_FOLDER)
+        if self.ticket_store is not None:
             self.machine.install(
                 create_ticket_desk(
-                    self.store,
+                    self.ticket_store,
                     self.machine.identity,
                     self.profile,
                     self.clock,
@@ -424,18 +425,18 @@ class MachineRig:
 
     def _take_next_generator(self) -> RandomService:
         """Return the next generator that the test has prepared for a restart; if it is an error, raise it."""
-        next_generator = self.restarts.pop(0)
+        next_generator = self.next_generators.pop(0)
         if isinstance(next_generator, Exception):
             raise next_generator
         generator: RandomService = next_generator
         return generator
 
-    # ------------------------------------------------------------------ what happens to it
+    # ------------------------------------------------------------------ actions
     def boot(self) -> "MachineRig":
         """Start as the machine's process does, to the end of the self-test."""
         self.engine.handle(EventType.MEMORY_READY)
         settle_removed_devices_and_hosts(
-            self.machine, self.ledgers, self.engine.submit, self.kinds, self.disabling_sources
+            self.machine, self.device_ledgers, self.engine.submit, self.device_kinds, self.disabling_sources
         )
         open_levels(self.machine)
         self.engine.handle(EventType.SELF_TEST_PASSED)
@@ -460,8 +461,8 @@ class MachineRig:
         """Insert a bill and let the acceptor stack it, so that its amount is credited."""
         self.offer(amount_cents)
         assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.machine.notice}"
-        self.ledger.credit_stacked_paper()
-        self.ledger.close_confirmed_paper()
+        self.escrow_ledger.credit_stacked_paper()
+        self.escrow_ledger.close_confirmed_paper()
         return self
 
     def offer_ticket(self, digits: str) -> None:
@@ -474,9 +475,9 @@ class MachineRig:
 
     def report_print_state(self, state: PrintState, detail: str = "") -> None:
         """Report that the ticket being printed has reached ``state``, as the printer's driver does."""
-        record = self.ledgers.print_ledger.find_open()
+        record = self.device_ledgers.print_ledger.find_open()
         assert record is not None
-        self.ledgers.print_ledger.record_print_state(record.job.job_id, state, detail)
+        self.device_ledgers.print_ledger.record_print_state(record.job.job_id, state, detail)
 
     def cash_out_ticket(self) -> str:
         """Cash out by ticket; return the ticket's number."""
@@ -509,22 +510,22 @@ class MachineRig:
         self.journal.append = append_or_fail  # type: ignore[method-assign]
 
     def close(self) -> None:
-        """Switch the machine off and close its journal; do nothing for a further position, which has no journal."""
-        if self.open and self.first_rig is None:
+        """Switch the machine off and close its journal; do nothing for a further position, which shares it."""
+        if self.is_open and self.first_rig is None:
             self.journal.close()
             self.lose_power()
 
     def lose_power(self) -> None:
         """Stop the machine as a power loss does, without a shutdown; also close its files outside the journal."""
-        self.open = False
-        if self.store is not None:
-            self.store.close()
+        self.is_open = False
+        if self.ticket_store is not None:
+            self.ticket_store.close()
         register = self.machine.find_installed(IdentityRegister)
         if register is not None:
             register.close()
         OPENED_RIGS[:] = (rig for rig in OPENED_RIGS if rig is not self)
 
-    # ------------------------------------------------------------------ what it says
+    # ------------------------------------------------------------------ observations
     @property
     def state(self) -> State:
         """Return the engine's state."""

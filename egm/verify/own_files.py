@@ -1,7 +1,7 @@
-"""The definition files that a cabinet brings itself, and which files belong to the software of a cabinet.
+"""The definition files outside the library that a cabinet file names, and the files of a cabinet's software.
 
-This module is separate from the examination of the software (:mod:`egm.verify.examine`), whose own process must
-load neither cabinet files nor device drivers.
+This module is separate from the examination of the software (:mod:`egm.verify.examine`), which runs in a process of
+its own and must load neither cabinet files nor device drivers.
 """
 
 import contextlib
@@ -25,6 +25,7 @@ def list_own_definition_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str
     included, unless the game cannot be read; such a game is not offered.
     """
     names_and_paths = [game_table.game for game_table in cabinet_file.games] + [cabinet_file.machine.profile]
+    # the path as the cabinet file writes it, by the path on this computer
     written_path_by_path = {
         path: cabinet_file.find_written_path(path) for path in names_and_paths if is_path(path)
     }
@@ -34,8 +35,8 @@ def list_own_definition_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str
                 PurePosixPath(written_path_by_path[game_path]).parent / name
             )
     return tuple(
-        (f"own/{PurePosixPath(name).as_posix().lstrip('/')}", path)
-        for path, name in sorted(written_path_by_path.items())
+        (f"own/{PurePosixPath(written_path).as_posix().lstrip('/')}", path)
+        for path, written_path in sorted(written_path_by_path.items())
     )
 
 

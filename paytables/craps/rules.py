@@ -58,7 +58,10 @@ class CrapsRules(TableRules):
         )
 
     def with_table_state(self, table_state: object) -> Self:
-        """Return the craps rules for a stored table state. Raises ValueError for a state that no throw can leave."""
+        """Return the craps rules for a stored table state.
+
+        Raises ValueError for a state that cannot follow from any throw.
+        """
         return replace(self, state=state_from_json(table_state, self.craps_spots))
 
     @property

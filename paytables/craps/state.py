@@ -68,7 +68,7 @@ OPENING_STATE: Final = CrapsState()
 def state_from_json(state_data: object, craps_spots: CrapsSpots) -> CrapsState:
     """Return the craps table state that is stored in ``state_data``.
 
-    Raises ValueError, with the reason, for a state that no throw can leave.
+    Raises ValueError, with the reason, for a state that cannot follow from any throw.
     """
     if state_data is None:
         return OPENING_STATE
@@ -100,7 +100,7 @@ def state_from_json(state_data: object, craps_spots: CrapsSpots) -> CrapsState:
         or state.switched_bets != switched_bets
         or len({(b.seat, b.spot) for b in bets}) != len(bets)
     ):
-        raise ValueError(f"no throw can leave the table in this state: {state_data!r}")
+        raise ValueError(f"the table cannot be in this state after a throw: {state_data!r}")
     for bet in bets:
         _check_standing_bet(bet, craps_spots, state)
     return state
@@ -110,11 +110,13 @@ def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) ->
     """Raise ValueError for a craps bet that cannot stay on the table between throws."""
     spot_rules, spot = craps_spots.rules_by_spot[bet.spot], craps_spots.spots_by_point[state.point][bet.spot]
     is_switched = (bet.seat, bet.spot) in state.switched_bets
+    # A pass bet and an odds bet on it stand between throws only with a point.
     lacks_point = (
         state.point is None
         and not spot_rules.number_or_dice
         and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
     )
+    # A come bet leaves the come box at the next throw: it is moved to a number or decided.
     is_in_come_box = (
         spot_rules.bet.kind in {"come", "dontcome"}
         and not spot_rules.number_or_dice
@@ -126,7 +128,9 @@ def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) ->
         or is_in_come_box
         or (is_switched and not spot_rules.can_switch_on_off)
     ):
-        raise ValueError(f"no throw can leave the bet on {bet.spot!r} with point {state.point} as {bet!r}")
+        raise ValueError(
+            f"the bet on {bet.spot!r} cannot stand after a throw with point {state.point}: {bet!r}"
+        )
     if bet.credits % spot.bet_step:
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.bet_step}"
@@ -139,15 +143,17 @@ def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) ->
     if (
         not spot.bet_min
         <= bet.credits
-        <= min(spot.bet_max, find_maximum_odds(spot_rules, seat_bets, state.point))
+        <= min(spot.bet_max, find_odds_bet_max_credits(spot_rules, seat_bets, state.point))
     ):
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot"
         )
 
 
-def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point: int | None) -> int:
-    """Return the most credits that a seat may place as odds on a line or come bet; unlimited without a multiple.
+def find_odds_bet_max_credits(spot_rules: SpotRules, seat_bets: Mapping[str, int], point: int | None) -> int:
+    """Return the largest odds bet, in credits, that a seat may make on a line or come bet.
+
+    If the definition sets no multiple, only the limit on all credits of a definition applies.
 
     ``seat_bets`` are the seat's bets, credits by spot.
     """
@@ -164,8 +170,8 @@ def apply_throw(
 ) -> tuple[tuple[Settlement, ...], CrapsState]:
     """Return the settlements of the bets that a throw of the dice decides, and the table after it.
 
-    The settlements are in the order of the bets. A seven with a point passes the dice to the next seat, if another seat
-    than the shooter's has bets.
+    The settlements are in the order of the bets. A seven-out passes the dice to the next seat if any
+    other seat has bets.
     """
     settlements: list[Settlement] = []
     bets_after = list(_iter_bets_after(rules_by_spot, state, dice, settlements))

@@ -12,7 +12,7 @@ from paytables.craps.figures import UNORDERED_THROW_CHANCES
 from paytables.craps.linear import SumsByKey, add_sums, solve_chain
 from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import CrapsStrategy
-from paytables.craps.state import OPENING_STATE, apply_throw, find_maximum_odds
+from paytables.craps.state import OPENING_STATE, apply_throw, find_odds_bet_max_credits
 from paytables.errors import AnalysisError, WagerError
 from paytables.wording import format_known_names, format_percent
 
@@ -43,7 +43,7 @@ def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, 
         ):
             limits = rules.table_layout.spots_by_id[spot_rules.id]
             odds_max = (
-                min(find_maximum_odds(spot_rules, standing_bets, point), limits.bet_max)
+                min(find_odds_bet_max_credits(spot_rules, standing_bets, point), limits.bet_max)
                 // limits.bet_step
                 * limits.bet_step
             )

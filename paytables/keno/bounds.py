@@ -75,7 +75,7 @@ def compute_bounded_figures(
         win_sum = win_sum.add_independent(
             WinSum(quick_pick.compute_moment(1), quick_pick.compute_moment(2), no_win_chance, no_win_chance)
         )
-    weights = compute_factor_weights(ticket.bonus_options)
+    weights = compute_factor_weights(ticket.bonuses_in_force)
     total = sum(weights.values())
     mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), total)
     mean_square_factor = Fraction(sum(factor**2 * weight for factor, weight in weights.items()), total)
@@ -127,7 +127,7 @@ def _sum_marked_ways(definition: KenoDefinition, keno_pays: KenoPays, ticket: Ke
                 compute_joint_distribution(
                     definition,
                     [_build_way_selection(keno_pays, ticket, numbers, stake)],
-                    ticket.bonus_options,
+                    ticket.bonuses_in_force,
                 )
             )
             moments_by_kind[kind] = (
@@ -168,7 +168,7 @@ def _build_way_selection(
 ) -> JointSelection:
     """Return a single way of a Keno ticket as a selection for the calculation of joint distributions."""
     selection = TicketSelection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
-    return build_joint_selection(selection, [numbers], keno_pays, ticket.bonus_options)
+    return build_joint_selection(selection, [numbers], keno_pays, ticket.bonuses_in_force)
 
 
 def _compute_joint_way_result(
@@ -192,7 +192,7 @@ def _compute_joint_way_result(
         1
         + stake_a
         * max(keno_pays.pays_by_spot_count[spot_count_a].values())
-        * ticket.bonus_options.greatest_factor
+        * ticket.bonuses_in_force.greatest_factor
     )
     scaled_selection = JointSelection(
         second_selection.groups,
@@ -205,7 +205,7 @@ def _compute_joint_way_result(
             [first_selection, scaled_selection],
             keno_field.number_count,
             keno_field.drawn_count,
-            len(ticket.bonus_options.ball_bonuses),
+            len(ticket.bonuses_in_force.ball_bonuses),
         ).compute_distribution()
     )
     wins_and_case_counts = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 from paytables.contract import DrawSource, Settlement, draw_and_remove_element, draw_weighted_index
-from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name
+from paytables.keno.tables import BonusesInForce, KenoPays, format_prize_name
 from paytables.keno.ticket import KenoTicket, iter_group_combinations
 
 
@@ -72,7 +72,7 @@ def draw_weighted_factor(draw: DrawSource, weights: Mapping[int, int], purpose: 
 def evaluate_ticket(keno_pays: KenoPays, ticket: KenoTicket, drawn_balls: DrawnBalls) -> list[WayResult]:
     """Return the result of every way of a Keno ticket in one draw; all numbers of the ticket must be known."""
     factor = prod(
-        drawn_balls.factor_by_bonus_id[bonus.id] for bonus in ticket.bonus_options.multiplier_bonuses
+        drawn_balls.factor_by_bonus_id[bonus.id] for bonus in ticket.bonuses_in_force.multiplier_bonuses
     )
     results = []
     for i, selection in enumerate(ticket.selections):
@@ -80,14 +80,16 @@ def evaluate_ticket(keno_pays: KenoPays, ticket: KenoTicket, drawn_balls: DrawnB
             for group_indexes in iter_group_combinations(selection.group_sizes, spot_count):
                 numbers = tuple(sorted(n for g in group_indexes for n in selection.groups[g]))
                 results.append(
-                    _build_way_result(keno_pays, ticket.bonus_options, i, numbers, stake, drawn_balls, factor)
+                    _build_way_result(
+                        keno_pays, ticket.bonuses_in_force, i, numbers, stake, drawn_balls, factor
+                    )
                 )
     return results
 
 
 def _build_way_result(
     keno_pays: KenoPays,
-    bonus_options: BonusOptions,
+    bonuses_in_force: BonusesInForce,
     selection_index: int,
     numbers: tuple[int, ...],
     stake_credits: int,
@@ -99,10 +101,10 @@ def _build_way_result(
     spot_count, catch_count = len(numbers), len(caught_balls)
     marked_ball_bits = sum(
         1 << i
-        for i, bonus in enumerate(bonus_options.ball_bonuses)
+        for i, bonus in enumerate(bonuses_in_force.ball_bonuses)
         if drawn_balls.balls[bonus.ball_number - 1] in numbers
     )
-    total_factor = factor * bonus_options.compute_factor(marked_ball_bits)
+    total_factor = factor * bonuses_in_force.compute_factor(marked_ball_bits)
     return WayResult(
         selection_index=selection_index,
         numbers=numbers,

@@ -16,7 +16,7 @@ from paytables.analysis import (
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
 from paytables.keno.schema import KenoDefinition, PresetTicket
-from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name, list_every_bonus_combination
+from paytables.keno.tables import BonusesInForce, KenoPays, format_prize_name, list_every_bonus_combination
 from paytables.keno.ticket import KenoTicket, TicketSelection, exclude_unplayed_levels
 from paytables.keno.win_distribution import (
     build_credits_distribution,
@@ -43,15 +43,15 @@ def analyse(
     different figures.
     """
     bets = []
-    for bonus_options in list_every_bonus_combination(definition):
+    for bonuses_in_force in list_every_bonus_combination(definition):
         for spot_count in sorted(keno_pays.pays_by_spot_count):
             bets += [
-                _analyse_straight(definition, keno_pays, spot_count, stake, bonus_options)
+                _analyse_straight(definition, keno_pays, spot_count, stake, bonuses_in_force)
                 for stake in _list_distinct_stakes(definition, spot_count)
             ]
             if definition.prize_limit_credits is not None:
                 most_limited_bet = _analyse_most_limited_ticket(
-                    definition, keno_pays, spot_count, bonus_options, definition.prize_limit_credits
+                    definition, keno_pays, spot_count, bonuses_in_force, definition.prize_limit_credits
                 )
                 bets += [most_limited_bet] if most_limited_bet.rtp < bets[-1].rtp else []
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
@@ -107,16 +107,16 @@ def _analyse_straight(
     keno_pays: KenoPays,
     spot_count: int,
     stake_credits: int,
-    bonus_options: BonusOptions,
+    bonuses_in_force: BonusesInForce,
 ) -> BetAnalysis:
     """Return the figures of a single Keno selection of ``spot_count`` numbers, played as one way."""
     selection = TicketSelection(
         group_sizes=(spot_count,), groups=(), stake_by_spot_count={spot_count: stake_credits}
     )
-    ticket = KenoTicket((selection,), 1, bonus_options)
-    bonuses = "".join(f" + {bonus}" for bonus in bonus_options.bought_ids)
+    ticket = KenoTicket((selection,), 1, bonuses_in_force)
+    bonuses = "".join(f" + {bonus}" for bonus in bonuses_in_force.bought_ids)
     name = f"{spot_count} spot{'s' if spot_count > 1 else ''} at {stake_credits}{bonuses}"
-    prizes = _list_prizes(definition, keno_pays, spot_count, stake_credits, bonus_options)
+    prizes = _list_prizes(definition, keno_pays, spot_count, stake_credits, bonuses_in_force)
     return replace(analyse_ticket(definition, keno_pays, ticket, name), prizes=prizes)
 
 
@@ -167,15 +167,15 @@ def _list_prizes(
     keno_pays: KenoPays,
     spot_count: int,
     stake_credits: int,
-    bonus_options: BonusOptions,
+    bonuses_in_force: BonusesInForce,
 ) -> tuple[PrizeFigures, ...]:
     """Return one prize for each catch of a Keno way that pays.
 
     Bonuses are included in the prize's return but not in its credits.
     """
-    weights = compute_factor_weights(bonus_options)
+    weights = compute_factor_weights(bonuses_in_force)
     mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), sum(weights.values()))
-    named_ball_count = len(bonus_options.ball_bonuses)
+    named_ball_count = len(bonuses_in_force.ball_bonuses)
     prizes = []
     for catch_count in sorted(keno_pays.pays_by_spot_count[spot_count], reverse=True):
         pay = keno_pays.find_pay_credits(spot_count, catch_count)
@@ -190,7 +190,7 @@ def _list_prizes(
             mean_factor
             * Fraction(
                 sum(
-                    n * bonus_options.compute_factor(marked_ball_bits)
+                    n * bonuses_in_force.compute_factor(marked_ball_bits)
                     for marked_ball_bits, n in enumerate(case_counts)
                 ),
                 case_total,
@@ -204,7 +204,7 @@ def _list_prizes(
                 credits=pay * stake_credits,
                 winning_case_count=count_cases_of_catch(definition, spot_count, catch_count, 0, 0),
                 rate=Fraction(sum(case_counts), case_total),
-                rtp=mean_pay / bonus_options.cost_per_staked_credit,
+                rtp=mean_pay / bonuses_in_force.cost_per_staked_credit,
             )
         )
     return tuple(prizes)
@@ -214,7 +214,7 @@ def _analyse_most_limited_ticket(
     definition: KenoDefinition,
     keno_pays: KenoPays,
     spot_count: int,
-    bonus_options: BonusOptions,
+    bonuses_in_force: BonusesInForce,
     limit_credits: int,
 ) -> BetAnalysis:
     """Return the figures of the Keno ticket that loses most by the limit on the pay of a draw.
@@ -226,7 +226,7 @@ def _analyse_most_limited_ticket(
     ticket of straight selections returns less than this one. No ticket at all returns less than the note
     states, which is the return of a ticket of the full permitted cost.
     """
-    straight_ticket = KenoTicket((TicketSelection((spot_count,), (), {spot_count: 1}),), 1, bonus_options)
+    straight_ticket = KenoTicket((TicketSelection((spot_count,), (), {spot_count: 1}),), 1, bonuses_in_force)
     distribution = build_credits_distribution(
         compute_draw_distribution(
             definition.model_copy(update={"prize_limit": None}), keno_pays, straight_ticket
@@ -235,7 +235,7 @@ def _analyse_most_limited_ticket(
 
     def compute_limited_return(cost_credits: int) -> Fraction:
         """Return the return of a Keno ticket of this cost with the limit applied to its draw."""
-        way_limit_credits = Fraction(limit_credits * bonus_options.cost_per_staked_credit, cost_credits)
+        way_limit_credits = Fraction(limit_credits * bonuses_in_force.cost_per_staked_credit, cost_credits)
         mean = (
             sum(
                 (min(Fraction(win), way_limit_credits) * n for win, n in distribution.counts.items()),
@@ -243,16 +243,16 @@ def _analyse_most_limited_ticket(
             )
             / distribution.total
         )
-        return mean / bonus_options.cost_per_staked_credit
+        return mean / bonuses_in_force.cost_per_staked_credit
 
     numbers = (tuple(range(1, spot_count + 1)),)
-    stakes = _find_dearest_stakes(definition, bonus_options)
+    stakes = _find_dearest_stakes(definition, bonuses_in_force)
     ticket = KenoTicket(
         tuple(TicketSelection((spot_count,), numbers, {spot_count: stake}) for stake in stakes),
         1,
-        bonus_options,
+        bonuses_in_force,
     )
-    bonuses = "".join(f" + {bonus}" for bonus in bonus_options.bought_ids)
+    bonuses = "".join(f" + {bonus}" for bonus in bonuses_in_force.bought_ids)
     lowest_return = compute_limited_return(definition.ticket_limits.cost_max_credits or ticket.cost_credits)
     return BetAnalysis(
         bet=f"{format_count(ticket.cost_credits, 'credit')} on the same {format_count(spot_count, 'spot')}{bonuses}",
@@ -267,13 +267,13 @@ def _analyse_most_limited_ticket(
     )
 
 
-def _find_dearest_stakes(definition: KenoDefinition, bonus_options: BonusOptions) -> tuple[int, ...]:
+def _find_dearest_stakes(definition: KenoDefinition, bonuses_in_force: BonusesInForce) -> tuple[int, ...]:
     """Return the stakes of the most expensive permitted Keno ticket, each selection having a single way."""
     ticket_limits = definition.ticket_limits
     staked_max_credits = max(ticket_limits.stake_options) * ticket_limits.selections_max
     if ticket_limits.cost_max_credits is not None:
         staked_max_credits = min(
-            staked_max_credits, ticket_limits.cost_max_credits // bonus_options.cost_per_staked_credit
+            staked_max_credits, ticket_limits.cost_max_credits // bonuses_in_force.cost_per_staked_credit
         )
     # the fewest stakes that sum to each total
     stakes_by_total: dict[int, tuple[int, ...]] = {0: ()}
@@ -323,7 +323,7 @@ def _analyse_preset_tickets(
 
 def _find_highest_pay_bound(keno_pays: KenoPays, ticket: KenoTicket) -> int:
     """Return an upper bound, in credits, on what any draw pays the Keno ticket."""
-    return ticket.bonus_options.greatest_factor * sum(
+    return ticket.bonuses_in_force.greatest_factor * sum(
         ways * s.stake_by_spot_count[spot_count] * max(keno_pays.pays_by_spot_count[spot_count].values())
         for s in ticket.selections
         for spot_count, ways in s.count_ways().items()

@@ -99,6 +99,6 @@ def build_game_data(
             {**selection.to_json(), "quick_pick": quick}
             for selection, quick in zip(ticket.selections, is_quick_pick_by_selection, strict=True)
         ],
-        "bonuses": list(ticket.bonus_options.bought_ids),
+        "bonuses": list(ticket.bonuses_in_force.bought_ids),
         "draws": list(shown_draws),
     }

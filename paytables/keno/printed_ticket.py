@@ -212,7 +212,7 @@ def issue_ticket(
         station=station,
         issued_at=acknowledgement.recorded_at,
         selections=tuple(s.to_json() for s in ticket.selections),
-        bonuses=ticket.bonus_options.bought_ids,
+        bonuses=ticket.bonuses_in_force.bought_ids,
         draws=tuple(sorted(acknowledgement.draws)),
         cost_a_draw_credits=ticket.cost_per_draw_credits,
         most_paid_credits=definition.prize_limit_credits,

@@ -29,7 +29,7 @@ from paytables.keno.draws import (
 )
 from paytables.keno.limit import limit_prizes
 from paytables.keno.schema import KenoDefinition, PresetTicket
-from paytables.keno.tables import BonusOptions, KenoPays, build_bonus_options
+from paytables.keno.tables import BonusesInForce, KenoPays, build_bonuses_in_force
 from paytables.keno.ticket import KenoTicket, TicketSelection
 from paytables.tableless import TablelessRules
 from paytables.wording import format_count
@@ -86,7 +86,7 @@ class KenoRules(TablelessRules):
         return KenoTicket(
             (selection,) * preset_ticket.selection_count,
             preset_ticket.draw_count,
-            build_bonus_options(self.definition, preset_ticket.bonus_ids),
+            build_bonuses_in_force(self.definition, preset_ticket.bonus_ids),
         )
 
     def build_ticket(self, request: Mapping[str, Json]) -> KenoTicket:
@@ -141,7 +141,7 @@ class KenoRules(TablelessRules):
         levels: list[str] = []
         shown_draws: list[Json] = []
         for n in range(1, complete_ticket.draw_count + 1):
-            drawn_balls = self.draw_balls(draw, complete_ticket.bonus_options)
+            drawn_balls = self.draw_balls(draw, complete_ticket.bonuses_in_force)
             ways = evaluate_ticket(keno_pays, complete_ticket, drawn_balls)
             paid_credits = limit_prizes([way.credits for way in ways], self.definition.prize_limit_credits)
             levels_won = list_levels_won(keno_pays, ways)
@@ -159,7 +159,7 @@ class KenoRules(TablelessRules):
             display=present.build_game_data(self.definition, complete_ticket, is_quick_pick, shown_draws),
         )
 
-    def draw_balls(self, draw: DrawSource, bonus_options: BonusOptions) -> DrawnBalls:
+    def draw_balls(self, draw: DrawSource, bonuses_in_force: BonusesInForce) -> DrawnBalls:
         """Draw the balls of a Keno draw, in order, and then a factor for each multiplier bonus that the ticket has."""
         ball_field = self.definition.field
         balls = draw_numbers(draw, range(1, ball_field.number_count + 1), ball_field.drawn_count, "ball")
@@ -167,7 +167,7 @@ class KenoRules(TablelessRules):
             balls,
             {
                 b.id: draw_weighted_factor(draw, b.weight_by_factor, b.id)
-                for b in bonus_options.multiplier_bonuses
+                for b in bonuses_in_force.multiplier_bonuses
             },
         )
 

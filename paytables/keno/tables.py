@@ -11,13 +11,13 @@ from paytables.wording import format_count
 
 
 @dataclass(frozen=True, slots=True)
-class BonusOptions:
+class BonusesInForce:
     """The bonuses in force for a Keno ticket: those that every ticket has, and those bought."""
 
     ball_bonuses: tuple[BallBonus, ...]
-    """The bonuses on a certain ball of the draw that are in force."""
+    """The bonuses in force that depend on a certain ball of the draw."""
     multiplier_bonuses: tuple[MultiplierBonus, ...]
-    """The bonuses with a drawn factor that are in force."""
+    """The bonuses in force whose factor is drawn."""
     bought_ids: tuple[str, ...]
     """The ids of the bonuses for which the ticket pays a fee."""
     fee_per_credit: int
@@ -48,11 +48,14 @@ def format_prize_name(spot_count: int, catch_count: int) -> str:
     return f"{catch_count} of {spot_count}"
 
 
-def build_bonus_options(definition: KenoDefinition, requested_ids: Iterable[str]) -> BonusOptions:
-    """Return the bonuses in force for a Keno ticket whose player has bought those with the ids ``requested_ids``."""
+def build_bonuses_in_force(definition: KenoDefinition, requested_ids: Iterable[str]) -> BonusesInForce:
+    """Return the bonuses in force for a Keno ticket whose player has bought those with the ids ``requested_ids``.
+
+    Ids of bonuses that the game does not sell are ignored.
+    """
     bought_ids = set(requested_ids)
     bonuses_in_force = [b for b in definition.bonuses if not b.fee_per_credit or b.id in bought_ids]
-    return BonusOptions(
+    return BonusesInForce(
         ball_bonuses=tuple(b for b in bonuses_in_force if isinstance(b, BallBonus)),
         multiplier_bonuses=tuple(b for b in bonuses_in_force if isinstance(b, MultiplierBonus)),
         bought_ids=tuple(b.id for b in bonuses_in_force if b.fee_per_credit),
@@ -60,11 +63,11 @@ def build_bonus_options(definition: KenoDefinition, requested_ids: Iterable[str]
     )
 
 
-def list_every_bonus_combination(definition: KenoDefinition) -> list[BonusOptions]:
+def list_every_bonus_combination(definition: KenoDefinition) -> list[BonusesInForce]:
     """Return every combination of the bonuses that a Keno game sells, starting with none bought."""
     sold_ids = [b.id for b in definition.bonuses if b.fee_per_credit]
     return [
-        build_bonus_options(definition, bought_ids)
+        build_bonuses_in_force(definition, bought_ids)
         for n in range(len(sold_ids) + 1)
         for bought_ids in combinations(sold_ids, n)
     ]
@@ -79,7 +82,7 @@ class KenoPays:
     levels: tuple[Progressive, ...]
     """The progressive levels of the game, in the definition's order."""
     excluded_levels_mask: int = 0
-    """The progressive levels, as bits, that the current ticket does not play for."""
+    """The progressive levels, as bits, that a ticket does not play for; for such a ticket a copy is made."""
 
     def find_pay_credits(self, spot_count: int, catch_count: int) -> int:
         """Return the credits per credit staked if ``catch_count`` of a Keno way's ``spot_count`` numbers are drawn."""
@@ -108,7 +111,7 @@ def build_checked_pays(definition: KenoDefinition, file: str) -> KenoPays:
     pays = checks.check_pay_tables()
     checks.check_bonuses()
     checks.check_progressive_levels(pays)
-    checks.check_preset_bets(pays)
+    checks.check_preset_tickets(pays)
     checks.check_prize_limit(pays)
     return KenoPays(pays, definition.progressive_levels)
 
@@ -126,10 +129,10 @@ class _PayChecks:
 
     def check_pay_tables(self) -> dict[int, Mapping[int, int]]:
         """Check the Keno pay tables and return them by number of spots. Raises :class:`DefinitionError`."""
-        pays_by_spots: dict[int, Mapping[int, int]] = {}
+        pays_by_spot_count: dict[int, Mapping[int, int]] = {}
         number_count = self.definition.field.number_count
         for n, table in enumerate(self.definition.pay_tables):
-            if table.spot_count in pays_by_spots:
+            if table.spot_count in pays_by_spot_count:
                 raise self.build_error(
                     f"table.{n}.spots",
                     f"two tables are for {format_count(table.spot_count, 'spot')}; expected one",
@@ -144,8 +147,8 @@ class _PayChecks:
                 self._check_catch(f"table.{n}.pays.{catch}", table.spot_count, catch)
             if not any(table.pay_by_catch.values()):
                 raise self.build_error(f"table.{n}.pays", "every pay is zero; expected at least one above 0")
-            pays_by_spots[table.spot_count] = table.pay_by_catch
-        return pays_by_spots
+            pays_by_spot_count[table.spot_count] = table.pay_by_catch
+        return pays_by_spot_count
 
     def _check_catch(self, definition_key: str, spot_count: int, catch_count: int) -> None:
         """Raise :class:`DefinitionError` if that many numbers cannot contain exactly ``catch_count`` drawn balls."""
@@ -160,7 +163,7 @@ class _PayChecks:
             raise self.build_error(definition_key, f"a way of {format_count(spot_count, 'spot')} {catches}")
 
     def check_bonuses(self) -> None:
-        """Check the bonuses that the Keno definition offers. Raises :class:`DefinitionError`."""
+        """Check the bonuses that the Keno definition offers: their ids and balls. Raises :class:`DefinitionError`."""
         bonuses, balls_drawn = self.definition.bonuses, self.definition.field.drawn_count
         if len({b.id for b in bonuses}) != len(bonuses):
             raise self.build_error("bonus", "two bonuses have the same id")
@@ -168,7 +171,9 @@ class _PayChecks:
         if len(set(balls)) != len(balls):
             raise self.build_error("bonus", "two bonuses name the same ball")
         if balls and max(balls) > balls_drawn:
-            raise self.build_error("bonus", f"ball {max(balls)} is never drawn: a draw has {balls_drawn}")
+            raise self.build_error(
+                "bonus", f"there is no ball {max(balls)} in the order of the draw: a draw has {balls_drawn}"
+            )
 
     def check_progressive_levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the progressive levels of the Keno definition. Raises :class:`DefinitionError`."""
@@ -190,7 +195,7 @@ class _PayChecks:
                 )
                 raise self.build_error(f"progressive.{n}.stake", reason)
 
-    def check_preset_bets(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+    def check_preset_tickets(self, pays: Mapping[int, Mapping[int, int]]) -> None:
         """Check the preset tickets of the Keno definition. Raises :class:`DefinitionError`."""
         ticket_limits = self.definition.ticket_limits
         sold_ids = {b.id for b in self.definition.bonuses if b.fee_per_credit}
@@ -218,7 +223,7 @@ class _PayChecks:
             cost = (
                 preset_ticket.selection_count
                 * min(ticket_limits.stake_options)
-                * build_bonus_options(self.definition, preset_ticket.bonus_ids).cost_per_staked_credit
+                * build_bonuses_in_force(self.definition, preset_ticket.bonus_ids).cost_per_staked_credit
             )
             if ticket_limits.cost_max_credits is not None and cost > ticket_limits.cost_max_credits:
                 raise self.build_error(
@@ -239,7 +244,8 @@ class _PayChecks:
                 "marks.cost", "must be given, because limit.credits limits the prizes of a ticket"
             )
         greatest = max(
-            bonus_options.greatest_factor for bonus_options in list_every_bonus_combination(self.definition)
+            bonuses_in_force.greatest_factor
+            for bonuses_in_force in list_every_bonus_combination(self.definition)
         )
         prize = (
             max(max(p.values()) for p in pays.values())

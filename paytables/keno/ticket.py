@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from paytables.contract import Json
 from paytables.errors import WagerError
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import BonusOptions, KenoPays, build_bonus_options
+from paytables.keno.tables import BonusesInForce, KenoPays, build_bonuses_in_force
 from paytables.wording import format_count
 
 #: Maximum number of ways of a selection for one number of spots: nobody could check the prizes of more.
@@ -62,7 +62,7 @@ class KenoTicket:
     """The selections on the ticket."""
     draw_count: int
     """The number of draws in which the ticket takes part."""
-    bonus_options: BonusOptions
+    bonuses_in_force: BonusesInForce
     """The bonuses in force for the ticket."""
 
     @property
@@ -71,7 +71,7 @@ class KenoTicket:
         staked_credits = sum(
             n * s.stake_by_spot_count[spots] for s in self.selections for spots, n in s.count_ways().items()
         )
-        return staked_credits * self.bonus_options.cost_per_staked_credit
+        return staked_credits * self.bonuses_in_force.cost_per_staked_credit
 
     @property
     def cost_credits(self) -> int:
@@ -83,7 +83,7 @@ class KenoTicket:
         return {
             "selections": [s.to_json() for s in self.selections],
             "draws": self.draw_count,
-            "bonuses": list(self.bonus_options.bought_ids),
+            "bonuses": list(self.bonuses_in_force.bought_ids),
         }
 
 
@@ -142,7 +142,7 @@ def parse_request(definition: KenoDefinition, keno_pays: KenoPays, request: Mapp
     ticket = KenoTicket(
         selections=tuple(_parse_selection(definition, keno_pays, s, i) for i, s in enumerate(selections)),
         draw_count=draws,
-        bonus_options=build_bonus_options(definition, bought_ids),
+        bonuses_in_force=build_bonuses_in_force(definition, bought_ids),
     )
     cost_max_credits = definition.ticket_limits.cost_max_credits
     if cost_max_credits is not None and ticket.cost_per_draw_credits > cost_max_credits:

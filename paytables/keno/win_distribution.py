@@ -21,7 +21,7 @@ from paytables.keno.joint import (
     WinCounts,
 )
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import BonusOptions, KenoPays
+from paytables.keno.tables import BonusesInForce, KenoPays
 from paytables.keno.ticket import KenoTicket, TicketSelection
 
 #: Maximum number of pairs of cases in one convolution; more are beyond exact computation.
@@ -35,7 +35,7 @@ def build_joint_selection(
     selection: TicketSelection,
     groups: Sequence[NumberGroup],
     keno_pays: KenoPays,
-    bonus_options: BonusOptions,
+    bonuses_in_force: BonusesInForce,
 ) -> JointSelection:
     """Return a Keno selection with its win function, as the calculation of joint distributions needs it."""
     stakes = selection.stake_by_spot_count
@@ -48,7 +48,7 @@ def build_joint_selection(
                 ways
                 * stakes[spots]
                 * keno_pays.find_pay_credits(spots, catch)
-                * bonus_options.compute_factor(marked_ball_bits)
+                * bonuses_in_force.compute_factor(marked_ball_bits)
             )
             levels |= keno_pays.find_won_levels_mask(spots, stakes[spots], catch)
         return credits_, levels
@@ -57,21 +57,21 @@ def build_joint_selection(
 
 
 def compute_joint_distribution(
-    definition: KenoDefinition, selections: Sequence[JointSelection], bonus_options: BonusOptions
+    definition: KenoDefinition, selections: Sequence[JointSelection], bonuses_in_force: BonusesInForce
 ) -> WinCounts:
     """Return the joint win distribution of marked selections. Raises :class:`AnalysisError` if too large."""
     return JointDistribution(
         selections,
         definition.field.number_count,
         definition.field.drawn_count,
-        len(bonus_options.ball_bonuses),
+        len(bonuses_in_force.ball_bonuses),
     ).compute_distribution()
 
 
 def list_marked_selections(ticket: KenoTicket, keno_pays: KenoPays) -> list[JointSelection]:
     """Return a ticket's marked selections (not quick picks), as the calculation of joint distributions needs them."""
     return [
-        build_joint_selection(s, [frozenset(g) for g in s.groups], keno_pays, ticket.bonus_options)
+        build_joint_selection(s, [frozenset(g) for g in s.groups], keno_pays, ticket.bonuses_in_force)
         for s in ticket.selections
         if not s.is_quick_pick
     ]
@@ -95,8 +95,8 @@ def list_quick_pick_distributions(
             groups = [frozenset(range(e - n, e)) for n, e in zip(selection.group_sizes, ends, strict=True)]
             known_counts[key] = compute_joint_distribution(
                 definition,
-                [build_joint_selection(selection, groups, keno_pays, ticket.bonus_options)],
-                ticket.bonus_options,
+                [build_joint_selection(selection, groups, keno_pays, ticket.bonuses_in_force)],
+                ticket.bonuses_in_force,
             )
         distributions.append(known_counts[key])
     return distributions
@@ -111,7 +111,7 @@ def compute_win_before_multipliers(
     """
     selections = list_marked_selections(ticket, keno_pays)
     distribution = (
-        compute_joint_distribution(definition, selections, ticket.bonus_options)
+        compute_joint_distribution(definition, selections, ticket.bonuses_in_force)
         if selections
         else NO_WIN_DISTRIBUTION
     )
@@ -128,7 +128,7 @@ def compute_draw_distribution(
     Raises :class:`AnalysisError` if it is too large.
     """
     distribution = apply_multipliers(
-        compute_win_before_multipliers(definition, keno_pays, ticket), ticket.bonus_options
+        compute_win_before_multipliers(definition, keno_pays, ticket), ticket.bonuses_in_force
     )
     return (
         distribution
@@ -155,10 +155,10 @@ def add_independent_wins(a: WinCounts, b: WinCounts) -> WinCounts:
     return WinCounts(a.total * b.total, cases_by_win)
 
 
-def compute_factor_weights(bonus_options: BonusOptions) -> dict[int, int]:
+def compute_factor_weights(bonuses_in_force: BonusesInForce) -> dict[int, int]:
     """Return the weight of each product of factors that the multiplier bonuses of a Keno draw can have together."""
     weight_by_product = {1: 1}
-    for bonus in bonus_options.multiplier_bonuses:
+    for bonus in bonuses_in_force.multiplier_bonuses:
         next_weights: dict[int, int] = {}
         for factor, weight in weight_by_product.items():
             for other_factor, other_weight in bonus.weight_by_factor.items():
@@ -168,9 +168,9 @@ def compute_factor_weights(bonus_options: BonusOptions) -> dict[int, int]:
     return weight_by_product
 
 
-def apply_multipliers(distribution: WinCounts, bonus_options: BonusOptions) -> WinCounts:
+def apply_multipliers(distribution: WinCounts, bonuses_in_force: BonusesInForce) -> WinCounts:
     """Return a win distribution after the multipliers of the Keno draw, which apply to all wins but not to levels."""
-    weights = compute_factor_weights(bonus_options)
+    weights = compute_factor_weights(bonuses_in_force)
     cases_by_win: dict[CreditsAndLevels, int] = {}
     for (credits_, levels), count in distribution.cases_by_win.items():
         for factor, weight in weights.items():

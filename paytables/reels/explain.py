@@ -1,7 +1,8 @@
 """Description of a reel game in sentences, and remarks on legal but surprising definitions.
 
 Every sentence states what the evaluator would pay, read from the same patterns and prizes, so that a designer
-can compare it with the design sheet before reading a return.
+can compare it with the design sheet before reading a return. An *element* is one cell of a win pattern: the factor of
+each symbol there, 0 for a symbol that does not fit.
 """
 
 import itertools
@@ -41,7 +42,7 @@ def explain_pays(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
     For each further mode (way to bet), only its differences are listed.
     """
     lines: list[str] = []
-    explainer_by_sentences: dict[tuple[str, ...], str] = {}
+    stage_name_by_sentences: dict[tuple[str, ...], str] = {}
     sentences_by_stage: dict[str, tuple[str, ...]] = {}
     for explainer in _iter_stage_explainers(stages):
         sentences = tuple(explainer.iter_sentences())
@@ -52,7 +53,7 @@ def explain_pays(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
             continue
         sentences_by_stage[explainer.name] = sentences
         lines.append(explainer.title)
-        earlier_name = explainer_by_sentences.setdefault(sentences, explainer.name)
+        earlier_name = stage_name_by_sentences.setdefault(sentences, explainer.name)
         lines += (
             [f"  pays as {earlier_name} does"]
             if earlier_name != explainer.name
@@ -84,13 +85,16 @@ def list_remarks(
     return tuple(dict.fromkeys(remarks))
 
 
-def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_StagePaySentences"]:
-    """Yield an explainer of each stage of a reel game once for every mode (way to bet) that can reach it."""
+def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_StageExplainer"]:
+    """Yield an explainer of each stage of a reel game once for every mode (way to bet) that can reach it.
+
+    A stage that no mode can reach is explained once, for the first mode.
+    """
     every_mode = list(stages.values())
     reached_stages = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
     for name, table in every_mode[0].definition.stages.items():
         for mode_stages in [m for m in every_mode if name in reached_stages[id(m)]] or every_mode[:1]:
-            yield _StagePaySentences(mode_stages, name, table, mode_stages.get_stage(name))
+            yield _StageExplainer(mode_stages, name, table, mode_stages.get_stage(name))
 
 
 def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
@@ -118,7 +122,7 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
     return reached_stages
 
 
-class _StagePaySentences:
+class _StageExplainer:
     """Writer of sentences on what one stage of a reel game pays in one mode, found by evaluating trial lines."""
 
     def __init__(self, mode_stages: ModeStages, stage_name: str, stage_table: object, stage: Stage) -> None:
@@ -290,7 +294,7 @@ class _StagePaySentences:
         return sorted({s for strip in self._reels.strips for s in strip})
 
     def _iter_candidate_lines(self, symbol: int) -> Iterator[list[int | None]]:
-        """Yield trial lines that start or end with 1, 2... of a symbol, and full ones with a multiplying wild."""
+        """Yield lines with one or more cells of a symbol from either end, and full ones with a multiplying wild."""
         for length in sorted({len(line) for line in self._lines}):
             for count in range(1, length + 1):
                 cells = [symbol] * count + [None] * (length - count)
@@ -316,11 +320,11 @@ class _StagePaySentences:
     def _find_best_win(self, cells: TrialLineCells) -> GraphEnd:
         """Return the best win in the first prize group that pays these symbols, or NO_WIN_END if none pays."""
         for patterns in self._patterns_by_group.values():
-            best_row = max(
+            best_end = max(
                 (self._find_end(p, cells) for p in patterns), key=lambda end: end.rank, default=NO_WIN_END
             )
-            if best_row.prize is not None:
-                return best_row
+            if best_end.prize is not None:
+                return best_end
         return NO_WIN_END
 
     def _find_end(self, pattern: WinPattern, cells: TrialLineCells) -> GraphEnd:
@@ -379,7 +383,8 @@ class _StagePaySentences:
             has_only_line = self._builder.find_rows_of_only_line() is not None
             row_text = "the row of the only line" if has_only_line else "the top row of the window"
             yield DefinitionRemark(
-                f"{definition_key}.weights", f"a stop's weight is of {row_text}; `weights_row` says another"
+                f"{definition_key}.weights",
+                f"stop weights apply to {row_text}; set `weights_row` to choose another row",
             )
 
     def _iter_wilds_alone_remarks(self, definition_key: str) -> Iterator[DefinitionRemark]:
@@ -445,7 +450,7 @@ class _StagePaySentences:
                 if factor > 1 and symbol in self._list_symbols_on_strips():
                     yield DefinitionRemark(
                         f"{definition_key}.pay.{n}",
-                        f"the x{factor} of {self._symbol_ids[symbol]} does nothing here",
+                        f"the multiplier x{factor} of {self._symbol_ids[symbol]} has no effect on scatters",
                     )
 
     def _iter_counted_for_others_remarks(
@@ -467,7 +472,8 @@ class _StagePaySentences:
                 if pay.kind == "scatter":
                     yield DefinitionRemark(
                         row_key,
-                        f"{name} counts as {pay.symbol_or_group} anywhere (its `not_for` says otherwise)",
+                        f"{name} counts as {pay.symbol_or_group} anywhere; to prevent this, "
+                        f"list {pay.symbol_or_group} in its `not_for`",
                     )
                 elif count := self._find_highest_own_count(wild, n, pay):
                     prize = self._builder.build_count_prizes(n, pay)[count]
@@ -492,7 +498,9 @@ class _StagePaySentences:
                     pay.needs_own_symbol,
                 )
                 if first_row_by_pay.setdefault(pay_key, n) != n:
-                    rule_text = "the higher counts" if pay.kind == "line" else "both are paid"
+                    rule_text = (
+                        "only the higher of the two is paid" if pay.kind == "line" else "both are paid"
+                    )
                     first_row = first_row_by_pay[pay_key]
                     text = f"{count} {pay.symbol_or_group} stands in pay.{first_row} as well: {rule_text}"
                     yield DefinitionRemark(f"{definition_key}.pay.{n}.pays.{count}", text)

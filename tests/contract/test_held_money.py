@@ -30,7 +30,7 @@ def at_a_machine(folder, protocol):
         for reported_event in iter_reported_events(event, "bill_acceptor", ()):
             room.submit_event(reported_event)
 
-    driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.ledgers.escrow_ledger)
+    driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.device_ledgers.escrow_ledger)
     rig.react = happen
     room.machine.install(MoneyDevices(acceptor=driver))
     driver.enable(frozenset({500, 1000, 2000}))
@@ -50,7 +50,7 @@ def test_a_jam_with_a_bill_inside_states_the_held_amount_until_it_is_resolved(tm
             rig.perform_action("jam")
         rig.perform_action("insert", amount_cents=2000)
         if where != "before escrow":
-            await rig.advance_until(lambda: room.ledgers.escrow_ledger.find_open() is not None)
+            await rig.advance_until(lambda: room.device_ledgers.escrow_ledger.find_open() is not None)
             rig.perform_action("jam")
         code = "jam" if where == "before escrow" or protocol == "cctalk_bill" else None
         await rig.advance_until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))
@@ -103,7 +103,7 @@ def test_a_fault_of_a_paying_device_states_the_amount_it_holds(tmp_path, kind, c
 def test_a_disputed_amount_is_stated_with_its_fault(tmp_path):
     room = MachineRig(tmp_path).boot()
     room.offer(2000)
-    room.ledger.close_lost_paper_as_disputed("nobody knows")
+    room.escrow_ledger.close_lost_paper_as_disputed("nobody knows")
     assert notices(room)["fault.bill_acceptor.disputed"] == {"amount_cents": 2000}
     (tilt,) = build_snapshot(room.engine).tilts
     assert tilt.held_cents == 2000

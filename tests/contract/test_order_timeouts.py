@@ -217,7 +217,7 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
                 room.submit_event(reported_event)
 
         rig.react = happen
-        driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, room.ledgers.payout_ledger)
+        driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, room.device_ledgers.payout_ledger)
         room.machine.install(MoneyDevices(acceptor=room.hands, hopper=driver))
         rig.start(driver)
         await asyncio.sleep(1)

@@ -37,7 +37,7 @@ def with_printer(folder, profile, protocol, scene):
 
     async def run():
         room, rig = MachineRig(folder / "state", profile=profile), DeviceRig(protocol)
-        ledger = room.ledgers.print_ledger
+        ledger = room.device_ledgers.print_ledger
         driver = (
             TclDriver("printer", rig.serial_line(), rig.sink, ledger, _load_resident_templates())
             if protocol == "tcl"

@@ -24,7 +24,7 @@ def _journals_pass_the_audit(request, monkeypatch):
     journals, close = [], MachineRig.close
 
     def close_and_read(rig):
-        if rig.open and rig.first_rig is None:
+        if rig.is_open and rig.first_rig is None:
             with suppress(JournalError):  # if the test has damaged the memory
                 journals.append(list(rig.journal.iter_bodies()))
         close(rig)

@@ -151,7 +151,7 @@ class Setting:
                 Person(number, role.value, role), build_pin(number), changed_by="", changed_at=self.now()
             )
         return CabinetFileDraft(
-            builder_tables={"metrics": {"port": 0}},
+            preset_tables={"metrics": {"port": 0}},
             machine_answers={
                 "serial": SERIAL,
                 "operator_number": "1",

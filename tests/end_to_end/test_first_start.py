@@ -19,7 +19,7 @@ from run_rig import EGM, PATIENCE_SECONDS, connect, snapshot, until
 
 from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.probing import FoundDevice
-from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME
+from egm.app.first_start.wizard import CABINET_PRESET_FILE_NAME
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import SimulatedPort
@@ -260,7 +260,7 @@ async def run(folder, file):
 @pytest.mark.requirement("A-22", "E-11")
 def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp_path):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
-    (tmp_path / CABINET_SEED_FILE_NAME).write_text("[metrics]\nport = 0\n")
+    (tmp_path / CABINET_PRESET_FILE_NAME).write_text("[metrics]\nport = 0\n")
 
     stick = tmp_path / "stick"
     stick.write_bytes(bytes(1 << 15))
@@ -339,7 +339,9 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
     """After an exchange of the board, the journal provides the file and records who restored it."""
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     # No port of this computer is tried; only one game, so that no others are examined.
-    (tmp_path / CABINET_SEED_FILE_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
+    (tmp_path / CABINET_PRESET_FILE_NAME).write_text(
+        '[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n'
+    )
 
     async def first():
         async with run_first_start(folder, file) as process, Hand.connect(folder) as hand:
@@ -408,7 +410,7 @@ def test_values_of_the_seed_file_are_not_asked_and_are_in_the_cabinet_file(tmp_p
         "[machine]\ncertifier = ''\n[[games]]\ngame = 'maple-classic'\n[memory]\nreserve_mib = 16\n"
         "[metrics]\nport = 0\nhosts = ['a']\n[sas.main]\nport = 'pty'\naddress = 1\n[inventory]\nmade = 2026-05-01\n"
     )
-    draft = CabinetFileDraft(builder_tables=seed)
+    draft = CabinetFileDraft(preset_tables=seed)
     draft.machine_answers |= {"serial": "S-1", "operator_number": "1", "site": 'L"ise', "time_zone": "UTC"}
     assert [*draft.examine_games()] == ["maple-classic"]
     draft.chosen_game_names = [*draft.admitted_games]

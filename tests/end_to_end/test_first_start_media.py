@@ -18,7 +18,7 @@ from test_first_start import (
 )
 from test_media_at_start import fill, remount
 
-from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME
+from egm.app.first_start.wizard import CABINET_PRESET_FILE_NAME
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import MessageError, Snapshot
 from egm.testing.service_menu import translate_text
@@ -69,7 +69,7 @@ def is_waiting_for_memory(shown):
 @pytest.mark.slow
 def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_room(tmp_path, medium):
     folder, file = StateFolder(medium), medium / "cabinet.toml"
-    seed = tmp_path / CABINET_SEED_FILE_NAME
+    seed = tmp_path / CABINET_PRESET_FILE_NAME
     seed.write_text("[[games]]\ngame = 'maple-classic'\n[metrics]\nport = 0\n")
     options = ("--seed", str(seed))
 

@@ -20,8 +20,8 @@ from rigs.emulated_media import Computer
 from egm.app.first_start.signing import create_restore_step
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
+from egm.integrity.entries import CABINET_FILE_SIGNED
 from egm.integrity.signed_file import (
-    CABINET_SIGNED_KIND,
     SIGNATURE_FILE_NAME,
     CabinetFileSignature,
     compute_cabinet_file_digest,
@@ -93,7 +93,8 @@ def check_machine_runs(computer):
     with computer.mounted_media() as (first, _), open_view(first) as view:
         expected = (compute_cabinet_file_digest((first / "cabinet.toml").read_text()), SIGNERS)
         signed = [
-            (entry.record["digest"], entry.record["persons"]) for entry in view.entries(CABINET_SIGNED_KIND)
+            (entry.record["digest"], entry.record["persons"])
+            for entry in view.entries(CABINET_FILE_SIGNED.kind)
         ]
         assert signed == [expected]
         assert not (first / SIGNATURE_FILE_NAME).exists(), "the file of a recorded signature remains"

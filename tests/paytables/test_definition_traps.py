@@ -73,14 +73,17 @@ def test_a_stop_weight_applies_to_the_row_of_the_only_line():
     """A table of 64 cases with the line in the middle: a seven in 1 case of 64, a bar in 3."""
     data = definition(symbols=NAMES, lines=[[1]], **CHART)
     assert rtp(data) == Fraction(1 * 20 + 3 * 5, 64)
-    assert "a stop's weight is of the row of the only line; `weights_row` says another" in read_remarks(data)
+    assert (
+        "stop weights apply to the row of the only line; set `weights_row` to choose another row"
+        in read_remarks(data)
+    )
     top = definition(symbols=NAMES, lines=[[1]], weights_row=0, **CHART)
     assert rtp(top) == Fraction(30 * 20 + 30 * 5, 64) > 1
     assert any("the player wins in the long run" in text for text in read_remarks(top))
     low = definition(symbols=NAMES, lines=[[2]], **CHART)
     assert rtp(low) == rtp(data)
     several = definition(symbols=NAMES, lines=[[1], [2]], **CHART)
-    assert any("of the top row of the window" in text for text in read_remarks(several))
+    assert any("to the top row of the window" in text for text in read_remarks(several))
 
 
 @pytest.mark.requirement("B-10")
@@ -103,7 +106,10 @@ def test_a_line_over_some_reels_does_not_change_the_row_of_the_weights():
     two = CHART | {key: CHART[key] * 2 for key in ("heights", "strips", "weights")}
     data = definition(symbols=NAMES, lines=[[[1, 1]]], **two)
     assert rtp(data) == rtp(definition(symbols=NAMES, lines=[[[1, 1]]], weights_row=0, **two))
-    assert "a stop's weight is of the top row of the window; `weights_row` says another" in read_remarks(data)
+    assert (
+        "stop weights apply to the top row of the window; set `weights_row` to choose another row"
+        in read_remarks(data)
+    )
 
 
 def test_a_weights_row_outside_the_window_is_refused():
@@ -227,7 +233,7 @@ def test_a_wild_that_counts_as_a_scatter_is_named_by_the_check():
     reels = {"heights": [1, 1], "strips": ["W star blank blank"] * 2, "pay": pay}
     counts = definition(symbols={**SCATTER, "W": {"substitutes": ["*"]}}, **reels)
     assert rtp(counts) == 8 * Fraction(1, 4)
-    assert surprises(counts) == ["W counts as star anywhere (its `not_for` says otherwise)"]
+    assert surprises(counts) == ["W counts as star anywhere; to prevent this, list star in its `not_for`"]
     apart = definition(symbols=SCATTER, **reels)
     assert (rtp(apart), surprises(apart)) == (8 * Fraction(1, 16), [])
 
@@ -249,7 +255,7 @@ def test_a_prize_that_no_result_wins_is_named_by_the_check():
 def test_the_check_names_a_count_in_two_pay_table_rows():
     lines = definition(symbols=TRIPLE, **WILDS)
     lines["stage"]["base"]["pay"].append({"of": "seven", "pays": {2: 5, 3: 40}})
-    assert "3 seven stands in pay.0 as well: the higher counts" in read_remarks(lines)
+    assert "3 seven stands in pay.0 as well: only the higher of the two is paid" in read_remarks(lines)
     assert not any("2 seven stands" in text for text in read_remarks(lines))
     both = definition(symbols=NAMES, **CHART)
     both["stage"]["base"]["pay"] = [{"on": "scatter", "of": "seven", "pays": {1: n}} for n in (2, 5)]
@@ -281,7 +287,7 @@ def test_scatters_are_counted_before_a_symbol_expands_over_them_unless_the_game_
         "W may fill reel 1 over star: scatters are counted after" in text for text in read_remarks(after)
     )
     assert any(
-        "the x3 of W does nothing here" in t
+        "the multiplier x3 of W has no effect on scatters" in t
         for t in read_remarks(
             definition(symbols={**SCATTER, "W": {"substitutes": ["*"], "multiplier": 3}}, **BOOK)
         )

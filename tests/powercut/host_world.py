@@ -71,13 +71,13 @@ class Floor:
 
     def stack(self, escrow: int) -> None:
         assert self.escrow is not None
-        self.room.ledgers.escrow_ledger.reserve_credit_before_stacking(Barcode(self.escrow), escrow)
+        self.room.device_ledgers.escrow_ledger.reserve_credit_before_stacking(Barcode(self.escrow), escrow)
 
     def return_paper(self, _: int) -> None:
         self.returning = True
 
     def print_ticket(self, job) -> None:
-        self.room.ledgers.print_ledger.open_print_job(job)
+        self.room.device_ledgers.print_ledger.open_print_job(job)
 
     # -------------------------------------------------------------- what they do by themselves
     def insert(self) -> None:
@@ -88,24 +88,24 @@ class Floor:
 
     def work(self) -> None:
         """Take each motion that was ordered to its end."""
-        record = self.room.ledgers.escrow_ledger.find_open()
+        record = self.room.device_ledgers.escrow_ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.escrow is not None:
                 self.box.append(self.escrow)
                 self.escrow = None
-            self.room.ledgers.escrow_ledger.credit_stacked_paper()
-            record = self.room.ledgers.escrow_ledger.find_open()
+            self.room.device_ledgers.escrow_ledger.credit_stacked_paper()
+            record = self.room.device_ledgers.escrow_ledger.find_open()
         if record is not None and record.phase is EscrowPhase.CREDITED:
-            self.room.ledgers.escrow_ledger.close_confirmed_paper()
+            self.room.device_ledgers.escrow_ledger.close_confirmed_paper()
         if self.returning and self.escrow is not None:
             self._start_returning()
             self.room.engine.handle(EventType.BILL_RETURNED, reason="ordered")
-        printing = self.room.ledgers.print_ledger.find_open()
+        printing = self.room.device_ledgers.print_ledger.find_open()
         if printing is not None:
             self._print(printing)
 
     def _print(self, printing) -> None:
-        ledger, job = self.room.ledgers.print_ledger, printing.job
+        ledger, job = self.room.device_ledgers.print_ledger, printing.job
         if job.job_id not in self.printed:
             self.printed.add(job.job_id)
             self.hand.append(job.barcode)
@@ -127,11 +127,11 @@ class Floor:
 
     def settle(self) -> None:
         """Tell the machine that is up what became of the paper it may have ordered."""
-        record = self.room.ledgers.escrow_ledger.find_open()
+        record = self.room.device_ledgers.escrow_ledger.find_open()
         if self.escrow is not None:
             self._start_returning()
             if record is not None and record.phase is EscrowPhase.ORDERED:
-                self.room.ledgers.escrow_ledger.void_unstacked_paper("returned at power-up")
+                self.room.device_ledgers.escrow_ledger.void_unstacked_paper("returned at power-up")
         self.work()
 
 
@@ -276,7 +276,7 @@ class World:
         """Insert bills before any fault."""
         room = self.room
         room.hands.offered[99] = Banknote(cents)
-        room.ledgers.escrow_ledger.reserve_credit_before_stacking(Banknote(cents), 0)
+        room.device_ledgers.escrow_ledger.reserve_credit_before_stacking(Banknote(cents), 0)
         self.floor.work()
         self.bills_cents += cents
 

@@ -113,7 +113,7 @@ class Fours(Life):
 
     def boot(self):
         super().boot()
-        assert self.room.refused == ()
+        assert self.room.refused_games == ()
 
     def answers(self):
         return sum(1 for _ in self.room.journal.entries("game.choice"))

@@ -55,7 +55,7 @@ class Instead(Life):
         by_hand, on_ticket = rig.journal.balance_cents(HAND), rig.journal.balance_cents(TICKET)
         assert sorted((by_hand, on_ticket)) == [0, 2000]
         assert (rig.credit_cents, rig.journal.list_pending()) == (0, [])
-        issued = [record for record in rig.store.iter_records() if record.state is TicketState.ISSUED]
+        issued = [record for record in rig.ticket_store.iter_records() if record.state is TicketState.ISSUED]
         assert sum(record.ticket.amount_cents for record in issued) == on_ticket
 
 

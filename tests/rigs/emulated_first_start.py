@@ -12,7 +12,7 @@ from rigs.screen_words import draw_snapshot, is_page_shown, page_snapshot
 from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.link import LinkEnrolmentStep
 from egm.app.first_start.probing import FoundDevice
-from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME, FirstStartWizard, build_steps
+from egm.app.first_start.wizard import CABINET_PRESET_FILE_NAME, FirstStartWizard, build_steps
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
@@ -66,7 +66,7 @@ class FirstStart:
         self._authority = folder / "own-authority"
         make_authority(self._authority, SystemClock().now())
         self._draft = CabinetFileDraft(
-            builder_tables=tomllib.loads((OVERLAY / "etc/open-egm" / CABINET_SEED_FILE_NAME).read_text())
+            preset_tables=tomllib.loads((OVERLAY / "etc/open-egm" / CABINET_PRESET_FILE_NAME).read_text())
         )
         link = LinkEnrolmentStep(
             LinkCertificateFolder.for_state_folder(state.root), self._own, SystemClock().now

@@ -195,7 +195,7 @@ def make_machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig])
     AWAITING_AWARD is not supported, because it needs a progressive link (:mod:`rigs.three_levels`).
     """
     rig = make(("printer",) if state is State.PAYING else ())
-    rig.restarts.append(rig.machine.random_service)
+    rig.next_generators.append(rig.machine.random_service)
     if state is State.BOOT:
         return rig
     rig.engine.handle(EventType.MEMORY_READY)
@@ -306,5 +306,5 @@ def prepare_event(rig: MachineRig, state: State, event: EventType) -> dict:
     elif event in {EventType.TICKET_PRINTED, EventType.TICKET_PRINT_FAILED} and state is not State.PAYING:
         _start_ticket(rig)
     elif event in {EventType.BILL_STACKED, EventType.BILL_NOT_STACKED, EventType.BILL_LOCATION_UNKNOWN}:
-        rig.ledger.reserve_credit_before_stacking(Banknote(500), 0)
+        rig.escrow_ledger.reserve_credit_before_stacking(Banknote(500), 0)
     return VALUES.get(event, {})

@@ -37,5 +37,5 @@ def open_positions(folder) -> Iterator:
 
     yield start
     for rigs in opened:
-        if rigs[0].open:
+        if rigs[0].is_open:
             rigs[0].close()

@@ -78,7 +78,7 @@ class Hall:
                 games=self.games,
                 position=Position(number, self.count),
                 first_rig=self.rooms[0] if self.rooms else None,
-                wall=wall,
+                wall_time=wall,
                 **self.options,
             )
             room.machine.install(self.rules)

@@ -293,7 +293,7 @@ class TestPolicy:
             ({"cycle_min_ms": 5}, "cycle_min_ms 5 and cycle_max_ms 0"),
             ({"cycle_min_ms": 5, "cycle_max_ms": 4}, "or a range"),
             ({"mechanism": "mersenne-twister"}, "mechanism 'mersenne-twister'"),
-            ({"mechanism": "ctr-drbg-aes-256"}, "takes no seed of several sources"),
+            ({"mechanism": "ctr-drbg-aes-256"}, "cannot combine several entropy sources"),
             ({"on_event": "door_closed"}, "on_event"),
             ({"on_event": [1]}, "on_event"),
             ({"prediction_resistance": "yes"}, "prediction_resistance is 'yes'"),

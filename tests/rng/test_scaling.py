@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from rng import InvalidRange, RejectionLimit, SelfTestFailed
 from rng.draws import WordDraws
 from rng.scaling import BOUND_MAX, REJECTIONS_MAX, choose_word_size, compute_word_bits
-from tools.lab.rng.exhaustion import EXHAUSTED_BOUNDS, build_every_word, create_reader, exhaust_range
+from tools.lab.rng.exhaustion import (
+    EXHAUSTIVELY_TESTED_BOUNDS,
+    build_every_word,
+    create_reader,
+    prove_range_uniform,
+)
 
 
 def outcomes(draws: WordDraws, bound: int) -> Counter[int]:
@@ -41,8 +46,8 @@ def test_production_words_give_every_outcome_equally_often(bound: int) -> None:
 
 @pytest.mark.requirement("B-06")
 def test_the_bulk_path_gives_every_outcome_equally_often_for_every_range_of_16_bit_words() -> None:
-    for bound in EXHAUSTED_BOUNDS:
-        proof = exhaust_range(bound)
+    for bound in EXHAUSTIVELY_TESTED_BOUNDS:
+        proof = prove_range_uniform(bound)
         assert proof.words_each == 65_536 // bound
         assert proof.bound * proof.words_each + proof.words_thrown_away == 65_536
 
@@ -50,7 +55,7 @@ def test_the_bulk_path_gives_every_outcome_equally_often_for_every_range_of_16_b
 def test_the_proof_by_exhaustion_fails_on_biased_scaling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tools.lab.rng.bulk.choose_word_size", lambda bound: (2, 65_536 // bound + 1))
     with pytest.raises(SelfTestFailed, match="not shared equally"):
-        exhaust_range(22)
+        prove_range_uniform(22)
 
 
 @pytest.mark.requirement("B-06")

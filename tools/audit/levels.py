@@ -41,7 +41,7 @@ from egm.progressive.entries import (
     PRIZE_RULED,
     PRIZE_WON,
     ClaimSettledUnanswered,
-    ContributionsCounted,
+    ContributionCountDiffers,
     GameEndedWithUndecidedLevels,
     LevelAward,
     LevelChanged,
@@ -246,11 +246,11 @@ class LevelAudit:
         elif kind == GAME_ENDED_WITH_UNDECIDED_LEVELS.kind:
             ended_game = read_record(entry, GameEndedWithUndecidedLevels)
             play = self._open_plays.get(ended_game.play_id)
-            if play is None or set(ended_game.pools) - set(play.pool_id_by_level.values()):
+            if play is None or set(ended_game.pool_ids) - set(play.pool_id_by_level.values()):
                 open_pools = [] if play is None else sorted(set(play.pool_id_by_level.values()))
                 self._report_finding(
                     entry,
-                    f"record.pools: expected levels of the open play, {open_pools}; found {list(ended_game.pools)}",
+                    f"record.pool_ids: expected levels of the open play, {open_pools}; found {list(ended_game.pool_ids)}",
                 )
         elif kind == PRIZE_RULED.kind:
             self._process_ruling(entry, read_record(entry, LevelRuling))
@@ -263,7 +263,7 @@ class LevelAudit:
             )
             self._awarded_cents.setdefault(award.claim_id, award.amount_cents)
         elif kind == CONTROLLER_COUNT_AHEAD.kind:
-            counted_record = read_record(entry, ContributionsCounted)
+            counted_record = read_record(entry, ContributionCountDiffers)
             self._contribution_numbers[counted_record.pool_id] = counted_record.counted_number
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:

@@ -181,7 +181,8 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
     run(*_PIP_COMMAND, *install_options, "--target", str(packages), *requirement_options, epoch=epoch)
     run(*_PIP_COMMAND, *install_options, "--target", str(packages), "--no-index", str(wheel), epoch=epoch)
     shutil.rmtree(packages / "bin", ignore_errors=True)
-    # Both contain build paths: the folder of a wheel, and the Python of the scripts removed above.
+    # direct_url.json contains the wheel's build folder; RECORD lists the removed scripts, whose digests depend on the
+    # path of the builder's Python.
     for url_file in packages.glob("*.dist-info/direct_url.json"):
         url_file.unlink()
     for record in packages.glob("*.dist-info/RECORD"):
@@ -226,7 +227,10 @@ def run(
 
     Raises OperatorError if the command is not installed or fails, in that case with the last lines of its output.
     """
-    fixed_variables = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT stores local times
+    fixed_variables = {
+        "TZ": "UTC",
+        "LC_ALL": "C.UTF-8",
+    }  # the disk image, which uses this function, has a FAT: it stores local times
     environment = {
         **os.environ,
         **fixed_variables,
@@ -271,7 +275,7 @@ def install_missing_packages(packages: Sequence[str]) -> None:
 def main(out: Path) -> None:
     """Build the Debian package of the cabinet."""
     try:
-        echo("building the package: downloading its packages, which takes minutes", err=True)
+        echo("building the package: downloading the wheels, which takes minutes", err=True)
         package = build(out)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error

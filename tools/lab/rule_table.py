@@ -11,15 +11,15 @@ from egm.kernel.states import STATE_SET_NAMES
 from egm.seats.table import TableEvent
 from tools.lab.markdown import format_table
 
-#: The arrows of the diagram: the state before, the event, the state after it by a rule, and a short label.
+#: The arrows of the diagram: the state before, the event, the state that a rule leads to, and a short label.
 _DIAGRAM_ARROWS: Final = (
     (State.SELF_TEST, EventType.SELF_TEST_PASSED, State.IDLE, "passed"),
     (State.IDLE, EventType.PLAY, State.PLAYING, "play"),
     (State.IDLE, EventType.PLAY, State.BETTING, "play, where several seats play one round"),
     (State.BETTING, TableEvent.NO_MORE_BETS, State.PLAYING, "no more bets"),
     (State.PLAYING, EventType.OUTCOME_SHOWN, State.IDLE, "shown and paid"),
-    (State.PLAYING, EventType.OUTCOME_SHOWN, State.AWAITING_AWARD, "a linked award is not fixed yet"),
-    (State.AWAITING_AWARD, EventType.OUTCOME_SHOWN, State.IDLE, "fixed and paid"),
+    (State.PLAYING, EventType.OUTCOME_SHOWN, State.AWAITING_AWARD, "a linked award is not locked yet"),
+    (State.AWAITING_AWARD, EventType.OUTCOME_SHOWN, State.IDLE, "locked and paid"),
     (State.PLAYING, EventType.OUTCOME_SHOWN, State.HANDPAY, "a jackpot"),
     (State.IDLE, EventType.CASH_OUT, State.PAYING, "cash out"),
     (State.PAYING, EventType.TICKET_PRINTED, State.IDLE, "ticket or coins are out"),
@@ -63,7 +63,7 @@ def format_interruption_table() -> str:
         [f"`{state}`", f"`{start_event}`", f"`{end_event}`"]
         for state, start_event, end_event in _INTERRUPTIONS
     ]
-    return format_table(["State", "Comes by", "Ends by"], rows)
+    return format_table(["State", "Caused by", "Ended by"], rows)
 
 
 def _check_rule_can_lead(source: State, event: EventName, target: State) -> None:

@@ -35,7 +35,7 @@ SIMULATED_PROTOCOLS: Final = ("id003", "tcl", "ioboard")
 class CabinetFileDraft:
     """A draft of a cabinet file: the answers given so far in the first start."""
 
-    builder_tables: Mapping[str, Any] = field(default_factory=dict)
+    preset_tables: Mapping[str, Any] = field(default_factory=dict)
     """The cabinet file tables preset by the machine's builder, which the first start does not ask for."""
     machine_answers: dict[str, str] = field(default_factory=dict)
     """The answers for the cabinet file's ``machine`` table by key: serial number, operator's number, venue data."""
@@ -77,8 +77,8 @@ class CabinetFileDraft:
         examined; otherwise all games of the library.
         """
         self.admitted_games = {}
-        preset_tables = [GameTable(**table) for table in self.builder_tables.get("games", ())]
-        for game_table in preset_tables or [GameTable(game=name) for name in list_library_games()]:
+        preset_game_tables = [GameTable(**table) for table in self.preset_tables.get("games", ())]
+        for game_table in preset_game_tables or [GameTable(game=name) for name in list_library_games()]:
             yield game_table.game
             game = load_game(game_table.game)
             if admit_games((game_table,), self.profile, list_game_levels(game))[0]:
@@ -106,7 +106,7 @@ class CabinetFileDraft:
 
     def build_tables(self) -> dict[str, object]:
         """Return the tables of the drafted cabinet file, from the answers so far."""
-        preset_by_game = {table["game"]: table for table in self.builder_tables.get("games", ())}
+        preset_by_game = {table["game"]: table for table in self.preset_tables.get("games", ())}
         game_names = [name for name in self.chosen_game_names if self.list_game_denominations(name)]
         games = [
             {**preset_by_game.get(name, {}), "game": name, **self._build_denominations_item(name)}
@@ -117,7 +117,7 @@ class CabinetFileDraft:
             for name in game_names
             for level_table in list_game_levels(self.admitted_games[name])
         ]
-        preset_level_tables = self.builder_tables.get("progressives", [])
+        preset_level_tables = self.preset_tables.get("progressives", [])
         preset_keys = {(level_data["game"], level_data["level"]) for level_data in preset_level_tables}
         new_level_tables = [
             level_data
@@ -130,19 +130,19 @@ class CabinetFileDraft:
         }
         drafted_tables = {
             "machine": {
-                **self.builder_tables.get("machine", {}),
+                **self.preset_tables.get("machine", {}),
                 **self.machine_answers,
                 "profile": self.profile.id,
             },
             "games": games,
             "progressives": [*preset_level_tables, *new_level_tables],
             "progressive_link": {
-                **self.builder_tables.get("progressive_link", {}),
+                **self.preset_tables.get("progressive_link", {}),
                 **self.progressive_link_table,
             },
-            "devices": {**self.builder_tables.get("devices", {}), **devices},
+            "devices": {**self.preset_tables.get("devices", {}), **devices},
         }
-        return {name: value for name, value in {**self.builder_tables, **drafted_tables}.items() if value}
+        return {name: value for name, value in {**self.preset_tables, **drafted_tables}.items() if value}
 
     def _build_denominations_item(self, game_name: str) -> dict[str, list[int]]:
         """Return the ``denominations_cents`` entry of a game's table; empty if all its denominations are chosen."""

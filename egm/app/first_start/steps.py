@@ -246,7 +246,7 @@ class PickOneStep(SetupStep):
 class ProbeDevicesStep(SetupStep):
     """The step that probes the serial ports and shows which devices replied; probing can be repeated."""
 
-    list_ports: Callable[[], list[str]]
+    list_serial_ports: Callable[[], list[str]]
     """A function that returns the serial ports to probe."""
     id: str = "devices"
     probed_port_and_protocol: tuple[str, str] | None = None
@@ -265,7 +265,7 @@ class ProbeDevicesStep(SetupStep):
             on_change()
 
         try:
-            draft.devices = tuple(await probe_serial_ports(self.list_ports(), on_progress))
+            draft.devices = tuple(await probe_serial_ports(self.list_serial_ports(), on_progress))
         finally:
             self.probed_port_and_protocol = None
 
@@ -292,7 +292,7 @@ class ProbeDevicesStep(SetupStep):
             for device in draft.devices
         )
         ports_without_reply = [
-            port for port in self.list_ports() if port not in {device.port for device in draft.devices}
+            port for port in self.list_serial_ports() if port not in {device.port for device in draft.devices}
         ]
         rows += tuple(
             PageRow(cells=(build_text("first.devices.silent"), build_plain_text(port)), icon="warning")

@@ -52,7 +52,7 @@ from paytables.source import parse_toml, read_contents
 
 #: Name of the file with the tables preset by the machine's builder, in the folder of the future cabinet file. The
 #: first start does not ask for these values.
-CABINET_SEED_FILE_NAME: Final = "cabinet.seed.toml"
+CABINET_PRESET_FILE_NAME: Final = "cabinet.seed.toml"
 
 
 class FirstStartWizard:
@@ -69,7 +69,7 @@ class FirstStartWizard:
         self._draft = draft
         self._on_change = on_change
         self._step_index = 0
-        self._page_number = 0
+        self._page_revision = 0
         self._notice: PageText | None = None
         self._step_task: asyncio.Task[None] | None = None
         self.done = asyncio.Event()
@@ -80,7 +80,7 @@ class FirstStartWizard:
         page = self._steps[self._step_index].build_page(self._draft)
         return page.model_copy(
             update={
-                "id": f"first-{self._page_number}",
+                "id": f"first-{self._page_revision}",
                 "depth": self._step_index + 1,
                 "notice": self._notice,
                 "notice_severity": "warning",
@@ -92,7 +92,7 @@ class FirstStartWizard:
         options = intent.options or {}
         if (
             intent.name != "answer"
-            or options.get("page") != f"first-{self._page_number}"
+            or options.get("page") != f"first-{self._page_revision}"
             or self.done.is_set()
         ):
             return
@@ -121,7 +121,7 @@ class FirstStartWizard:
         self._step_index = step_index
         step = self._steps[step_index]
         step.open_step()
-        if type(step).start_task is not SetupStep.start_task:
+        if type(step).start_task is not SetupStep.start_task:  # the step has a background task
             self._step_task = asyncio.ensure_future(self._run_background_task(step))
 
     async def _run_background_task(self, step: SetupStep) -> None:
@@ -134,7 +134,7 @@ class FirstStartWizard:
 
     def _notify_change(self) -> None:
         """Give the service page a new id, and call ``on_change``."""
-        self._page_number += 1
+        self._page_revision += 1
         self._on_change()
 
 
@@ -142,7 +142,7 @@ def build_steps(
     state_folder: StateFolder,
     cabinet_path: Path,
     clock: Clock,
-    list_ports: Callable[[], list[str]],
+    list_serial_ports: Callable[[], list[str]],
     link_steps: Sequence[SetupStep] = (),
     compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin,
 ) -> tuple[SetupStep, ...]:
@@ -178,7 +178,7 @@ def build_steps(
             list_time_zones,
             lambda draft, time_zone: add_machine_values(draft, {"time_zone": time_zone}),
         ),
-        ProbeDevicesStep(list_ports),
+        ProbeDevicesStep(list_serial_ports),
         PickSeveralStep(
             "games",
             list_admitted_games,
@@ -223,25 +223,25 @@ def _examine_draft(draft: CabinetFileDraft, on_progress: Callable[[str], None]) 
 async def run_first_start(
     state_folder: StateFolder,
     cabinet_path: Path,
-    builder_file: Path,
+    preset_file: Path,
     clock: Clock,
-    list_ports: Callable[[], list[str]] = find_serial_ports,
+    list_serial_ports: Callable[[], list[str]] = find_serial_ports,
     usb_stick_path: Path = STICK_PATH,
     compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin,
 ) -> None:
     """Ask for a cabinet file on the screen; return once ``cabinet_path`` is written and signed.
 
-    ``builder_file`` is the file with the tables decided by the machine's builder, if it exists.
-    ``usb_stick_path`` is the device of a USB stick of the controller's staff. If the state folder already
+    ``preset_file`` is the file with the tables decided by the machine's builder, if it exists.
+    ``usb_stick_path`` is the device path of the enrolment stick. If the state folder already
     has a memory, two persons on its staff roster restore the last signed file instead. Raises OperatorError for
     an invalid builder's file, JournalError for a memory that cannot be read.
     """
-    draft = CabinetFileDraft(builder_tables=_read_builder_tables(builder_file))
+    draft = CabinetFileDraft(preset_tables=_read_preset_tables(preset_file))
     restore_step = create_restore_step(state_folder, cabinet_path, clock.now)
-    is_link_seeded = "certificate" in dict(draft.builder_tables.get("progressive_link", {}))
+    is_link_preset = "certificate" in dict(draft.preset_tables.get("progressive_link", {}))
     link_steps = (
         ()
-        if is_link_seeded
+        if is_link_preset
         else (
             LinkEnrolmentStep(
                 LinkCertificateFolder.for_state_folder(state_folder.root),
@@ -287,7 +287,9 @@ async def run_first_start(
     wizard = FirstStartWizard(
         (restore_step,)
         if restore_step is not None
-        else build_steps(state_folder, cabinet_path, clock, list_ports, link_steps, compute_pin_digest),
+        else build_steps(
+            state_folder, cabinet_path, clock, list_serial_ports, link_steps, compute_pin_digest
+        ),
         draft,
         lambda: server.send(build_snapshot()),
     )
@@ -303,7 +305,7 @@ async def run_first_start(
         await server.close()
 
 
-def _read_builder_tables(path: Path) -> dict[str, object]:
+def _read_preset_tables(path: Path) -> dict[str, object]:
     """Return the tables that the machine's builder has decided; empty without such a file. Raises OperatorError."""
     try:
         return parse_toml(read_contents(path).decode())

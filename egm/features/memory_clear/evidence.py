@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS
 from egm.features.memory_clear.records import CARRIED_STATE_KIND, CLAIM_CARRIED_KIND, compute_short_digest
-from egm.integrity.entries import POWER_UP
-from egm.integrity.signed_file import CABINET_SIGNED_KIND, SIGNED_CABINET_TEXT_FIELD
+from egm.integrity.entries import CABINET_FILE_SIGNED, POWER_UP
+from egm.integrity.signed_file import SIGNED_CABINET_TEXT_FIELD
 from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_PUSH, GAME_VOID
 from egm.play.records.game_record import (
@@ -136,7 +136,7 @@ class MemoryEvidence:
             self.level_opening_by_pool[record["pool"]] = record["opened"]
         elif kind == TRANSFER_IDENTIFIERS.kind:
             self.transfer_identifiers |= set(record["sha256"])
-        elif kind == CABINET_SIGNED_KIND:
+        elif kind == CABINET_FILE_SIGNED.kind:
             self.cabinet_text = str(record["text"])
         elif kind == CARRIED_STATE_KIND:
             self.cabinet_text = str(record.get(SIGNED_CABINET_TEXT_FIELD, ""))

@@ -40,7 +40,7 @@ class PrizeShortfall:
     ranked_count: int
     """How many participants are assumed to have a rank."""
     prizes_cents: int
-    missing_cents: int
+    shortfall_cents: int
     """The amount that must be added so that the prizes are 30 % of the fees, in minor units."""
 
 
@@ -178,11 +178,11 @@ def find_prize_shortfall(
         prizes_cents = fixed_sums[awarded_rank_count - 1] + ceil(
             share_sums[awarded_rank_count - 1] * fees_cents
         )
-        if missing_cents := compute_prize_shortfall_cents(fees_cents, prizes_cents):
+        if shortfall_cents := compute_prize_shortfall_cents(fees_cents, prizes_cents):
             return PrizeShortfall(
                 entry_count=entry_count,
                 ranked_count=ranked_count,
                 prizes_cents=prizes_cents,
-                missing_cents=missing_cents,
+                shortfall_cents=shortfall_cents,
             )
     return None

@@ -443,7 +443,7 @@ def _iter_return_mistakes(rules: Tournament) -> Iterator[ConfigMistake]:
             f"with {shortfall.entry_count} entries sold and {shortfall.ranked_count} participants ranked the prizes are"
             f" {shortfall.prizes_cents} of {shortfall.entry_count * entries.fee_cents} cents, less than 30 "
             "% of the fees:"
-            f" {shortfall.missing_cents} cents are missing (s. 127)",
+            f" {shortfall.shortfall_cents} cents are missing (s. 127)",
         )
 
 

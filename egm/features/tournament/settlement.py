@@ -21,12 +21,12 @@ class TournamentSettlement:
     prizes_cents: tuple[int, ...]
     """The prize of each participant with a rank, in rank order."""
     entry_count: int
-    sold_fees_cents: int
+    retained_fees_cents: int
     """The total fee of all entries that were not refunded."""
     refunded_cents: int
     added_cents: int
     """The amount that the venue has added to the prizes; 0 if no participant has a rank."""
-    missing_cents: int
+    shortfall_cents: int
     """The amount that must still be added so that the prizes are 30 % of the fees, the legal minimum."""
 
     @property
@@ -37,7 +37,7 @@ class TournamentSettlement:
     @property
     def returned_share(self) -> Fraction | None:
         """Return the sum of the prizes as a fraction of the fees; None without fees, or if all were refunded."""
-        return Fraction(self.total_cents, self.sold_fees_cents) if self.sold_fees_cents else None
+        return Fraction(self.total_cents, self.retained_fees_cents) if self.retained_fees_cents else None
 
     def list_standings_with_prizes(self) -> list[tuple[ParticipantStanding, int]]:
         """Return each final rank with its prize in minor units."""
@@ -50,8 +50,8 @@ def compute_tournament_settlement(
     """Return the settlement of a tournament by its rules.
 
     ``added_cents`` is an amount that the venue adds, divided equally among all ranks. If the prizes are less than 30 %
-    of the fees sold, ``missing_cents`` of the result is what must still be added. Raises ResultsError if the results do
-    not fit the rules.
+    of the retained fees, ``shortfall_cents`` of the result is what must still be added. Raises ResultsError if the
+    results do not fit the rules.
     """
     standings = rank_participants(rules, results)
     fee_cents = rules.entries.fee_cents
@@ -69,8 +69,8 @@ def compute_tournament_settlement(
         standings=standings,
         prizes_cents=tuple(paid_cents),
         entry_count=len(results.entries),
-        sold_fees_cents=fees_cents,
+        retained_fees_cents=fees_cents,
         refunded_cents=refunded_cents,
         added_cents=added_cents if ranked_count else 0,
-        missing_cents=compute_prize_shortfall_cents(fees_cents, sum(paid_cents)),
+        shortfall_cents=compute_prize_shortfall_cents(fees_cents, sum(paid_cents)),
     )

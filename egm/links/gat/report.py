@@ -54,7 +54,7 @@ def build_signatures_report(
             (
                 *_format_head_lines(identity),
                 f"Algorithm: {algorithm}",
-                *_format_value_lines(signature_by_component),
+                *_format_digest_lines(signature_by_component),
             )
         )
     root = ET.Element("Components", GatExec="default")
@@ -77,7 +77,7 @@ def build_identity_report(
         signer_text = signer or "nobody: a development installation"
         lines = (f"Version: {identity.version}", f"Serial: {identity.serial}", f"Signed by: {signer_text}")
         return _encode_text(
-            (*_format_head_lines(identity), *lines, *_format_value_lines(digest_by_component))
+            (*_format_head_lines(identity), *lines, *_format_digest_lines(digest_by_component))
         )
     root = ET.Element("ProgramID")
     game_element = _add_game_element(root, identity)
@@ -103,7 +103,7 @@ def _format_head_lines(identity: ReportIdentity) -> tuple[str, str]:
     return f"Name: {identity.name}", f"Manufacturer: {identity.manufacturer}"
 
 
-def _format_value_lines(value_by_name: Mapping[str, str]) -> tuple[str, ...]:
+def _format_digest_lines(value_by_name: Mapping[str, str]) -> tuple[str, ...]:
     """Return one text line per value, in capital hexadecimal digits after its name."""
     return tuple(f"{name}: {value.upper()}" for name, value in value_by_name.items())
 

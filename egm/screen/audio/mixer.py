@@ -1,4 +1,4 @@
-"""Audio output on this computer's device, and the interface :class:`SoundOutput` that the browser's output has too."""
+"""Audio output on this computer's device, and :class:`SoundOutput`, the interface that the browser's has too."""
 
 import contextlib
 from typing import Final, Protocol
@@ -9,7 +9,7 @@ from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, SOUND_CUES
 from egm.screen.audio.sound_store import SoundStore
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 
-#: Samples in the device's buffer (46 ms). SDL mixes in its own thread, at any frame rate of the screen.
+#: Samples in the device's buffer (46 ms). SDL mixes in its own thread, independently of the screen's frame rate.
 BUFFER_SAMPLE_COUNT: Final = 1024
 #: Length of a fade-out, in milliseconds.
 _FADE_MS: Final = 120

@@ -3,10 +3,9 @@
 from egm.screen.keno_slip import is_keno_game
 from egm.screen.outcome import ReelSpin
 from egm.screen.presentation import (
-    SPEED_UP_ABOVE_SECONDS,
     OutcomePresentation,
     StepTimes,
-    count_step_parts,
+    build_ended_step_times,
     has_feature_title_card,
 )
 from egm.screen.scenes.bonus import draw_hold_and_spin, draw_pick_boxes, draw_wheel
@@ -16,7 +15,7 @@ from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.feature import draw_feature_title_card
 from egm.screen.scenes.felt import draw_felt
 from egm.screen.scenes.keno import draw_keno
-from egm.screen.scenes.reel_wins import draw_wins, find_current_window, find_reels_stop_time
+from egm.screen.scenes.reel_wins import draw_wins, find_current_window, find_reels_stop_seconds
 from egm.screen.scenes.reels import draw_cascade_window, draw_spinning_reels, draw_stopped_reels
 from egm.screen.scenes.wheel_game import draw_idle_wheel
 from egm.screen.steps import DisplayStep, DoubleUpStep, HoldStep, KenoStep, PickStep, WheelStep
@@ -30,7 +29,7 @@ from egm.screen.view import (
 from egm.screen.wheel_stakes import is_wheel_game
 
 
-def draw_board(context: DrawingContext) -> None:
+def draw_game_field(context: DrawingContext) -> None:
     """Draw the content of the game field: a table, a decision, a step of the game, or the last result."""
     view = context.view
     if view.game is None:
@@ -51,7 +50,7 @@ def draw_board(context: DrawingContext) -> None:
         and view.is_request_accepted("bet")
         and not is_presentation_running(view, context.theme)
     ):
-        draw_keno(context, presentation.steps[-1], None, 0.0)  # The player may mark the next card.
+        draw_keno(context, presentation.steps[-1], None, 0.0)  # The player may mark the next slip.
         return
     step_index = timeline.find_step_index(elapsed_seconds)
     if elapsed_seconds < timeline.steps[step_index].begin_seconds and has_feature_title_card(
@@ -63,6 +62,7 @@ def draw_board(context: DrawingContext) -> None:
             presentation,
             previous_index,
             timeline.steps[previous_index],
+            # as ended
             max(timeline.steps[previous_index].last_stop_seconds, elapsed_seconds),
         )
         draw_feature_title_card(
@@ -74,8 +74,7 @@ def draw_board(context: DrawingContext) -> None:
 
 def _draw_between_games(context: DrawingContext) -> None:
     """Draw the game field between games: the last result or, before any game, the idle game."""
-    view = context.view
-    game = view.game
+    view, game = context.view, context.view.game
     reel_data_by_stage = view.reel_data_by_game.get(game.id, {}) if game else {}
     if is_wheel_game(game):
         draw_idle_wheel(context)
@@ -85,8 +84,9 @@ def _draw_between_games(context: DrawingContext) -> None:
         return
     last_step, reel_spin = find_last_step(view), find_shown_reel_spin(view)
     if last_step is not None and not isinstance(last_step, ReelSpin):
-        ended_step_times = StepTimes(0.0, 0.0, (0.0,) * count_step_parts(last_step), 0.0, 0.0)
-        _draw_step_without_reels(context, last_step, ended_step_times, SPEED_UP_ABOVE_SECONDS)
+        _draw_step_without_reels(
+            context, last_step, build_ended_step_times(last_step), _LONG_AFTER_END_SECONDS
+        )
         return
     reel_data = reel_data_by_stage[reel_spin.stage] if reel_spin else next(iter(reel_data_by_stage.values()))
     if reel_spin is None or view.snapshot is None or not view.snapshot.win_cents:
@@ -143,11 +143,11 @@ def _draw_reels(
     earlier_spins = [spin for spin in presentation.steps[:step_index] if isinstance(spin, ReelSpin)]
     previous_spin = earlier_spins[-1] if earlier_spins else presentation.reels_before
     reel_data = context.view.reel_data_by_game[game.id][step.stage]
-    reels_stop_time = find_reels_stop_time(step_times, context.theme.motion)
-    if elapsed_seconds < reels_stop_time:
+    reels_stop_seconds = find_reels_stop_seconds(step_times, context.theme.motion)
+    if elapsed_seconds < reels_stop_seconds:
         draw_spinning_reels(context, reel_data, step, previous_spin, step_times, elapsed_seconds)
         return
-    seconds_since_stop = elapsed_seconds - reels_stop_time
+    seconds_since_stop = elapsed_seconds - reels_stop_seconds
     if not step.cascade_windows:
         draw_stopped_reels(context, reel_data, step.last_window)
         draw_wins(context, reel_data, step.last_window, step.wins, seconds_since_stop)
@@ -178,5 +178,7 @@ def _draw_reels(
     draw_wins(context, reel_data, cascade_window.window, cascade_window.wins, seconds_in_window)
 
 
+#: A time so long after a step that nothing of it still moves.
+_LONG_AFTER_END_SECONDS = 3600.0
 #: Seconds in which the new symbols of a cascade drop in.
 _CASCADE_DROP_SECONDS = 0.62

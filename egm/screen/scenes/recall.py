@@ -12,7 +12,7 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.background import render_background
 from egm.screen.scenes.decision import lay_out_decision_options
 from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_focus_frame
-from egm.screen.scenes.game_field import draw_board
+from egm.screen.scenes.game_field import draw_game_field
 from egm.screen.scenes.page_elements import draw_action_key, format_page_text
 from egm.screen.scenes.service import (
     compute_back_key_rect,
@@ -72,7 +72,7 @@ def _draw_recall(context: DrawingContext, page: ServicePage, replay: Replay) -> 
         context, view=replace(view.recalled_view, now=view.now, last_action_name=view.last_action_name)
     )
     context.painter.surface.blit(render_background(recall_context), (0, 0))
-    draw_board(recall_context)
+    draw_game_field(recall_context)
     for target_rect, action in lay_out_decision_options(recall_context):
         if replay.answer is not None and action == Action("choose", replay.answer):
             draw_focus_frame(context, target_rect)

@@ -99,7 +99,7 @@ def find_lit_win(context: DrawingContext) -> WinOnReels | None:
     if presentation is not None and timeline is not None:
         elapsed_seconds -= (
             presentation.began_at
-            + find_reels_stop_time(timeline.steps[-1], motion)
+            + find_reels_stop_seconds(timeline.steps[-1], motion)
             + len(last_step.cascade_windows) * motion.cascade_fall_seconds
         )
     elif not view.snapshot.win_cents:
@@ -115,7 +115,7 @@ def find_lit_win(context: DrawingContext) -> WinOnReels | None:
     )
 
 
-def find_reels_stop_time(step_times: StepTimes, motion: MotionTimes) -> float:
+def find_reels_stop_seconds(step_times: StepTimes, motion: MotionTimes) -> float:
     """Return when the reels of a step have stopped, in seconds from the start of the presentation."""
     return max(step_times.stop_seconds) + motion.reel_settle_seconds * 0.6
 

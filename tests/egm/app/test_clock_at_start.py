@@ -14,7 +14,7 @@ from egm.testing.machine import MachineRig, StoppedClock
 def test_a_clock_behind_the_journal_is_doubted_at_the_start(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
     state.create_private_folders()
-    rig = MachineRig(tmp_path, wall=StoppedClock().wall + timedelta(days=400)).boot().insert(2000)
+    rig = MachineRig(tmp_path, wall_time=StoppedClock().wall + timedelta(days=400)).boot().insert(2000)
     serial, last = rig.machine.identity.serial, rig.journal.sequence
     rig.close()
     file = load_cabinet()

@@ -154,7 +154,7 @@ def test_a_game_lasts_at_least_the_profiles_time_from_button_to_button(tmp_path)
         station.engine.handle(EventType.SELF_TEST_PASSED)
         rig.machine.component(MoneyDevices).acceptor = rig.hands
         rig.engine = station.engine
-        rig.ledgers.escrow_ledger._process_event = station.engine.handle
+        rig.device_ledgers.escrow_ledger._process_event = station.engine.handle
         rig.insert(500)
         rig.machine.component(MoneyDevices).acceptor = None
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
@@ -181,7 +181,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp
         rig, station = a_station(tmp_path, 2500)
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
-        rig.engine, rig.ledgers.escrow_ledger._process_event = station.engine, station.engine.handle
+        rig.engine, rig.device_ledgers.escrow_ledger._process_event = station.engine, station.engine.handle
         station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
         rig.machine.component(MoneyDevices).acceptor = rig.hands
         rig.insert(500)

@@ -29,9 +29,9 @@ def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_
     with monkeypatch.context() as cut:
         cut.setattr(TicketDesk, "commit_redemption", lose_power)
         with pytest.raises(PowerLost):
-            rig.ledger.credit_stacked_paper()
+            rig.escrow_ledger.credit_stacked_paper()
     assert rig.credit_cents == 2000
-    assert rig.store.find_ticket(number).state is TicketState.PENDING
+    assert rig.ticket_store.find_ticket(number).state is TicketState.PENDING
     serial = rig.machine.identity.serial
     rig.close()
     file = load_cabinet()

@@ -99,47 +99,47 @@ class Machine:
 
     def after_power_up(self) -> None:
         """Return the paper in escrow, because a stack order had not yet moved it."""
-        record = self.rig.ledger.find_open()
+        record = self.rig.escrow_ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED:
-            self.rig.ledger.void_unstacked_paper("returned at power-up")
+            self.rig.escrow_ledger.void_unstacked_paper("returned at power-up")
         elif record is not None:
-            self.rig.ledger.close_confirmed_paper()
+            self.rig.escrow_ledger.close_confirmed_paper()
         self.escrow = None
 
     def stack(self, escrow_number: int) -> None:
         """Record the stack order as the driver does, if the paper is still in escrow."""
         content = self.rig.hands.offered[escrow_number]
         if not isinstance(content, Barcode) or content.digits == self.escrow:
-            self.rig.ledgers.escrow_ledger.reserve_credit_before_stacking(content, 0)
+            self.rig.device_ledgers.escrow_ledger.reserve_credit_before_stacking(content, 0)
 
     # -------------------------------------------------------------- the player
     def insert_bill(self) -> None:
-        if self.rig.ledger.find_open() is None and self.escrow is None:
+        if self.rig.escrow_ledger.find_open() is None and self.escrow is None:
             self.rig.offer(self.dice.choice((100, 500, 2000)))
-            if self.rig.ledger.find_open() is not None:
-                cents = self.rig.ledger.find_open().content.amount_cents
-                self.rig.ledger.credit_stacked_paper()
-                self.rig.ledger.close_confirmed_paper()
+            if self.rig.escrow_ledger.find_open() is not None:
+                cents = self.rig.escrow_ledger.find_open().content.amount_cents
+                self.rig.escrow_ledger.credit_stacked_paper()
+                self.rig.escrow_ledger.close_confirmed_paper()
                 self.observed["in"] += cents
 
     def offer_ticket(self) -> None:
-        if self.escrow is None and self.rig.ledger.find_open() is None:
+        if self.escrow is None and self.rig.escrow_ledger.find_open() is None:
             self.number_count += 1
             self.escrow = f"09{self.number_count:016d}"
             self.rig.offer_ticket(self.escrow)
 
     def move_paper(self) -> None:
         """Stack the paper if that was ordered, or return it; paper that was ordered back is returned."""
-        record = self.rig.ledger.find_open()
+        record = self.rig.escrow_ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.dice.random() < 0.8:
-                self.rig.ledger.credit_stacked_paper()
+                self.rig.escrow_ledger.credit_stacked_paper()
                 self.observed["in"] += self.rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)[
                     "amount_cents"
                 ]
-                self.rig.ledger.close_confirmed_paper()
+                self.rig.escrow_ledger.close_confirmed_paper()
             else:
-                self.rig.ledger.void_unstacked_paper("jam")
+                self.rig.escrow_ledger.void_unstacked_paper("jam")
             self.escrow = None
         elif self.escrow is not None and self.rig.hands.orders[-1][0] == "return":
             self.escrow = None

@@ -17,7 +17,7 @@ from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RedemptionStatus
 from egm.people import Role
-from egm.testing.machine import FailingChance, MachineRig
+from egm.testing.machine import ChanceOutOfService, MachineRig
 from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -70,8 +70,8 @@ def complete_printing(rig: MachineRig) -> None:
 
 
 def complete_stacking(rig: MachineRig) -> None:
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
 
 
 # ---------------------------------------------------------------------------------------------- out
@@ -92,7 +92,7 @@ def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
     assert rig.port.pending_ticket_number_request is None
     complete_printing(rig)
     assert rig.state is State.IDLE
-    assert rig.store.find_ticket(FIRST).state is TicketState.ISSUED
+    assert rig.ticket_store.find_ticket(FIRST).state is TicketState.ISSUED
     assert rig.journal.balance_cents("out:voucher:cashable") == 2000
 
 
@@ -173,7 +173,7 @@ def test_a_cash_out_that_waits_for_a_number_is_a_hand_pay_when_host_validation_w
 def test_a_cash_out_that_waits_for_a_number_is_a_hand_pay_if_the_generator_has_failed(make, is_started):
     """Regression: the machine could not start, because it needed a random ticket number."""
     make().insert(2000).engine.handle(EventType.CASH_OUT)
-    rig = make(TicketValidator.STAND_ALONE, offline=3, chance=FailingChance(), starts=False)
+    rig = make(TicketValidator.STAND_ALONE, offline=3, chance=ChanceOutOfService(), starts=False)
     if not is_started:
         rig.machine.random_service = None
     rig.boot()
@@ -299,7 +299,7 @@ def test_a_known_ticket_with_another_amount_from_the_host_is_returned(make):
     rig = make()
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    rig.ledger.void_unstacked_paper("the path is clear")
+    rig.escrow_ledger.void_unstacked_paper("the path is clear")
     rig.port.acknowledge_result()
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 4321)
@@ -407,7 +407,7 @@ def test_an_authorised_ticket_is_credited_once_when_it_is_stacked_after_a_restar
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     restarted = make()
-    assert restarted.ledger.find_open().content.digits == FIRST
+    assert restarted.escrow_ledger.find_open().content.digits == FIRST
     assert restarted.port.redemption_state.status is RedemptionStatus.PENDING
     complete_stacking(restarted)
     assert restarted.credit_cents == 1234
@@ -433,7 +433,7 @@ def test_the_journal_contains_no_complete_ticket_number(make):
             continue
         rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
         if answer == "returned":
-            rig.ledger.void_unstacked_paper("jam")
+            rig.escrow_ledger.void_unstacked_paper("jam")
             rig.port.acknowledge_result()
         else:
             complete_stacking(rig)
@@ -469,7 +469,7 @@ def test_a_ticket_returned_by_the_acceptor_can_be_redeemed_again(make):
     rig = make()
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    rig.ledger.void_unstacked_paper("the path is clear")
+    rig.escrow_ledger.void_unstacked_paper("the path is clear")
     assert (rig.port.redemption_state.status, rig.credit_cents) == (RedemptionStatus.NOT_STACKED, 0)
     rig.port.acknowledge_result()
     rig.offer_ticket(FIRST)
@@ -490,7 +490,7 @@ def test_a_ticket_returned_before_the_stack_order_is_reported_to_the_host_as_not
     for event in iter_reported_events(returned, "bill_acceptor", ()):
         rig.submit_event(event)
     assert (rig.port.redemption_state.status, rig.credit_cents) == (RedemptionStatus.NOT_STACKED, 0)
-    assert rig.store.find_ticket(FIRST).state is TicketState.ISSUED
+    assert rig.ticket_store.find_ticket(FIRST).state is TicketState.ISSUED
     assert rig.port.has_unread_result
 
 
@@ -501,7 +501,7 @@ def test_a_stack_order_lost_in_a_restart_is_reported_to_the_host_as_not_stacked(
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     restarted = make()
     assert restarted.port.redemption_state.status is RedemptionStatus.NOT_STACKED
-    assert restarted.store.find_ticket(FIRST).state is TicketState.ISSUED
+    assert restarted.ticket_store.find_ticket(FIRST).state is TicketState.ISSUED
     assert restarted.port.has_unread_result
 
 
@@ -520,13 +520,13 @@ def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause,
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     if cause == "lost":
-        rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
+        rig.escrow_ledger.close_lost_paper_as_disputed("the acceptor is idle")
     else:
         rig.machine.component(TicketDesk).abort_redemption(
             rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)["id"], "released again the cage"
         )
-        rig.ledger.credit_stacked_paper()
-        rig.ledger.close_confirmed_paper()
+        rig.escrow_ledger.credit_stacked_paper()
+        rig.escrow_ledger.close_confirmed_paper()
     assert (rig.port.redemption_state.status, rig.port.has_unread_result) == (RedemptionStatus.PENDING, False)
     restarted = make()
     assert (restarted.port.redemption_state.status, restarted.port.has_unread_result) == (

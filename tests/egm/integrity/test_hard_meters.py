@@ -145,7 +145,7 @@ def test_each_hard_meter_follows_its_own_electronic_meter(tmp_path, profile):
     report_counters(board, 0, 0, 0, 0, 0, 0)
     assert meters.send_totals()
     rig.insert(10000)
-    rig.ledgers.coin_ledger.credit_coins_in(((200, False), (100, True)), 1)
+    rig.device_ledgers.coin_ledger.credit_coins_in(((200, False), (100, True)), 1)
     rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
     rig.engine.handle(EventType.SELECT_BET, value=3)
     for _ in range(2):

@@ -69,9 +69,9 @@ def rule(rig, amount_cents):
 def test_a_bill_above_the_meter_increment_limit_is_a_disputed_amount(rig):
     limit(rig, world_bill=1000)
     rig.offer(2000)
-    rig.ledger.credit_stacked_paper()
+    rig.escrow_ledger.credit_stacked_paper()
     assert_meter_jump(rig, "world:bill", 0)
-    assert rig.ledger.find_open() is None
+    assert rig.escrow_ledger.find_open() is None
     rule(rig, 2000)
     settle(rig)
     assert rig.state is State.IDLE
@@ -82,12 +82,12 @@ def test_a_bill_above_the_meter_increment_limit_is_a_disputed_amount(rig):
 @pytest.mark.requirement("A-26")
 def test_coins_above_the_meter_increment_limit_are_a_disputed_amount(rig):
     limit(rig, world_coin=500)
-    rig.ledgers.coin_ledger.credit_coins_in(((100, True),) * 6, 6)
+    rig.device_ledgers.coin_ledger.credit_coins_in(((100, True),) * 6, 6)
     assert_meter_jump(rig, "world:coin", 0)
-    assert rig.ledgers.coin_ledger.find_last_event_position() == 6
+    assert rig.device_ledgers.coin_ledger.find_last_event_position() == 6
     rule(rig, 600)
     settle(rig)
-    rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 7)
+    rig.device_ledgers.coin_ledger.credit_coins_in(((100, True),), 7)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 100)
 
 

@@ -263,5 +263,5 @@ def test_a_signed_cabinet_file_can_be_restored_after_an_authorised_memory_clear(
     cabinet.file.unlink()
     step = create_restore_step(cabinet.folder, cabinet.file, CLOCK.now)
     assert step is not None
-    assert step.can_be_signed(CabinetFileDraft(builder_tables={}))
+    assert step.can_be_signed(CabinetFileDraft(preset_tables={}))
     assert step.last_signed_text == TEXT

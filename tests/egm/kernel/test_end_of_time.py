@@ -16,7 +16,7 @@ LAST = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
 def test_a_machine_whose_clock_shows_the_last_moment_starts_plays_and_pays_by_hand(tmp_path, began):
     if began == "before":
         MachineRig(tmp_path, devices=("printer",)).boot().insert(2000).close()
-    rig = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
+    rig = MachineRig(tmp_path, devices=("printer",), wall_time=LAST).boot()
     assert rig.machine.timekeeper.clock_doubt is ClockDoubtReason.FAR_AHEAD
     if began == "then":
         rig.insert(2000)
@@ -28,6 +28,6 @@ def test_a_machine_whose_clock_shows_the_last_moment_starts_plays_and_pays_by_ha
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.IDLE
     rig.close()
-    restarted = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
+    restarted = MachineRig(tmp_path, devices=("printer",), wall_time=LAST).boot()
     assert restarted.state is State.IDLE
     restarted.close()

@@ -192,7 +192,7 @@ def test_the_key_skips_what_no_key_can_clear(tmp_path, state):
     elif state is State.TILT:
         three.second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
-        three.second.restarts.append(three.second.machine.random_service)
+        three.second.next_generators.append(three.second.machine.random_service)
         three.second.engine.handle(EventType.GENERATOR_FAILED, detail="test")
     assert three.second.state is state
     three.board(EventType.KEY_TURNED, key="attendant")
@@ -202,7 +202,7 @@ def test_the_key_skips_what_no_key_can_clear(tmp_path, state):
 
 @pytest.mark.requirement("F-09", "J-09")
 def test_another_generator_failure_delays_no_hand_pay_or_tilt(three):
-    three.first.restarts += [OutOfService("planted")] * 2
+    three.first.next_generators += [OutOfService("planted")] * 2
     three.second.insert(500).engine.handle(EventType.CASH_OUT)
     three.third.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     three.first.engine.handle(EventType.GENERATOR_FAILED, detail="test")

@@ -13,7 +13,7 @@ from egm.kernel.keys import ClearAction, KeyOwner, StorageKey, StorageKeys
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared_entry
+from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance, write_undeclared_entry
 from egm.tickets.model import TicketState
 
 FIRST, SECOND = Position(1, 2), Position(2, 2)
@@ -121,7 +121,7 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
 @pytest.mark.requirement("D-01", "O-01")
 def test_coins_in_the_cash_box_and_what_is_paid_by_hand_are_counted_at_their_position(machine):
     first, second = machine()
-    first.ledgers.coin_ledger.credit_coins_in(((100, False),), 1)
+    first.device_ledgers.coin_ledger.credit_coins_in(((100, False),), 1)
     for rig in (first, second):
         rig.insert(10000)
         rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
@@ -152,15 +152,17 @@ def test_a_restart_resumes_each_position(machine):
     assert (first.state, second.state) == (State.PAYING, State.PLAYING)
     assert second.machine.memory.get(PlayKey.GAME) == game
     assert second.hands.messages[-1].is_resumed
-    assert first.store.find_ticket(number).state is TicketState.RESERVED  # the other's ticket was left alone
+    assert (
+        first.ticket_store.find_ticket(number).state is TicketState.RESERVED
+    )  # the other's ticket was left alone
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         first.report_print_state(state)
     second.report_shown()
     assert (first.state, second.state) == (State.IDLE, State.IDLE)
-    assert first.store.find_ticket(number).state is TicketState.ISSUED
+    assert first.ticket_store.find_ticket(number).state is TicketState.ISSUED
     second.offer_ticket(number)  # and may be put in at the other position
-    second.ledger.credit_stacked_paper()
-    second.ledger.close_confirmed_paper()
+    second.escrow_ledger.credit_stacked_paper()
+    second.escrow_ledger.close_confirmed_paper()
     assert second.credit_cents > 2000
     assert len(first.records("power.up")) == 2  # one a start, not one a position
 
@@ -225,7 +227,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
     first.insert(500)
     second.insert(500)
     first.play()
-    second.machine.random_service = FailingChance()
+    second.machine.random_service = ChanceOutOfService()
     second.play()
     assert second.state is State.OUT_OF_SERVICE
     first.engine.update_state()

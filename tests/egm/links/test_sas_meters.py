@@ -368,8 +368,8 @@ def test_the_drop_meter_excludes_coins_in_the_hopper(tmp_path: Path) -> None:
     money = {code: values_by_code[code] for code in (0x08, 0x09, 0x0A, 0x0B, 0x24)}
     assert money == {0x08: 325, 0x09: 0, 0x0A: 225, 0x0B: 500, 0x24: 725}
     rig.offer_ticket(rig.cash_out_ticket())
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     values_by_code = read_all_meters(bench)
     assert (values_by_code[0x15], values_by_code[0x24]) == (825, 725 + 825)
     rig.close()

@@ -318,8 +318,8 @@ def test_bill_acceptance_is_disabled_and_enabled(bench: SasHostBench) -> None:
     rig = bench.rig
     rig.offer(500)
     assert rig.hands.orders[-1][0] == "stack"
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     assert bench.send_long_poll(0x07) == "01"
     rig.offer(500)
     assert rig.hands.orders[-1][0] == "return"

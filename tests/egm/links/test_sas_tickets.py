@@ -55,8 +55,8 @@ def complete_printing(bench: SasHostBench) -> None:
 
 
 def stack_ticket(bench: SasHostBench) -> None:
-    bench.rig.ledger.credit_stacked_paper()
-    bench.rig.ledger.close_confirmed_paper()
+    bench.rig.escrow_ledger.credit_stacked_paper()
+    bench.rig.escrow_ledger.close_confirmed_paper()
 
 
 def cash_out(bench: SasHostBench, cents: int = 2000) -> None:
@@ -100,7 +100,10 @@ def test_a_ticket_expires_on_the_printed_day(make):
     bench.send_long_poll(0x58, NUMBER)
     job = bench.rig.hands.jobs[-1]
     assert "2027" in str(job.fields)
-    assert bench.rig.store.find_ticket(NUMBER).ticket.expires_at.isoformat() == "2027-01-02T00:00:00+00:00"
+    assert (
+        bench.rig.ticket_store.find_ticket(NUMBER).ticket.expires_at.isoformat()
+        == "2027-01-02T00:00:00+00:00"
+    )
 
 
 def test_exception_57_is_repeated_until_it_has_been_read(make):
@@ -346,7 +349,7 @@ def test_the_host_sets_the_texts_printed_on_tickets(make):
     assert bench.send_long_poll(0x7C, f"{len(texts) // 2:02x}{texts}") == "01"
     cash_out(bench)
     bench.send_long_poll(0x58, NUMBER)
-    house = bench.rig.store.find_ticket(NUMBER).ticket.venue
+    house = bench.rig.ticket_store.find_ticket(NUMBER).ticket.venue
     assert (house.site, house.address) == ("HOTEL", "MAIN 7")
     assert bench.send_long_poll(0x7C, "03100141") == "00", "titles are the place's own"
     assert bench.send_long_poll(0x7C, "03000541") == "00", "a text cut short"

@@ -64,15 +64,15 @@ def test_a_ticket_ordered_into_a_removed_acceptor_stays_locked_for_a_ruling(tmp_
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
     without = reopen(rig, tmp_path, devices=("printer",), acceptor=False)
-    assert without.store.require_ticket(number).state is TicketState.PENDING
+    assert without.ticket_store.require_ticket(number).state is TicketState.PENDING
     rule(without, 0)
-    assert without.store.require_ticket(number).state is TicketState.ISSUED
+    assert without.ticket_store.require_ticket(number).state is TicketState.ISSUED
 
 
 def test_a_credited_bill_of_a_removed_acceptor_is_closed(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.offer(2000)
-    rig.ledger.credit_stacked_paper()
+    rig.escrow_ledger.credit_stacked_paper()
     without = reopen(rig, tmp_path, acceptor=False)
     assert (without.state, without.credit_cents) == (State.IDLE, 2000)
     assert without.machine.memory.get(MoneyKey.PAPER_BEING_STACKED) is None
@@ -83,7 +83,7 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
     rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     [(payout_id, coins)] = rig.hands.payouts
-    rig.ledgers.payout_ledger.open_payout(
+    rig.device_ledgers.payout_ledger.open_payout(
         PayoutRecord(
             payout_id=payout_id,
             ordered_coins=coins,
@@ -92,7 +92,7 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
             serial="07",
         )
     )
-    rig.ledgers.payout_ledger.record_coins_paid(payout_id, coins - 5)
+    rig.device_ledgers.payout_ledger.record_coins_paid(payout_id, coins - 5)
     without = reopen(rig, tmp_path)
     [disputed] = list_disputed_amounts(without.machine).values()
     assert disputed.set_aside_cents == 5 * rig.profile.coins.hopper_coin_cents
@@ -190,7 +190,7 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     rig = reopen(rig, tmp_path, devices=("printer",), disabling_sources=())
     assert rig.machine.active_faults == {}
     rig.insert(500).offer_ticket(rig.cash_out_ticket())
-    assert rig.ledger.find_open() is not None
+    assert rig.escrow_ledger.find_open() is not None
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
     rig.close()
 

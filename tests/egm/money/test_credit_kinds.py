@@ -16,7 +16,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.money.restricted_credit import find_restricted_terms
 from egm.money.value_in import list_acceptable_bills, should_accept_tickets
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.record import TicketAction
 from tools.audit.games import GameFiles
@@ -110,7 +110,7 @@ def test_a_hand_pay_contains_no_promotional_credit(make):
 def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
     rig = transfer_in(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
     rig.play()
-    rig.machine.random_service = FailingChance()
+    rig.machine.random_service = ChanceOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
@@ -121,10 +121,10 @@ def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
 
 def test_play_goes_on_with_credit_whose_ticket_could_not_be_numbered(make):
     rig = transfer_in(make(), nonrestricted=40)
-    rig.machine.random_service = FailingChance()
+    rig.machine.random_service = ChanceOutOfService()
     rig.engine.handle(EventType.CASH_OUT)  # the credit is converted, and then the ticket gets no number
     assert (rig.state, read_credit_kinds(rig)) == (State.OUT_OF_SERVICE, (0, 0, 40))
-    rig.restarts.append(create_generator())
+    rig.next_generators.append(create_generator())
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     rig.play()
     assert (rig.state, read_credit_kinds(rig)) == (State.PLAYING, (0, 0, 35))
@@ -137,18 +137,18 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     rig.cash_out_ticket()
     assert read_credit_kinds(rig) == (300, 0, 0)
     number = rig.cash_out_ticket()
-    record = rig.store.find_ticket(number)
+    record = rig.ticket_store.find_ticket(number)
     assert (record.ticket.kind, record.ticket.amount_cents) == (TicketKind.RESTRICTED, 300)
     assert read_credit_kinds(rig) == (0, 0, 0)
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     assert read_credit_kinds(rig) == (300, 0, 0)
     meters = rig.journal.meters().values
     for way in ("out", "in"):
         name = f"ticket_{way}.promo_restricted"
         assert (meters[f"{name}.value"], meters[f"{name}.count"]) == (300, 1)
-    assert rig.store.find_ticket(number).state is TicketState.REDEEMED
+    assert rig.ticket_store.find_ticket(number).state is TicketState.REDEEMED
 
 
 @pytest.mark.parametrize(
@@ -180,8 +180,8 @@ def test_a_restricted_ticket_never_expires_before_its_own_date(
     left_cents = rig.machine.read_credit_cents(RESTRICTED)
     rig.clock.pass_seconds(days_later * 24 * 3600)
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     assert find_restricted_terms(rig.machine).expiry_date == expected_date
     rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
     assert read_credit_kinds(rig) == (300 + left_cents, 0, 0)
@@ -209,8 +209,8 @@ def test_the_audit_names_a_ticket_that_changes_the_terms_of_restricted_credit_wr
     number = rig.cash_out_ticket()
     transfer_in(rig, "second", expiry_date=date(2026, 1, 2), restricted=5)
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     entries = read_signed_entries(rig)
     assert audit_findings(entries) == {}
     credited = next(entry for entry in entries if entry["kind"] == "voucher.in")
@@ -225,7 +225,7 @@ def test_a_revived_restricted_ticket_brings_credit_that_does_not_expire(make, ge
     transfer_in(rig, "first", expiry_date=date(2026, 1, 2), restricted=300)
     number = rig.cash_out_ticket()
     rig.clock.pass_seconds(3 * 24 * 3600)
-    rig.store.record_move(
+    rig.ticket_store.record_move(
         number,
         TicketAction.REVIVE,
         action_time=rig.clock.now(),
@@ -233,8 +233,8 @@ def test_a_revived_restricted_ticket_brings_credit_that_does_not_expire(make, ge
         details={"why": "a wrong clock"},
     )
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
     assert read_credit_kinds(rig) == (300, 0, 0)
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
@@ -246,10 +246,10 @@ def test_restricted_credit_valid_to_the_end_of_the_calendar_leaves_on_a_ticket(m
     rig = make(generous)
     transfer_in(rig, "day", expiry_date=last_day, restricted=500)
     number = rig.cash_out_ticket()
-    expires_at = rig.store.find_ticket(number).ticket.expires_at
+    expires_at = rig.ticket_store.find_ticket(number).ticket.expires_at
     assert expires_at == (None if last_day == date.max else datetime(9999, 12, 31, tzinfo=UTC))
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
+    rig.escrow_ledger.credit_stacked_paper()
     assert read_credit_kinds(rig) == (500, 0, 0)
 
 
@@ -268,7 +268,7 @@ def test_a_promotional_ticket_is_refused_where_the_profile_says_so(make, generou
     strict = make()
     strict.offer_ticket(number)
     assert strict.notice == "ticket_refused.wrong_kind"
-    assert strict.store.find_ticket(number).state is TicketState.ISSUED
+    assert strict.ticket_store.find_ticket(number).state is TicketState.ISSUED
     assert strict.credit_cents == 0
 
 
@@ -335,7 +335,7 @@ def test_a_void_game_returns_the_stake_to_each_credit_kind(make):
     rig.engine.handle(EventType.SELECT_BET, value=20, options={"bets": {"main": 20}})
     rig.play()
     assert read_credit_kinds(rig) == (0, 0, 900)
-    rig.machine.random_service = FailingChance()
+    rig.machine.random_service = ChanceOutOfService()
     rig.engine.handle(EventType.CHOOSE, value="hit")
     assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") is None
     assert read_credit_kinds(rig) == before

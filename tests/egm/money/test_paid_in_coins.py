@@ -42,19 +42,19 @@ def cash_out_in_coins(folder, profile_file, *devices, cents=525):
     rig = MachineRig(folder / "state", profile=profile_file, devices=("hopper", *devices)).boot()
     rig.insert(500)
     for number in range(1, (cents - 500) // 25 + 1):
-        rig.ledgers.coin_ledger.credit_coins_in(((25, True),), number)
+        rig.device_ledgers.coin_ledger.credit_coins_in(((25, True),), number)
     rig.engine.handle(EventType.CASH_OUT)
     return rig
 
 
 def hopper_pays(rig, coins, doubt=""):
     payout_id, number = rig.hands.payouts[-1]
-    rig.ledgers.payout_ledger.open_payout(
+    rig.device_ledgers.payout_ledger.open_payout(
         PayoutRecord(
             payout_id=payout_id, ordered_coins=number, order_counter_before=0, lifetime_paid_before=0
         )
     )
-    rig.ledgers.payout_ledger.close_payout(payout_id, coins, doubt)
+    rig.device_ledgers.payout_ledger.close_payout(payout_id, coins, doubt)
 
 
 def read_handpay_cents(rig):
@@ -123,7 +123,7 @@ def test_coins_are_paid_while_the_ticket_before_lies_in_the_printers_path(tmp_pa
     rig.engine.handle(EventType.CASH_OUT)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
         rig.report_print_state(state)
-    rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 1)
+    rig.device_ledgers.coin_ledger.credit_coins_in(((100, True),), 1)
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["way"]) == (State.PAYING, "coins")
     hopper_pays(rig, 1)
@@ -170,19 +170,19 @@ def test_a_second_payout_in_coins_states_the_coins_of_the_first(tmp_path, coins_
 def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, written):
     rig = cash_out_in_coins(tmp_path, coins_first)
     payout_id, number = rig.hands.payouts[-1]
-    rig.ledgers.payout_ledger.open_payout(
+    rig.device_ledgers.payout_ledger.open_payout(
         PayoutRecord(
             payout_id=payout_id, ordered_coins=number, order_counter_before=0, lifetime_paid_before=0
         )
     )
     rig.cut_power_after(written)
     try:
-        rig.ledgers.payout_ledger.close_payout(payout_id, 2)
+        rig.device_ledgers.payout_ledger.close_payout(payout_id, 2)
     except PowerCutError:
         rig.close()
         rig = MachineRig(tmp_path / "state", profile=coins_first, devices=("hopper",)).boot()
-        if rig.ledgers.payout_ledger.find_open() is not None:
-            rig.ledgers.payout_ledger.close_payout(payout_id, 2)
+        if rig.device_ledgers.payout_ledger.find_open() is not None:
+            rig.device_ledgers.payout_ledger.close_payout(payout_id, 2)
     assert rig.state is State.HANDPAY
     assert read_handpay_cents(rig) == (525, 200, 325)
     check_audit_without_findings(rig)
@@ -220,7 +220,7 @@ def test_a_remaining_amount_at_a_memory_clear_is_paid_once(tmp_path, coins_first
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     if by_hand:
         assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
-        rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 2)
+        rig.device_ledgers.coin_ledger.credit_coins_in(((25, True),), 2)
         assert (rig.state, rig.credit_cents) == (State.IDLE, 25)
     else:
         assert (rig.state, read_handpay_cents(rig)) == (State.HANDPAY, (525, 500, 25))
@@ -235,12 +235,12 @@ def test_later_credit_of_the_same_amount_is_not_the_remaining_amount(tmp_path, c
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
     for cents in first:
-        rig.ledgers.coin_ledger.credit_coins_in(((cents, True),), 2)
+        rig.device_ledgers.coin_ledger.credit_coins_in(((cents, True),), 2)
     menu = Menu(rig).sign_in(Role.SUPERVISOR)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.fill("orphan_credits", "bank 4").home().touch("leave")
     assert len(list(rig.journal.entries("cashout.ended"))) == 1
-    rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 3)
+    rig.device_ledgers.coin_ledger.credit_coins_in(((25, True),), 3)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 25)
     check_audit_without_findings(rig)
 

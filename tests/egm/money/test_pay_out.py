@@ -19,7 +19,7 @@ from egm.money.keys import MoneyKey
 from egm.profiles import load_profile
 from egm.testing.machine import (
     DEFAULT_GAME_ID,
-    FailingChance,
+    ChanceOutOfService,
     MachineRig,
     PowerCutError,
     write_undeclared_entry,
@@ -55,13 +55,13 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(rig):
     rig.report_print_state(PrintState.PRINTING)
     number = rig.hands.jobs[-1].barcode
     assert rig.journal.balance_cents(VOUCHERS) == 0
-    assert rig.store.find_ticket(number).state is TicketState.RESERVED
+    assert rig.ticket_store.find_ticket(number).state is TicketState.RESERVED
     assert list_voucher_log(rig) == []
     rig.report_print_state(PrintState.BARCODE_DONE)
     assert rig.state is State.IDLE
     assert list_voucher_log(rig) == ["voucher.out"]
     assert rig.journal.balance_cents(VOUCHERS) == 2000
-    assert rig.store.find_ticket(number).state is TicketState.ISSUED
+    assert rig.ticket_store.find_ticket(number).state is TicketState.ISSUED
     rig.report_print_state(PrintState.TAKEN)
     assert rig.machine.memory.get(MoneyKey.PRINT_JOB) is None
     meters = rig.journal.meters().values
@@ -109,7 +109,7 @@ def test_a_ticket_that_fails_is_void_and_paid_by_hand(rig):
     rig.report_print_state(PrintState.FAILED, "jam")
     assert rig.state is State.HANDPAY
     assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
-    assert rig.store.find_ticket(number).state is TicketState.VOID
+    assert rig.ticket_store.find_ticket(number).state is TicketState.VOID
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.journal.balance_cents(VOUCHERS) == 0
     assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 2000
@@ -258,7 +258,7 @@ def test_a_ticket_survives_a_restart_at_every_step(rig, tmp_path, cut_after):
             restarted.report_print_state(PrintState.PRINTING)
         restarted.report_print_state(PrintState.BARCODE_DONE)
     assert restarted.journal.balance_cents(VOUCHERS) == 2000
-    assert restarted.store.find_ticket(number).state is TicketState.ISSUED
+    assert restarted.ticket_store.find_ticket(number).state is TicketState.ISSUED
     assert restarted.credit_cents == 0
     restarted.close()
 
@@ -273,7 +273,7 @@ def test_a_ticket_of_a_printer_removed_at_a_restart_is_void_and_paid_by_hand(rig
         State.HANDPAY,
         2000,
     )
-    assert restarted.store.find_ticket(number).state is TicketState.VOID
+    assert restarted.ticket_store.find_ticket(number).state is TicketState.VOID
     restarted.close()
 
 
@@ -281,7 +281,7 @@ def test_a_ticket_of_a_printer_removed_at_a_restart_is_void_and_paid_by_hand(rig
 def test_a_power_cut_between_the_ledgers_leaves_no_worthless_ticket(rig, tmp_path):
     ticket = rig.machine.component(TicketDesk).prepare_ticket("cashout-99", 2000, denomination_cents=5)
     restarted = restart(rig, tmp_path)  # numbered, never reserved in the journal
-    assert restarted.store.find_ticket(ticket.number).state is TicketState.VOID
+    assert restarted.ticket_store.find_ticket(ticket.number).state is TicketState.VOID
     assert restarted.credit_cents == 2000
     restarted.close()
 
@@ -294,14 +294,14 @@ def test_a_power_cut_before_the_ticket_ledger_records_the_print(rig, tmp_path, m
         rig.machine.find_installed(TicketDesk), "record_printed", lambda number: None
     )  # the power is cut here
     rig.report_print_state(PrintState.BARCODE_DONE)
-    assert rig.store.find_ticket(number).state is TicketState.RESERVED
+    assert rig.ticket_store.find_ticket(number).state is TicketState.RESERVED
     restarted = restart(rig, tmp_path)
-    assert restarted.store.find_ticket(number).state is TicketState.ISSUED
+    assert restarted.ticket_store.find_ticket(number).state is TicketState.ISSUED
     restarted.close()
 
 
 def test_without_numbers_there_is_no_ticket_and_the_attendant_pays(tmp_path):
-    rig = MachineRig(tmp_path, devices=("printer",), chance=FailingChance()).boot().insert(2000)
+    rig = MachineRig(tmp_path, devices=("printer",), chance=ChanceOutOfService()).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.OUT_OF_SERVICE
     rig.engine.handle(EventType.CASH_OUT)
@@ -332,12 +332,12 @@ def test_a_ticket_is_redeemed_once(rig, tmp_path):
     rig.offer_ticket(number)
     assert rig.hands.orders[-1][0] == "stack"
     assert rig.credit_cents == 0
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     assert rig.credit_cents == 2000
     assert rig.journal.meters().values["ticket_in.cashable.value"] == 2000
     assert rig.journal.meters().values["ticket_in.cashable.count"] == 1
-    assert rig.store.find_ticket(number).state is TicketState.REDEEMED
+    assert rig.ticket_store.find_ticket(number).state is TicketState.REDEEMED
     rig.offer_ticket(number)
     assert rig.hands.orders[-1][0] == "return"
     assert rig.notice == "ticket_refused.redeemed"
@@ -365,14 +365,14 @@ def test_a_ticket_in_the_acceptor_survives_a_restart(rig, tmp_path, end):
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
     restarted = restart(rig, tmp_path)
-    assert restarted.ledger.find_open().content.digits == number
-    assert restarted.store.find_ticket(number).state is TicketState.PENDING
+    assert restarted.escrow_ledger.find_open().content.digits == number
+    assert restarted.ticket_store.find_ticket(number).state is TicketState.PENDING
     if end == "stacked":
-        restarted.ledger.credit_stacked_paper()
-        assert restarted.store.find_ticket(number).state is TicketState.REDEEMED
+        restarted.escrow_ledger.credit_stacked_paper()
+        assert restarted.ticket_store.find_ticket(number).state is TicketState.REDEEMED
     else:
-        restarted.ledger.void_unstacked_paper("it came back")
-        assert restarted.store.find_ticket(number).state is TicketState.ISSUED
+        restarted.escrow_ledger.void_unstacked_paper("it came back")
+        assert restarted.ticket_store.find_ticket(number).state is TicketState.ISSUED
     assert restarted.credit_cents == (2000 if end == "stacked" else 0)
     restarted.close()
 
@@ -382,7 +382,7 @@ def test_a_restart_between_lock_and_order_frees_the_ticket(rig, tmp_path):
     number = rig.cash_out_ticket()
     rig.machine.component(TicketDesk).begin_redemption("ticket-77", number)
     restarted = restart(rig, tmp_path)
-    assert restarted.store.find_ticket(number).state is TicketState.ISSUED
+    assert restarted.ticket_store.find_ticket(number).state is TicketState.ISSUED
     restarted.close()
 
 
@@ -392,13 +392,13 @@ def test_a_ticket_given_back_between_lock_and_order_is_good_again(rig, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(rig.hands, "stack", lambda _: None)  # the acceptor returns the ticket before the order
         rig.offer_ticket(number)
-    assert rig.store.find_ticket(number).state is TicketState.PENDING
+    assert rig.ticket_store.find_ticket(number).state is TicketState.PENDING
     returned = PaperReturned(device="bill", content=Barcode(number), reason=ReturnReason.RETURNED_BY_ACCEPTOR)
     for event in iter_reported_events(returned, "bill_acceptor", ()):
         rig.submit_event(event)
-    assert (rig.store.find_ticket(number).state, rig.credit_cents) == (TicketState.ISSUED, 0)
+    assert (rig.ticket_store.find_ticket(number).state, rig.credit_cents) == (TicketState.ISSUED, 0)
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
+    rig.escrow_ledger.credit_stacked_paper()
     assert rig.credit_cents == 2000
 
 
@@ -406,7 +406,7 @@ def test_a_ticket_given_back_between_lock_and_order_is_good_again(rig, monkeypat
 def test_the_journal_has_no_complete_ticket_number(rig):
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
+    rig.escrow_ledger.credit_stacked_paper()
     assert not [entry.sequence for entry in rig.journal.entries() if number in str(entry)]
 
 
@@ -433,9 +433,9 @@ def coins(tmp_path):
 
 @pytest.mark.requirement("D-13", "G-09", "F-01", "P-08")
 def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
-    coins.ledgers.coin_ledger.credit_coins_in(((100, True), (200, False)), 2)
+    coins.device_ledgers.coin_ledger.credit_coins_in(((100, True), (200, False)), 2)
     assert coins.credit_cents == 300
-    assert coins.ledgers.coin_ledger.find_last_event_position() == 2
+    assert coins.device_ledgers.coin_ledger.find_last_event_position() == 2
     values = coins.journal.meters().values
     assert (values["phys_coin_in"], values["coin_drop"]) == (300, 200)
 
@@ -445,17 +445,17 @@ def _order(rig):
     record = PayoutRecord(
         payout_id=payout_id, ordered_coins=number, order_counter_before=0, lifetime_paid_before=0
     )
-    rig.ledgers.payout_ledger.open_payout(record)
+    rig.device_ledgers.payout_ledger.open_payout(record)
     return payout_id, number
 
 
 def _pay_coins_and_a_rest(coins):
     coins.insert(500)
-    coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
+    coins.device_ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
     assert number == 5
-    coins.ledgers.payout_ledger.close_payout(payout_id, 5)
+    coins.device_ledgers.payout_ledger.close_payout(payout_id, 5)
     assert coins.journal.balance_cents("out:hopper") == 500
     assert coins.journal.meters().values["phys_coin_out"] == 500
 
@@ -474,16 +474,16 @@ def test_the_hopper_pays_whole_coins_and_the_remainder_is_paid_in_the_next_way(c
 def test_payment_of_the_remainder_continues_after_an_interruption(coins, tmp_path, stopped):
     if stopped == "door":
         coins.insert(500)
-        coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
+        coins.device_ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
         coins.engine.handle(EventType.CASH_OUT)
         payout_id, _ = _order(coins)
         coins.engine.handle(EventType.DOOR_OPENED, door="main")
-        coins.ledgers.payout_ledger.close_payout(payout_id, 5)
+        coins.device_ledgers.payout_ledger.close_payout(payout_id, 5)
         assert (coins.state, coins.credit_cents) == (State.DOOR_OPEN, 25)
         coins.engine.handle(EventType.DOOR_CLOSED, door="main")
         restarted = coins
     else:  # cut right after the coins were settled
-        coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
+        coins.device_ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
         write_undeclared_entry(coins.machine, "test.cut", state={MoneyKey.CASH_OUT_REMAINDER: True})
         coins.close()
         restarted = MachineRig(
@@ -512,7 +512,7 @@ def test_a_remainder_below_every_way_of_payment_may_be_given_up_if_the_profile_s
     text = (tmp_path / "coins.toml").read_text()
     profile.write_text(text.replace("[pay_out]", '[pay_out]\nresidual = "given_up"'))
     rig = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
-    rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
+    rig.device_ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
     for machine in (coins, rig):  # one place does not allow it; at the other 25 still buys a game of 5
         machine.engine.handle(EventType.USE_RESIDUAL_CREDIT)
         assert machine.notice == "refused.residual_may_go"
@@ -559,13 +559,13 @@ def test_no_player_can_pause_a_payout_or_get_coins_otherwise(coins):
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
     for paid in range(1, number + 1):
-        coins.ledgers.payout_ledger.record_coins_paid(payout_id, paid)
+        coins.device_ledgers.payout_ledger.record_coins_paid(payout_id, paid)
         for event, values in PLAYERS:
             coins.engine.handle(event, **values)
         assert coins.state is State.PAYING
         assert coins.hands.payouts == [(payout_id, number)], "neither another payout nor an end of this one"
         assert coins.records("game.start") == []
-    coins.ledgers.payout_ledger.close_payout(payout_id, number)
+    coins.device_ledgers.payout_ledger.close_payout(payout_id, number)
     assert (coins.state, coins.credit_cents) == (State.IDLE, 0)
     assert coins.journal.balance_cents("out:hopper") == 500
 
@@ -584,7 +584,9 @@ def test_a_payout_survives_a_restart(coins, tmp_path, ordered):
     )  # an ordered payout is the driver's to resolve
     if not ordered:
         _order(restarted)
-    restarted.ledgers.payout_ledger.close_payout(restarted.machine.memory.get(MoneyKey.PAY_OUT)["id"], 5)
+    restarted.device_ledgers.payout_ledger.close_payout(
+        restarted.machine.memory.get(MoneyKey.PAY_OUT)["id"], 5
+    )
     assert (restarted.state, restarted.credit_cents) == (State.IDLE, 0)
     restarted.close()
 
@@ -594,7 +596,7 @@ def test_a_short_payout_counts_the_paid_coins_and_the_remainder_is_paid_by_hand(
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, _ = _order(coins)
-    coins.ledgers.payout_ledger.close_payout(payout_id, 2)
+    coins.device_ledgers.payout_ledger.close_payout(payout_id, 2)
     assert coins.state is State.HANDPAY
     assert coins.journal.balance_cents("out:hopper") == 200
     assert coins.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 300
@@ -610,12 +612,12 @@ def test_the_end_of_a_payout_survives_a_power_cut_at_any_entry(coins, tmp_path, 
     payout_id, _ = _order(coins)
     coins.cut_power_after(written)
     with suppress(PowerCutError):
-        coins.ledgers.payout_ledger.close_payout(payout_id, paid)
+        coins.device_ledgers.payout_ledger.close_payout(payout_id, paid)
     coins.close()
     restarted = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
-    open_payout = restarted.ledgers.payout_ledger.find_open()
+    open_payout = restarted.device_ledgers.payout_ledger.find_open()
     if open_payout is not None:  # the driver's report was not received, and is repeated
-        restarted.ledgers.payout_ledger.close_payout(open_payout.payout_id, paid)
+        restarted.device_ledgers.payout_ledger.close_payout(open_payout.payout_id, paid)
     by_hand = restarted.machine.memory.get(MoneyKey.HANDPAY) or {"amount_cents": 0}
     left_cents = min(paid * 100, 500)
     assert restarted.journal.balance_cents("out:hopper") == left_cents
@@ -630,7 +632,7 @@ def test_a_hopper_that_has_not_started_its_test_leaves_the_player_to_the_attenda
     """Regression: the driver refused the second order, and the machine stopped."""
     rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
     line = SerialLine("none", LineSettings())
-    driver = CctalkHopperDriver("hopper", line, lambda _: None, rig.ledgers.payout_ledger)
+    driver = CctalkHopperDriver("hopper", line, lambda _: None, rig.device_ledgers.payout_ledger)
     rig.machine.component(MoneyDevices).hopper = driver
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(
@@ -683,7 +685,7 @@ def test_an_excess_coin_is_booked_as_missing_from_the_hopper(coins):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
-    coins.ledgers.payout_ledger.close_payout(payout_id, number + 1)
+    coins.device_ledgers.payout_ledger.close_payout(payout_id, number + 1)
     values = coins.journal.meters().values
     assert (values["hopper_level"], values["phys_coin_out"]) == (-600, 500)
     assert (coins.credit_cents, coins.machine.memory.get(MoneyKey.HANDPAY)) == (0, None)

@@ -38,7 +38,7 @@ class Cabinet:
     def boot(self) -> None:
         self.room = MachineRig(self.folder, devices=("printer",)).boot()
         rig = self.printer
-        fitting = DriverArguments("printer", rig.serial_line(), rig.sink, self.room.ledgers, ())
+        fitting = DriverArguments("printer", rig.serial_line(), rig.sink, self.room.device_ledgers, ())
         self.driver = DRIVER_FACTORY_BY_PROTOCOL[rig.protocol](fitting)
         self.room.machine.component(MoneyDevices).printer = self.driver
         rig.start(self.driver)
@@ -79,17 +79,17 @@ def test_a_ticket_completely_printed_before_a_power_loss_keeps_its_value(tmp_pat
         assert room.state is State.TILT
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.journal.balance_cents(BY_HAND) == 0
-        assert room.store.find_ticket(number).state is TicketState.RESERVED
+        assert room.ticket_store.find_ticket(number).state is TicketState.RESERVED
         decide(room, ruling)
         await asyncio.sleep(5)
         if ruling == "good":
-            assert room.store.find_ticket(number).state is TicketState.ISSUED
+            assert room.ticket_store.find_ticket(number).state is TicketState.ISSUED
             assert (room.state, room.journal.balance_cents(VOUCHERS)) == (State.IDLE, 2000)
             assert room.machine.memory.get(MoneyKey.PRINT_JOB) is None
             room.offer_ticket(number)
             assert room.hands.orders[-1][0] == "stack"
         else:
-            assert room.store.find_ticket(number).state is TicketState.VOID
+            assert room.ticket_store.find_ticket(number).state is TicketState.VOID
             room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert (room.state, room.journal.balance_cents(BY_HAND)) == (State.IDLE, 2000)
             assert room.journal.balance_cents(VOUCHERS) == 0

@@ -67,7 +67,7 @@ class Machine:
         off = timedelta(days=self.dice.choice((0, 1, 40)))
         self.truth += off
         shown = self.dice.choice((wall + off, self.truth, *WRONG))
-        self.room = MachineRig(self.folder, devices=("printer",), wall=shown).boot()
+        self.room = MachineRig(self.folder, devices=("printer",), wall_time=shown).boot()
 
     # -------------------------------------------------------------- money
     def insert_bill(self):
@@ -83,7 +83,7 @@ class Machine:
         if believed:
             number = self.room.cash_out_ticket()
             self.tickets[number] = cents
-            ticket = self.room.store.require_ticket(number).ticket
+            ticket = self.room.ticket_store.require_ticket(number).ticket
             assert abs(ticket.issued_at - self.room.clock.now()) < timedelta(seconds=1)
             self.dated += 1
             return
@@ -99,17 +99,17 @@ class Machine:
         if self.room.state is not State.IDLE or not self.tickets:
             return
         number = self.dice.choice(sorted(self.tickets))
-        record = self.room.store.require_ticket(number)
+        record = self.room.ticket_store.require_ticket(number)
         is_past = (
             record.is_expired_at(self.room.clock.now()) and self.room.machine.timekeeper.is_clock_trusted
         )
         self.room.offer_ticket(number)
         if is_past:
             assert self.room.notice == "ticket_refused.expired"
-            assert self.room.store.require_ticket(number) == record
+            assert self.room.ticket_store.require_ticket(number) == record
             return
-        self.room.ledger.credit_stacked_paper()
-        self.room.ledger.close_confirmed_paper()
+        self.room.escrow_ledger.credit_stacked_paper()
+        self.room.escrow_ledger.close_confirmed_paper()
         self.meter_cents += self.tickets.pop(number)
 
     def step(self):
@@ -134,7 +134,8 @@ class Machine:
         assert machine.credit_cents == self.meter_cents
         assert journal.balance_cents("out:handpay_cancelled_credit") == self.by_hand_cents
         owed = {
-            r.ticket.number: r.ticket.amount_cents for r in self.room.store.iter_records(TicketState.ISSUED)
+            r.ticket.number: r.ticket.amount_cents
+            for r in self.room.ticket_store.iter_records(TicketState.ISSUED)
         }
         assert owed == self.tickets, "a ticket expired, or was lost"
         assert "ticket_ledger" not in machine.active_faults

@@ -62,7 +62,7 @@ def test_with_paper_again_the_player_requests_and_the_attendants_key_prints_a_ti
     print_it(rig)
     assert rig.state is State.IDLE
     assert (rig.journal.balance_cents(TICKET), rig.journal.balance_cents(HAND)) == (2000, 0)
-    assert rig.store.find_ticket(rig.hands.jobs[-1].barcode).state is TicketState.ISSUED
+    assert rig.ticket_store.find_ticket(rig.hands.jobs[-1].barcode).state is TicketState.ISSUED
     kinds = [entry.kind for entry in rig.journal.entries()]
     handed = [kind for kind in kinds if kind.startswith(("handpay.", "voucher."))]
     assert handed == ["handpay.pending", "handpay.way", "handpay.returned", "voucher.request", "voucher.out"]
@@ -167,7 +167,7 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
                 rig.engine.handle(EventType.CASH_OUT)
             case "key":
                 rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-            case "printed" | "failed" if rig.ledgers.print_ledger.find_open() is not None:
+            case "printed" | "failed" if rig.device_ledgers.print_ledger.find_open() is not None:
                 rig.report_print_state(PrintState.PRINTING)
                 rig.report_print_state(PrintState.BARCODE_DONE if step == "printed" else PrintState.FAILED)
                 if step == "printed":
@@ -175,8 +175,8 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
             case "bill":
                 rig.offer(500)
                 if rig.hands.orders[-1] == ("stack", rig._escrow_number):
-                    rig.ledger.credit_stacked_paper()
-                    rig.ledger.close_confirmed_paper()
+                    rig.escrow_ledger.credit_stacked_paper()
+                    rig.escrow_ledger.close_confirmed_paper()
             case "play" if rig.state is State.IDLE:
                 rig.play()
                 rig.report_shown()
@@ -201,6 +201,6 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
         on_tickets, by_hand = rig.journal.balance_cents(TICKET), rig.journal.balance_cents(HAND)
         put_in = values["money_in"] + values["coin_out"] + values["att_jackpot"] - values["coin_in"]
         assert rig.machine.credit_cents + reserved_cents + on_tickets + by_hand == put_in
-        issued = [t for t in rig.store.iter_records() if t.state is TicketState.ISSUED]
+        issued = [t for t in rig.ticket_store.iter_records() if t.state is TicketState.ISSUED]
         assert sum(t.ticket.amount_cents for t in issued) == on_tickets
     rig.close()

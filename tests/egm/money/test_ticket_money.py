@@ -65,8 +65,8 @@ def watch(rig):
 def take(rig, digits):
     rig.offer_ticket(digits)
     assert rig.hands.orders[-1][0] == "stack", rig.notice
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
 
 
 # ---------------------------------------------------------------- the clock
@@ -111,7 +111,7 @@ def test_a_clock_of_1970_issues_no_ticket_until_it_is_set(tmp_path):
     rig.insert(500)
     good = rig.clock.wall
     rig.close()
-    restarted = MachineRig(tmp_path, devices=("printer",), wall=datetime(1970, 1, 1, tzinfo=UTC)).boot()
+    restarted = MachineRig(tmp_path, devices=("printer",), wall_time=datetime(1970, 1, 1, tzinfo=UTC)).boot()
     watch(restarted)
     assert restarted.machine.memory.get(KernelKey.CLOCK_DOUBT)["why"] == "before_made"
     take(restarted, number)
@@ -120,7 +120,7 @@ def test_a_clock_of_1970_issues_no_ticket_until_it_is_set(tmp_path):
     watch(restarted)
     assert restarted.machine.timekeeper.is_clock_trusted
     number = restarted.cash_out_ticket()
-    assert restarted.store.require_ticket(number).ticket.issued_at == good + timedelta(minutes=5)
+    assert restarted.ticket_store.require_ticket(number).ticket.issued_at == good + timedelta(minutes=5)
 
 
 # ---------------------------------------------------------------- the cage was quicker
@@ -128,11 +128,11 @@ def test_a_clock_of_1970_issues_no_ticket_until_it_is_set(tmp_path):
 def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stacked_after_all(rig):
     number = rig.insert(10_000).cash_out_ticket()
     rig.offer_ticket(number)
-    cage = TicketCage(rig.store, rig.clock, "Luc", second_person="Mia")
+    cage = TicketCage(rig.ticket_store, rig.clock, "Luc", second_person="Mia")
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     assert (rig.credit_cents, rig.state) == (0, State.TILT)
     (disputed,) = list_disputed_amounts(rig.machine).values()
     assert (disputed.amount_min_cents, disputed.amount_max_cents) == (0, 10_000)
@@ -141,7 +141,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     rig.engine.handle(EventType.RULE_ON_DISPUTED_AMOUNT, **ruling, **both)
     assert rig.state is State.IDLE
-    assert rig.store.require_ticket(number).moves[-1].actor == "cage:Luc"
+    assert rig.ticket_store.require_ticket(number).moves[-1].actor == "cage:Luc"
 
 
 def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_path):
@@ -151,8 +151,8 @@ def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_p
         OSError("the power is gone")
     )
     with pytest.raises(OSError, match="gone"):
-        rig.ledger.credit_stacked_paper()
-    cage = TicketCage(rig.store, rig.clock, "Luc", second_person="Mia")
+        rig.escrow_ledger.credit_stacked_paper()
+    cage = TicketCage(rig.ticket_store, rig.clock, "Luc", second_person="Mia")
     cage.release_locked_ticket(number, "the machine is dead")
     cage.pay_ticket(number)
     rebooted = restart(rig, tmp_path)
@@ -168,8 +168,8 @@ def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_p
 @pytest.mark.requirement("G-16")
 def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
     rig.insert(1000).cash_out_ticket()
-    rows = [list(row) for row in rig.store._copies.run_sql("SELECT * FROM moves ORDER BY place")][-2:]
-    move_number, before = rig.store.last_move
+    rows = [list(row) for row in rig.ticket_store._copies.run_sql("SELECT * FROM moves ORDER BY place")][-2:]
+    move_number, before = rig.ticket_store.last_move
     for row in rows:
         move_number += 1
         row[0], row[1] = move_number, "919999999999990001"
@@ -214,7 +214,7 @@ def test_no_ticket_is_taken_while_the_ticket_ledger_is_in_fault(rig):
     assert rig.state is State.IDLE
     rig.offer_ticket(number)
     assert (rig.hands.orders[-1][0], rig.notice) == ("return", "ticket_returned")
-    assert rig.store.require_ticket(number).state is TicketState.ISSUED
+    assert rig.ticket_store.require_ticket(number).state is TicketState.ISSUED
 
 
 @pytest.mark.requirement("A-02")
@@ -253,7 +253,9 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig,
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert restarted.ledgers.print_ledger.find_open() is None  # nor does it fail, at each poll of the driver
+    assert (
+        restarted.device_ledgers.print_ledger.find_open() is None
+    )  # nor does it fail, at each poll of the driver
     out_cents = restarted.journal.balance_cents("out:voucher:cashable")
     by_hand = restarted.machine.memory.get(MoneyKey.HANDPAY)
     if state is PrintState.BARCODE_DONE:
@@ -272,7 +274,7 @@ def test_a_ticket_ledger_restored_from_an_older_copy_is_detected(rig, tmp_path):
     names = (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in names}
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
-    TicketCage(restarted.store, restarted.clock, "Luc").pay_ticket(number)
+    TicketCage(restarted.ticket_store, restarted.clock, "Luc").pay_ticket(number)
     restarted.engine.handle(EventType.DOOR_OPENED, door="main")
     restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
     restarted.close()
@@ -288,7 +290,7 @@ def test_a_ticket_ledger_restored_from_an_older_copy_is_detected(rig, tmp_path):
     assert "it was replaced by an older ledger or by that of another machine" in " ".join(
         verified.output.split()
     )
-    assert back.store.require_ticket(number).state is TicketState.ISSUED
+    assert back.ticket_store.require_ticket(number).state is TicketState.ISSUED
     back.offer_ticket(number)
     assert back.hands.orders[-1][0] == "return"
 
@@ -360,14 +362,14 @@ def test_a_redeemed_ticket_is_worthless_in_a_restored_older_ledger(rig, tmp_path
     files["issued"] = ledger_files(tmp_path)
     rig.offer_ticket(number)
     files["pending"] = ledger_files(tmp_path)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     rig.close()
     put_back(files[came_to])
     restore_ledger(rig, tmp_path)
     rebooted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert rebooted.machine.active_faults == {}
-    assert rebooted.store.require_ticket(number).state is TicketState.REDEEMED
+    assert rebooted.ticket_store.require_ticket(number).state is TicketState.REDEEMED
     rebooted.offer_ticket(number)
     assert (rebooted.hands.orders[-1][0], rebooted.notice) == ("return", "ticket_refused.redeemed")
 
@@ -423,7 +425,7 @@ def test_the_cage_releases_no_ticket_that_the_journal_has_credited(rig, tmp_path
         OSError("the power is gone")
     )
     with pytest.raises(OSError, match="gone"):
-        rig.ledger.credit_stacked_paper()
+        rig.escrow_ledger.credit_stacked_paper()
     rig.close()
     monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: rig.clock)
     persons = ("--person", SUPERVISOR, "--second", MANAGER)
@@ -445,7 +447,7 @@ def test_the_cage_releases_no_ticket_that_the_journal_has_credited(rig, tmp_path
     assert (status, "is being redeemed by a machine" in output) == (1, True), output
     rebooted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (rebooted.credit_cents, rebooted.machine.active_faults) == (2000, {})
-    assert rebooted.store.require_ticket(number).state is TicketState.REDEEMED
+    assert rebooted.ticket_store.require_ticket(number).state is TicketState.REDEEMED
 
 
 @pytest.mark.requirement("H-07")
@@ -528,9 +530,9 @@ def test_tickets_are_issued_again_once_two_persons_have_started_a_new_ledger(rig
 
 def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
-    rig.store.record_move(number, TicketAction.EXPIRE, action_time=rig.clock.wall, actor="cage")
+    rig.ticket_store.record_move(number, TicketAction.EXPIRE, action_time=rig.clock.wall, actor="cage")
     rows, last = [], ""
-    for row in rig.store._copies.run_sql("SELECT * FROM moves ORDER BY place"):
+    for row in rig.ticket_store._copies.run_sql("SELECT * FROM moves ORDER BY place"):
         last = hashlib.sha256(json.dumps([last, *row[:-1]], ensure_ascii=False).encode()).hexdigest()
         rows.append([*row[:-1], last])
     rig.close()
@@ -539,8 +541,8 @@ def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_pa
     (tmp_path / "tickets.log").write_text("".join(f"{json.dumps([row])}\n" for row in rows))
     assert restore_ledger(rig, tmp_path) == (3, "digests of an earlier version, which used no key")
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert restarted.store.require_ticket(number).state is TicketState.EXPIRED
-    TicketCage(restarted.store, restarted.clock, "Luc", second_person="Mia").revive_expired_ticket(
+    assert restarted.ticket_store.require_ticket(number).state is TicketState.EXPIRED
+    TicketCage(restarted.ticket_store, restarted.clock, "Luc", second_person="Mia").revive_expired_ticket(
         number, "the clock was wrong in March"
     )
     take(restarted, number)
@@ -554,7 +556,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
     rig = restart(rig, tmp_path)
     before = ledger_files(tmp_path)
     rig.offer_ticket(number)
-    rig.ledger.close_lost_paper_as_disputed("no report explains it")
+    rig.escrow_ledger.close_lost_paper_as_disputed("no report explains it")
     (disputed,) = list_disputed_amounts(rig.machine).values()
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
@@ -636,7 +638,7 @@ def test_a_ticket_of_a_cleared_journal_remains_good(tmp_path):
     clear_with_decisions(tmp_path)
     cleared = MachineRig(tmp_path, devices=("printer",)).boot()
     cleared.offer_ticket(number)
-    cleared.ledger.credit_stacked_paper()
+    cleared.escrow_ledger.credit_stacked_paper()
     assert cleared.credit_cents == 10000
 
 

@@ -26,12 +26,12 @@ def test_credit_comes_only_with_the_stacked_bill(rig):
     rig.offer(2000)
     assert rig.hands.orders == [("stack", 1)]
     assert rig.credit_cents == 0
-    assert rig.ledger.find_open().phase is EscrowPhase.ORDERED
-    rig.ledger.credit_stacked_paper()
+    assert rig.escrow_ledger.find_open().phase is EscrowPhase.ORDERED
+    rig.escrow_ledger.credit_stacked_paper()
     assert rig.credit_cents == 2000
     assert rig.notice == "bill_accepted"
-    rig.ledger.close_confirmed_paper()
-    assert rig.ledger.find_open() is None
+    rig.escrow_ledger.close_confirmed_paper()
+    assert rig.escrow_ledger.find_open() is None
 
 
 @pytest.mark.requirement("G-05")
@@ -39,25 +39,25 @@ def test_a_bill_being_stacked_survives_a_restart(rig, tmp_path):
     rig.offer(2000)
     rig.close()
     restarted = MachineRig(tmp_path).boot()
-    assert restarted.ledger.find_open().content == Banknote(2000)
-    restarted.ledger.credit_stacked_paper()
+    assert restarted.escrow_ledger.find_open().content == Banknote(2000)
+    restarted.escrow_ledger.credit_stacked_paper()
     restarted.close()
     third = MachineRig(tmp_path).boot()
-    assert third.ledger.find_open().phase is EscrowPhase.CREDITED
+    assert third.escrow_ledger.find_open().phase is EscrowPhase.CREDITED
     with pytest.raises(InvariantError):
-        third.ledger.credit_stacked_paper()
+        third.escrow_ledger.credit_stacked_paper()
     assert third.credit_cents == 2000
     third.close()
 
 
 def test_a_bill_that_never_reached_the_box_is_void(rig):
     rig.offer(2000)
-    rig.ledger.void_unstacked_paper("pulled back")
+    rig.escrow_ledger.void_unstacked_paper("pulled back")
     assert rig.credit_cents == 0
     assert rig.journal.list_pending() == []
     assert rig.records("bill.not_stacked") == [{"why": "pulled back", "amount_cents": 2000}]
     with pytest.raises(InvariantError):
-        rig.ledger.credit_stacked_paper()
+        rig.escrow_ledger.credit_stacked_paper()
 
 
 @pytest.mark.requirement("G-03")
@@ -118,7 +118,7 @@ def test_a_bill_offered_while_a_door_is_open_is_returned(rig):
 def test_a_bill_stacked_as_the_door_opens_is_credited(rig):
     rig.offer(2000)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    rig.ledger.credit_stacked_paper()
+    rig.escrow_ledger.credit_stacked_paper()
     assert rig.credit_cents == 2000
     assert rig.state is State.DOOR_OPEN
 
@@ -132,13 +132,13 @@ def test_a_second_bill_waits_for_the_first(rig):
 
 def test_the_drivers_protocol_state_is_stored(rig):
     rig.offer(2000)
-    rig.ledger.record_exchange_progress(7)
-    assert rig.ledger.find_open().exchange_progress == 7
+    rig.escrow_ledger.record_exchange_progress(7)
+    assert rig.escrow_ledger.find_open().exchange_progress == 7
 
 
 def test_a_ticket_is_never_stacked_as_a_bill(rig):
     with pytest.raises(InvariantError, match="ticket"):
-        rig.ledger.reserve_credit_before_stacking(Barcode("00" * 9), 0)
+        rig.escrow_ledger.reserve_credit_before_stacking(Barcode("00" * 9), 0)
 
 
 # ---------------------------------------------------------------------------------------------- returned bills
@@ -183,11 +183,11 @@ STOPS = {
 @pytest.mark.parametrize("stop", STOPS)
 def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(rig, stop):
     """The acceptor's driver asks again just before the order; the audit would report an entry recorded later."""
-    assert rig.ledger.can_order_stacking()
+    assert rig.escrow_ledger.can_order_stacking()
     event, values = STOPS[stop]
     rig.engine.handle(event, **values)
-    assert not rig.ledger.can_order_stacking()
-    rig.ledger.reserve_credit_before_stacking(Banknote(500), 0)
+    assert not rig.escrow_ledger.can_order_stacking()
+    rig.escrow_ledger.reserve_credit_before_stacking(Banknote(500), 0)
     entries = adopt_entries(list(rig.journal.iter_bodies()), KEY)
     assert "is not allowed while the machine is" in audit_findings(entries)[len(entries)]
     earlier = [remove_residual_terms(raw) for raw in entries]  # earlier versions did not ask again
@@ -198,4 +198,4 @@ def test_a_game_started_meanwhile_does_not_prevent_stacking(rig):
     rig.insert(500)
     rig.play()
     assert rig.state is State.PLAYING
-    assert rig.ledger.can_order_stacking()
+    assert rig.escrow_ledger.can_order_stacking()

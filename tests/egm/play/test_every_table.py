@@ -31,7 +31,7 @@ class Player:
             for level_stake in load_game(game).list_every_level()
         )
         self.room = MachineRig(folder, games=(game,), levels=self.levels).boot()
-        assert self.room.refused == ()
+        assert self.room.refused_games == ()
 
     def play(self, rounds):
         ended = 0

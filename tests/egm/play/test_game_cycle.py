@@ -13,7 +13,13 @@ from egm.app.wiring import build_event_from_intent
 from egm.kernel.events import EventError, EventType, State
 from egm.kernel.messages import GameOutcome, Intent
 from egm.money.keys import MoneyKey
-from egm.testing.machine import DEFAULT_GAME_ID, FailingChance, MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import (
+    DEFAULT_GAME_ID,
+    ChanceOutOfService,
+    MachineRig,
+    ScriptedChance,
+    create_generator,
+)
 from meters import JournalError, SelfAuditFailed
 from rng import OutOfService
 
@@ -373,14 +379,14 @@ def test_a_change_of_denomination_changes_no_balance(rig):
 
 @pytest.mark.requirement("B-02", "B-05", "A-09:a")
 def test_a_generator_failure_moves_no_money_and_stops_play(tmp_path):
-    rig = MachineRig(tmp_path, chance=FailingChance()).boot().insert(10000)
+    rig = MachineRig(tmp_path, chance=ChanceOutOfService()).boot().insert(10000)
     rig.play()
     assert rig.state is State.OUT_OF_SERVICE
     assert rig.credit_cents == 10000
     assert rig.records("game.start") == []
     restarted = restart(rig, tmp_path, chance=create_generator())
     assert restarted.state is State.OUT_OF_SERVICE  # a power cycle is no authority
-    restarted.restarts += [OutOfService("still"), create_generator()]
+    restarted.next_generators += [OutOfService("still"), create_generator()]
     restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (restarted.state, restarted.notice) == (State.OUT_OF_SERVICE, "chance_still_fails")
     restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -390,7 +396,7 @@ def test_a_generator_failure_moves_no_money_and_stops_play(tmp_path):
 
 @pytest.mark.requirement("F-20", "F-08")
 def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
-    rig = MachineRig(tmp_path, chance=FailingChance()).boot().insert(2000)
+    rig = MachineRig(tmp_path, chance=ChanceOutOfService()).boot().insert(2000)
     rig.play()
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY

@@ -104,9 +104,9 @@ def test_a_ticket_and_a_coin_move_no_bill_meter(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     before = rig.journal.meters()
     rig.offer_ticket(rig.cash_out_ticket())
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
-    rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
+    rig.device_ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
     after = rig.journal.meters()
     for reading in (before, after):
         assert (reading.value("bill_in.value"), reading.value("bill_in.count")) == (2000, 1)

@@ -104,7 +104,7 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
 def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(tmp_path):
     machine = Counted(tmp_path, 4711, devices=("printer", "hopper"))  # the number of the ticket
     rig = machine.room
-    rig.ledgers.coin_ledger.credit_coins_in(((25, True), (100, False)), 1)
+    rig.device_ledgers.coin_ledger.credit_coins_in(((25, True), (100, False)), 1)
     assert machine.moved() == {
         "phys_coin_in": 125,
         "coins_accepted": 2,
@@ -124,8 +124,8 @@ def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(t
         "credits.cashable": -125,
     }
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     assert machine.moved() == {
         "ticket_in.cashable.value": 125,
         "ticket_in.cashable.count": 1,
@@ -169,10 +169,10 @@ def test_money_its_meters_and_its_state_change_are_in_one_entry(tmp_path):
 
     def take_ticket(number):
         rig.offer_ticket(number)
-        rig.ledger.credit_stacked_paper()
+        rig.escrow_ledger.credit_stacked_paper()
 
     assert list_moving_entries(rig.insert, 10000) == [("bill.in", {"bills_accepted": 1}, {"paper"})]
-    credit_coins = rig.ledgers.coin_ledger.credit_coins_in
+    credit_coins = rig.device_ledgers.coin_ledger.credit_coins_in
     assert list_moving_entries(credit_coins, ((25, True), (25, False)), 1) == [
         ("coin.in", {"coins_accepted": 2}, {"coins"})
     ]
@@ -219,10 +219,10 @@ def test_rejected_and_returned_notes_are_counted_by_their_result(tmp_path):
     number = rig.cash_out_ticket()
     machine.moved()
     rig.offer(2000)
-    rig.ledger.void_unstacked_paper("pulled back")
+    rig.escrow_ledger.void_unstacked_paper("pulled back")
     assert machine.moved() == {"bills_not_stacked": 1}
     rig.offer_ticket(number)
-    rig.ledger.void_unstacked_paper("pulled back")
+    rig.escrow_ledger.void_unstacked_paper("pulled back")
     assert machine.moved() == {"vouchers_not_stacked": 1}
     rig.offer_ticket("123456789012345678")
     assert machine.moved() == {"vouchers_refused": 1}

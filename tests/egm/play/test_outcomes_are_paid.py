@@ -23,7 +23,7 @@ from egm.play.stepped_game import SteppedGame
 from egm.progressive.game_levels import list_game_hits
 from egm.progressive.keys import ProgressiveKey
 from egm.testing.machine import (
-    FailingChance,
+    ChanceOutOfService,
     MachineRig,
     PowerCutError,
     ScriptedChance,
@@ -58,7 +58,7 @@ def won(tmp_path):
 def test_a_win_of_a_removed_game_is_paid(won, tmp_path):
     shown = won.hands.messages[-1]
     won.close()
-    restarted = MachineRig(tmp_path, games=(), chance=FailingChance()).boot()
+    restarted = MachineRig(tmp_path, games=(), chance=ChanceOutOfService()).boot()
     assert restarted.state is State.PLAYING
     message = restarted.hands.messages[-1]
     assert isinstance(message, GameOutcome)
@@ -141,7 +141,7 @@ def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_pat
     due = game.win_cents + award.amount_cents
     rig.close()
     restarted = make_levels_machine(tmp_path, levels=())
-    assert restarted.refused
+    assert restarted.refused_games
     restarted.boot()
     assert restarted.state is State.PLAYING
     restarted.report_shown()
@@ -286,7 +286,7 @@ def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
     rig = make_levels_machine(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
     rig.play()
     (award,) = list_game_hits(rig.machine, rig.machine.component(GameInProgress).record)
-    rig.machine.random_service = FailingChance()
+    rig.machine.random_service = ChanceOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=1)
     fill_in(rig, "refund_game", **TWO, reason="planted")
     assert rig.credit_cents == 10000
@@ -314,12 +314,12 @@ def test_win_before_a_double_up_is_collected_if_the_generator_fails(tmp_path):
         rig.report_shown()
     before = rig.credit_cents
     won_cents = question.display["credits"] * rig.machine.selection.denomination_cents
-    rig.machine.random_service = FailingChance()
+    rig.machine.random_service = ChanceOutOfService()
     rig.engine.handle(EventType.CHOOSE, value="red")
     assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
     assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
     rig.close()
-    restarted = MachineRig(tmp_path, games=("orchard-picnic",), chance=FailingChance()).boot()
+    restarted = MachineRig(tmp_path, games=("orchard-picnic",), chance=ChanceOutOfService()).boot()
     restarted.engine.handle(EventType.CHOOSE, value="black")
     assert restarted.notice == "refused.choice_may_be_taken"
     restarted.engine.handle(EventType.CHOOSE, value="collect")

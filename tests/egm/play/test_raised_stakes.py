@@ -12,7 +12,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.money.keys import MoneyKey
-from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance
+from egm.testing.machine import ChanceOutOfService, MachineRig, PowerCutError, ScriptedChance
 from meters import Transfer
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -229,7 +229,7 @@ def test_an_unrecoverable_round_returns_undecided_and_pays_decided_stakes(duel, 
     rig = duel(4).insert(1000)
     bet(rig, **{ANTE: 10, EVEN: 4})
     assert isinstance(rig.hands.messages[-1], DecisionRequest)
-    rig.machine.random_service = FailingChance()
+    rig.machine.random_service = ChanceOutOfService()
     choose(rig, "stay")
     assert rig.machine.memory.get("game") is not None
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")

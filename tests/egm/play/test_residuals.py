@@ -12,7 +12,7 @@ from egm.money.rulings import forfeit_credits
 from egm.play.keys import PlayKey
 from egm.profiles import profile as profiles
 from egm.staff.registers import iter_register_lines
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared_entry
+from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance, write_undeclared_entry
 from meters import JournalError, SelfAuditFailed, Transaction, Transfer
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -122,7 +122,7 @@ def test_residual_credit_is_staked_once_and_only_below_the_minimum_bet(make):
 
 
 def test_a_generator_failure_takes_no_residual_credit(make):
-    rig = make(FailingChance())
+    rig = make(ChanceOutOfService())
     rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
     assert not rig.engine.accepts_event_type(EventType.USE_RESIDUAL_CREDIT)

@@ -13,7 +13,7 @@ from egm.money.keys import MoneyKey
 from egm.play.records.tables import list_tables_with_standing_bets
 from egm.profiles import load_profile
 from egm.staff.service.form_filling import FormFillingPage
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
+from egm.testing.machine import ChanceOutOfService, MachineRig, ScriptedChance
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -196,7 +196,7 @@ def test_at_another_game_the_game_with_standing_bets_is_named(point, tmp_path):
 def test_a_machine_that_cannot_continue_returns_every_standing_bet(point, tmp_path):
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
-    rig.machine.random_service = FailingChance()
+    rig.machine.random_service = ChanceOutOfService()
     rig.engine.handle(EventType.SELECT_BET, value=0, options={"bets": {}})
     rig.play()
     assert rig.state is State.OUT_OF_SERVICE

@@ -211,7 +211,7 @@ def test_paid_time_survives_a_restart_and_a_memory_clear(tables, tmp_path, is_cl
     rooms[0].close()
     if is_cleared:
         clear_with_decisions(tmp_path / "state")
-    rooms = tables(wall=wall)
+    rooms = tables(wall_time=wall)
     play(rooms)
     assert read_time_charges(rooms) == (
         [0, 0] if is_cleared else [CHARGE_CENTS, CHARGE_CENTS]

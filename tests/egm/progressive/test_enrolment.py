@@ -71,7 +71,7 @@ class Hall:
         """Switch the machine on for the first time or again."""
         if self.room is not None:
             self.room.close()
-        self.room = MachineRig(self.folder / "state", wall=self.wall).boot()
+        self.room = MachineRig(self.folder / "state", wall_time=self.wall).boot()
         self.hands = Menu(self.room)
         record_certificate_at_start(self.room.machine, self.link, EnrolmentStick(self.stick), self.slot)
         return self

@@ -38,7 +38,7 @@ async def walk_first_start(folder):
     """Return every page of a first start, from the first to the second person's PIN."""
     state = StateFolder(folder / "state")
     state.create_private_folders()
-    draft = CabinetFileDraft(builder_tables={"games": [{"game": "maple-classic"}, {"game": "aurora-keno"}]})
+    draft = CabinetFileDraft(preset_tables={"games": [{"game": "maple-classic"}, {"game": "aurora-keno"}]})
     stick, authority = EnrolmentStick(folder / "stick"), folder / "floor"
     stick.path.write_bytes(bytes(1 << 15))
     make_authority(authority, StoppedClock().now())
@@ -140,7 +140,7 @@ def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, 
 def test_no_amount_has_a_currency_before_the_jurisdiction_is_chosen(tmp_path):
     state = StateFolder(tmp_path / "state")
     state.create_private_folders()
-    draft = CabinetFileDraft(builder_tables={"games": [{"game": "maple-classic"}]})
+    draft = CabinetFileDraft(preset_tables={"games": [{"game": "maple-classic"}]})
     wizard = FirstStartWizard(
         build_steps(state, tmp_path / "c.toml", StoppedClock(), list), draft, lambda: None
     )

@@ -24,7 +24,7 @@ def draw_reel_travel(draw):
 @given(draw_reel_travel())
 def test_a_reel_starts_at_its_last_position_and_ends_on_its_stop(travel):
     assert travel.find_position(0, MOTION) == travel.start_position
-    ended = travel.stop_at + MOTION.reel_settle_seconds * 1.001
+    ended = travel.stop_seconds + MOTION.reel_settle_seconds * 1.001
     assert travel.find_position(ended, MOTION) == travel.target_position
     assert travel.find_position(ended + 100, MOTION) == travel.target_position
 
@@ -32,7 +32,7 @@ def test_a_reel_starts_at_its_last_position_and_ends_on_its_stop(travel):
 @given(draw_reel_travel())
 def test_a_reel_runs_in_one_direction_until_its_overshoot(travel):
     moments = [
-        MOTION.reel_draw_back_seconds + (travel.stop_at - MOTION.reel_draw_back_seconds) * i / 50
+        MOTION.reel_draw_back_seconds + (travel.stop_seconds - MOTION.reel_draw_back_seconds) * i / 50
         for i in range(50)
     ]
     places = [travel.find_position(moment, MOTION) for moment in moments]
@@ -41,8 +41,8 @@ def test_a_reel_runs_in_one_direction_until_its_overshoot(travel):
 
 @given(draw_reel_travel())
 def test_a_reel_arrives_without_a_jump(travel):
-    before = travel.find_position(travel.stop_at - 1e-6, MOTION)
-    after = travel.find_position(travel.stop_at, MOTION)
+    before = travel.find_position(travel.stop_seconds - 1e-6, MOTION)
+    after = travel.find_position(travel.stop_seconds, MOTION)
     assert (before - after) % travel.strip_length == pytest.approx(0, abs=0.01) or (
         after - before
     ) % travel.strip_length == pytest.approx(0, abs=0.01)
@@ -51,9 +51,9 @@ def test_a_reel_arrives_without_a_jump(travel):
 @given(draw_reel_travel())
 def test_a_spin_covers_whole_turns_of_the_strip_and_the_way_to_the_stop(travel):
     assert (
-        travel.start_position - travel.count_cells(MOTION)
+        travel.start_position - travel.count_cells_to_travel(MOTION)
     ) % travel.strip_length == travel.target_position
-    assert travel.count_cells(MOTION) > 0
+    assert travel.count_cells_to_travel(MOTION) > 0
 
 
 @pytest.mark.requirement("C-17")

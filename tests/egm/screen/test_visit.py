@@ -217,7 +217,7 @@ def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
 
 @pytest.mark.requirement("N-01:c")
 def test_the_screen_is_sent_the_time_of_day_and_the_zone_of_the_venue(tmp_path, theme):
-    room = MachineRig(tmp_path, day=GamingDay("America/Toronto"))
+    room = MachineRig(tmp_path, gaming_day=GamingDay("America/Toronto"))
     view = apply_message(View(now=100.0), build_snapshot(room.engine))
     utc = room.clock.now()
     shown = Picture(theme).find_texts(view).format_time_of_day(view.time_utc)

@@ -17,7 +17,7 @@ from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import FailingChance
+from egm.testing.machine import ChanceOutOfService
 from meters import open_view
 from meters.entry import decode
 from meters.recall import iter_recent_plays
@@ -362,7 +362,7 @@ def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
     sit_down(rooms, "8s 6h Ks 8d 5h Qs 9d")
     answer(rooms, 0, "stand")
     for rig in rooms:
-        rig.machine.random_service = FailingChance()
+        rig.machine.random_service = ChanceOutOfService()
         rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     decide_overdue_turns(table_of(rooms))
     first.clock.pass_seconds(TURN_SECONDS_MAX)
@@ -512,7 +512,7 @@ def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats,
         first.close()
         first, behind = rooms = seats(GAME, count=2)
     for rig in rooms:
-        rig.machine.random_service = FailingChance()
+        rig.machine.random_service = ChanceOutOfService()
         rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     persons = {"person": "2", "persons": ("2", "5")}
     behind.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="the generator", **persons)

@@ -10,7 +10,7 @@ from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns, iter_turn_notices
 from egm.seats.table import SharedTables
-from egm.testing.machine import FailingChance
+from egm.testing.machine import ChanceOutOfService
 from meters import open_view
 from meters.entry import decode
 from tools.audit.games import GameAudit, GameFiles
@@ -79,7 +79,7 @@ def let_the_generator_fail(rooms):
     """Answer until a number is needed that the generator does not provide; return the generator."""
     working = rooms[0].machine.random_service
     for rig in rooms:
-        rig.machine.random_service = FailingChance()
+        rig.machine.random_service = ChanceOutOfService()
     while answer(rooms):
         pass
     assert {find_open_game(rig.machine).outcome for rig in rooms} == {None}
@@ -177,7 +177,7 @@ def test_a_refund_under_a_players_bank_ends_the_round_of_all(seats, tmp_path, vo
     go_on(rooms)
     working = rooms[0].machine.random_service
     for rig in rooms:
-        rig.machine.random_service = FailingChance()
+        rig.machine.random_service = ChanceOutOfService()
         rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     refusal = rule(rooms[void], "refund_game")
     assert refusal is None, refusal

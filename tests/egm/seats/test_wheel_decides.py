@@ -54,7 +54,7 @@ def room(tmp_path):
     with_a_wheel = start_rig(tmp_path)
     with_a_wheel.insert(2000)
     yield with_a_wheel
-    if with_a_wheel.open:
+    if with_a_wheel.is_open:
         with_a_wheel.close()
 
 

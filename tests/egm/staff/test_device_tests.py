@@ -75,7 +75,7 @@ def test_a_failed_test_ticket_moves_no_money_and_survives_a_restart(tmp_path):
     assert menu.notice == "notice.refused.device_is_free"
     rig.close()
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert restarted.ledgers.print_ledger.find_open().job.job_id.startswith("test-")
+    assert restarted.device_ledgers.print_ledger.find_open().job.job_id.startswith("test-")
     before = fingerprint(restarted)
     restarted.report_print_state(PrintState.FAILED, "no paper")
     assert restarted.records("test.failed")[0]["why"] == "no paper"
@@ -112,10 +112,10 @@ def test_the_hopper_test_pays_coins_behind_an_open_door_without_meters(menu):
     ((payout_id, coins),) = rig.hands.payouts
     assert coins == 3
     assert rig.records("test.started")[-1]["coins"] == 3
-    rig.ledgers.payout_ledger.open_payout(
+    rig.device_ledgers.payout_ledger.open_payout(
         PayoutRecord(payout_id=payout_id, ordered_coins=3, order_counter_before=0, lifetime_paid_before=0)
     )
-    rig.ledgers.payout_ledger.close_payout(payout_id, 2)
+    rig.device_ledgers.payout_ledger.close_payout(payout_id, 2)
     assert rig.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
     notice = rig.machine.notice
     assert (notice.code, notice.values) == ("test_coins", {"paid": 2, "ordered": 3})

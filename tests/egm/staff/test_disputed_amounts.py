@@ -54,7 +54,7 @@ def register(rig):
 
 def lose_bill(rig, cents=2000):
     rig.offer(cents)
-    rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
+    rig.escrow_ledger.close_lost_paper_as_disputed("the acceptor is idle")
 
 
 @pytest.mark.requirement("G-02", "G-05", "F-13")
@@ -93,8 +93,8 @@ def test_a_ruling_out_of_bounds_or_without_permission_is_refused(rig):
 
 
 def test_two_disputes_about_a_device_need_two_rulings(rig):
-    rig.ledger.open_disputed_amount_of_unordered_paper("stacked and never ordered", 10000)
-    rig.ledger.open_disputed_amount_of_unordered_paper("and again", 10000)
+    rig.escrow_ledger.open_disputed_amount_of_unordered_paper("stacked and never ordered", 10000)
+    rig.escrow_ledger.open_disputed_amount_of_unordered_paper("and again", 10000)
     first, second = list_disputed_amounts(rig.machine)
     rule(rig, 0, dispute=first)
     assert rig.state is State.TILT
@@ -118,7 +118,7 @@ def test_a_dispute_belongs_to_its_position(tmp_path):
 def lose_ticket(rig):
     number = rig.insert(2000).cash_out_ticket()
     rig.offer_ticket(number)
-    rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
+    rig.escrow_ledger.close_lost_paper_as_disputed("the acceptor is idle")
     return number
 
 
@@ -131,12 +131,12 @@ def test_a_lost_ticket_stays_locked_until_a_ruling(rig, tmp_path, decided, state
     rig.close()
     restarted = MachineRig(tmp_path / "state", devices=("printer",)).boot()
     assert (
-        restarted.store.find_ticket(number).state is TicketState.PENDING
+        restarted.ticket_store.find_ticket(number).state is TicketState.PENDING
     )  # no other person can have it paid
     rule(restarted, 1000)
     assert restarted.state is State.TILT  # it is worth all or nothing
     rule(restarted, decided)
-    assert (restarted.state, restarted.store.find_ticket(number).state) == (State.IDLE, state)
+    assert (restarted.state, restarted.ticket_store.find_ticket(number).state) == (State.IDLE, state)
     assert restarted.journal.balance_cents(PAID) == decided
     assert number not in str(register(restarted))
     restarted.offer_ticket(number)
@@ -158,9 +158,9 @@ def test_a_ruling_on_a_ticket_survives_power_cuts(rig, tmp_path, written):
     rig.close()
     restarted = MachineRig(tmp_path / "state", devices=("printer",)).boot()
     if list_disputed_amounts(restarted.machine):
-        assert restarted.store.find_ticket(number).state is TicketState.PENDING
+        assert restarted.ticket_store.find_ticket(number).state is TicketState.PENDING
         rule(restarted, 2000)
-    assert restarted.store.find_ticket(number).state is TicketState.REDEEMED
+    assert restarted.ticket_store.find_ticket(number).state is TicketState.REDEEMED
     assert restarted.journal.balance_cents(PAID) == 2000
     restarted.close()
 
@@ -184,7 +184,7 @@ def pay_five(rig):
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
     payout_id, number = rig.hands.payouts[-1]
-    rig.ledgers.payout_ledger.open_payout(
+    rig.device_ledgers.payout_ledger.open_payout(
         PayoutRecord(
             payout_id=payout_id, ordered_coins=number, order_counter_before=0, lifetime_paid_before=0
         )
@@ -200,16 +200,16 @@ def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(c
     rig = coins.room
     payout_id = pay_five(rig)
     if seen:
-        rig.ledgers.payout_ledger.record_coins_paid(payout_id, seen)
+        rig.device_ledgers.payout_ledger.record_coins_paid(payout_id, seen)
     rig.cut_power_after(written)
     with suppress(PowerCutError):
-        rig.ledgers.payout_ledger.close_payout(payout_id, seen, "another hopper is in its place")
+        rig.device_ledgers.payout_ledger.close_payout(payout_id, seen, "another hopper is in its place")
     rig.close()
     restarted = coins.room = coins()
-    record = restarted.ledgers.payout_ledger.find_open()
+    record = restarted.device_ledgers.payout_ledger.find_open()
     if record is not None:  # the driver finds it again, with what it had seen before the power cut
         assert record.paid_coins == seen
-        restarted.ledgers.payout_ledger.close_payout(
+        restarted.device_ledgers.payout_ledger.close_payout(
             payout_id, record.paid_coins, "another hopper is in its place"
         )
     assert (restarted.state, restarted.machine.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
@@ -230,7 +230,7 @@ def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(c
 @pytest.mark.parametrize("written", range(5))
 def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
     rig = coins.room
-    rig.ledgers.payout_ledger.close_payout(pay_five(rig), 2, "its count fell")
+    rig.device_ledgers.payout_ledger.close_payout(pay_five(rig), 2, "its count fell")
     rig.cut_power_after(written)
     values = {"disputed": open_one(rig).id, "amount_cents": 200, "reason": "two in the tray"}
     with suppress(PowerCutError):
@@ -253,7 +253,9 @@ def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
 @pytest.mark.requirement("G-08", "F-13:a", "D-13")
 def test_stray_coins_leave_the_hoppers_stock_and_a_person_signs(coins, tmp_path):
     rig = coins.room
-    rig.ledgers.payout_ledger.record_unordered_coins(4, "4 coins left the hopper and none were ordered")
+    rig.device_ledgers.payout_ledger.record_unordered_coins(
+        4, "4 coins left the hopper and none were ordered"
+    )
     assert (rig.state, rig.journal.balance_cents("stock:hopper")) == (State.TILT, -400)
     shown = CliRunner().invoke(main, ["meters", "--state", str(tmp_path / "state")])
     assert re.search(r"^hopper_level +-0*400  cents", shown.output, re.MULTILINE), (
@@ -266,7 +268,7 @@ def test_stray_coins_leave_the_hoppers_stock_and_a_person_signs(coins, tmp_path)
 def test_a_payout_without_its_hopper_ends(coins, tmp_path):
     rig = coins.room
     payout_id = pay_five(rig)
-    rig.ledgers.payout_ledger.record_coins_paid(payout_id, 4)
+    rig.device_ledgers.payout_ledger.record_coins_paid(payout_id, 4)
     rig.close()
     restarted = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml").boot()
     assert restarted.journal.balance_cents("out:hopper") == 400
@@ -283,14 +285,14 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
     doubt = DisputedCoins(reason="2 coins were accepted", smallest_cents=50, largest_cents=400)
     rig.cut_power_after(written)
     with suppress(PowerCutError):
-        rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
+        rig.device_ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     rig.close()
     restarted = coins.room = coins()
-    assert (restarted.ledgers.coin_ledger.find_last_event_position() == 7) is bool(
+    assert (restarted.device_ledgers.coin_ledger.find_last_event_position() == 7) is bool(
         list_disputed_amounts(restarted.machine)
     )
-    if restarted.ledgers.coin_ledger.find_last_event_position() != 7:
-        restarted.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
+    if restarted.device_ledgers.coin_ledger.find_last_event_position() != 7:
+        restarted.device_ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     disputed = open_one(restarted)
     assert (restarted.credit_cents, restarted.state) == (100, State.TILT)
     assert (disputed.amount_min_cents, disputed.amount_max_cents) == (50, 400)
@@ -299,8 +301,8 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
 
 
 def test_the_escrow_ledger_reports_a_dispute_about_its_acceptor_until_the_ruling(rig):
-    assert not rig.ledger.has_disputed_paper()
+    assert not rig.escrow_ledger.has_disputed_paper()
     lose_bill(rig)
-    assert rig.ledger.has_disputed_paper()
+    assert rig.escrow_ledger.has_disputed_paper()
     rule(rig, 2000)
-    assert not rig.ledger.has_disputed_paper()
+    assert not rig.escrow_ledger.has_disputed_paper()

@@ -24,8 +24,8 @@ from egm.profiles import profile as profiles
 from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister, compute_commitment
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import (
-    BreakingChance,
-    FailingChance,
+    ChanceFailingDuringStep,
+    ChanceOutOfService,
     MachineRig,
     PowerCutError,
     ScriptedChance,
@@ -414,7 +414,7 @@ def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
         fill_in(printing, "orphan_ticket", **ONE, number=number, **place_answer)
         assert printing.notice == "refused.location_is_stated"
     fill_in(printing, "orphan_ticket", **ONE, number=f" {number} ", place="floor, exit B")
-    assert printing.store.find_ticket(number).state is TicketState.REDEEMED
+    assert printing.ticket_store.find_ticket(number).state is TicketState.REDEEMED
     assert printing.journal.balance_cents("house:orphan") == 2000
     (line,) = register(printing, "orphans")
     assert line["kind"] == "ticket"
@@ -442,11 +442,11 @@ def test_a_found_ticket_of_restricted_credit_is_not_unclaimed_money(tmp_path):
     number = rig.cash_out_ticket()
     fill_in(rig, "orphan_ticket", **ONE, number=number, place="floor")
     assert rig.notice == "ticket_refused.restricted"
-    assert rig.store.find_ticket(number).state is TicketState.ISSUED
+    assert rig.ticket_store.find_ticket(number).state is TicketState.ISSUED
     assert rig.journal.balance_cents("house:orphan") == 0
     assert next(rig.journal.entries("orphan.refused", newest_first=True)).record["answer"] == "restricted"
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
+    rig.escrow_ledger.credit_stacked_paper()
     assert rig.machine.read_credit_cents(CreditKind.RESTRICTED) == 300
     assert audit_findings(read_signed_entries(rig)) == {}
 
@@ -459,10 +459,10 @@ def test_a_power_cut_during_the_redemption_of_a_found_ticket_completes_it(rig, t
         type(printing.machine.find_installed(TicketDesk)), "commit_redemption", lambda *_: None
     )
     fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
-    assert printing.store.find_ticket(number).state is TicketState.PENDING
+    assert printing.ticket_store.find_ticket(number).state is TicketState.PENDING
     monkeypatch.undo()
     after = reopen(printing, tmp_path)
-    assert after.store.find_ticket(number).state is TicketState.REDEEMED
+    assert after.ticket_store.find_ticket(number).state is TicketState.REDEEMED
     after.close()
 
 
@@ -533,7 +533,7 @@ def test_no_more_credit_is_forfeited_than_there_is(rig):
 
 
 @pytest.mark.requirement("F-14", "A-28")
-@pytest.mark.parametrize("broken", [FailingChance, BreakingChance])
+@pytest.mark.parametrize("broken", [ChanceOutOfService, ChanceFailingDuringStep])
 def test_an_unrecoverable_game_is_refunded_or_resumed(tmp_path, broken):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     for mended in (True, False):
@@ -554,7 +554,7 @@ def test_an_unrecoverable_game_is_refunded_or_resumed(tmp_path, broken):
         assert rig.state is State.PLAYING
         assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
         if mended:
-            rig.restarts.append(good)
+            rig.next_generators.append(good)
             rig.engine.handle(EventType.KEY_TURNED, key="attendant")
             rig.engine.handle(EventType.CHOOSE, value=question.options[0])
             rig.report_shown()
@@ -575,7 +575,7 @@ def test_the_stake_of_a_defective_machine_is_refunded_in_quebec(tmp_path, profil
     rig = make_undecided_game(tmp_path, profile)
     stake_cents = 500 - rig.credit_cents
     assert stake_cents > 0
-    rig.machine.random_service = FailingChance()
+    rig.machine.random_service = ChanceOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     fill_in(rig, "refund_game", **TWO, reason="the generator failed")
     assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, 500)

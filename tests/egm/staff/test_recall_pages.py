@@ -108,10 +108,10 @@ def test_credits_added_before_a_play_are_shown_by_bills_coins_tickets_and_transf
     rig.report_shown()
     number = rig.cash_out_ticket()
     rig.insert(1000)
-    rig.ledgers.coin_ledger.credit_coins_in(((200, True),), 1)
+    rig.device_ledgers.coin_ledger.credit_coins_in(((200, True),), 1)
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     added = Transfer("world:aft_in:cashable", "credit:1:cashable", 400)
     write_undeclared_entry(rig.machine, "test.fund", transaction_id="aft", transfers=(added,))
     rig.play()
@@ -363,8 +363,8 @@ def test_the_log_of_tickets_has_time_amount_and_masked_number_of_each(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     numbers = [rig.insert(cents).cash_out_ticket() for cents in (500, 2000)]
     rig.offer_ticket(numbers[0])
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.vouchers")
     rows = [[translate_text(cell, "en") for cell in row.cells] for row in menu.page.tables[0].rows]
     assert {row[0].partition(",")[0] for row in rows} == {"Jan\xa01"}

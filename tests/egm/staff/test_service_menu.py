@@ -568,7 +568,7 @@ def test_a_payment_by_key_beside_an_unauthorised_person_is_recorded_as_the_keys(
 
 def test_a_failed_generator_waits_for_a_technician(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
-    rig.restarts.append(rig.machine.random_service)
+    rig.next_generators.append(rig.machine.random_service)
     menu = Menu(rig)
     rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -27,7 +27,7 @@ MOVE = {**TWO, "form": "level_move", "source": DROPPED_LEVEL, "target": "three-l
 def set_clock_back(folder: Path) -> MachineRig:
     """Return a machine whose clock was set back while the power was off."""
     MachineRig(folder).boot().close()
-    return MachineRig(folder, wall=datetime(2025, 12, 1, tzinfo=UTC)).boot()
+    return MachineRig(folder, wall_time=datetime(2025, 12, 1, tzinfo=UTC)).boot()
 
 
 def _install_file(rig: MachineRig) -> None:

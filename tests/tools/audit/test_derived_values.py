@@ -79,7 +79,9 @@ def test_a_denomination_that_the_definition_does_not_offer_is_reported(played):
 def test_promotional_credit_that_expires_before_the_end_of_its_last_day_is_reported(
     tmp_path, time_zone, time, is_reported
 ):
-    rig = with_host(tmp_path, day=GamingDay(time_zone or "UTC", 6), wall=datetime(2026, 3, 8, tzinfo=UTC))
+    rig = with_host(
+        tmp_path, gaming_day=GamingDay(time_zone or "UTC", 6), wall_time=datetime(2026, 3, 8, tzinfo=UTC)
+    )
     transfers = HostTransferInterface(rig.engine, rig.submit_event)
     order = TransferOrder(
         identifier="T1",

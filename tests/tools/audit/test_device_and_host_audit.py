@@ -51,11 +51,11 @@ def rule(rig, amount_cents):
 def test_decisions_about_disputed_bills_and_tickets_pass_the_audit(audited):
     rig = audited(devices=("printer",)).boot()
     rig.offer(2000)
-    rig.ledger.record_direction(is_returning=True)
-    rig.ledger.record_direction(is_returning=False)
-    rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
+    rig.escrow_ledger.record_direction(is_returning=True)
+    rig.escrow_ledger.record_direction(is_returning=False)
+    rig.escrow_ledger.close_lost_paper_as_disputed("the acceptor is idle")
     rule(rig, 1500)
-    rig.ledger.open_disputed_amount_of_unordered_paper("stacked and never ordered", 10000)
+    rig.escrow_ledger.open_disputed_amount_of_unordered_paper("stacked and never ordered", 10000)
     rule(rig, 0)
     for decided in (1000, 0):
         rig.insert(1000)
@@ -63,7 +63,7 @@ def test_decisions_about_disputed_bills_and_tickets_pass_the_audit(audited):
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
             rig.report_print_state(state)
         rig.offer_ticket(rig.hands.jobs[-1].barcode)
-        rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
+        rig.escrow_ledger.close_lost_paper_as_disputed("the acceptor is idle")
         rule(rig, decided)
 
 
@@ -79,15 +79,17 @@ def test_decisions_about_disputed_coins_pass_the_audit(audited, tmp_path):
         payout = PayoutRecord(
             payout_id=payout_id, ordered_coins=coins, order_counter_before=0, lifetime_paid_before=0
         )
-        rig.ledgers.payout_ledger.open_payout(payout)
+        rig.device_ledgers.payout_ledger.open_payout(payout)
         if seen:
-            rig.ledgers.payout_ledger.record_coins_paid(payout_id, seen)
-        rig.ledgers.payout_ledger.close_payout(payout_id, seen, "" if decided is None else "its count fell")
+            rig.device_ledgers.payout_ledger.record_coins_paid(payout_id, seen)
+        rig.device_ledgers.payout_ledger.close_payout(
+            payout_id, seen, "" if decided is None else "its count fell"
+        )
         if decided is not None:
             rule(rig, decided)
-    rig.ledgers.payout_ledger.record_unordered_coins(4, "4 coins left")
+    rig.device_ledgers.payout_ledger.record_unordered_coins(4, "4 coins left")
     rule(rig, 0)
-    rig.ledgers.coin_ledger.credit_coins_in(
+    rig.device_ledgers.coin_ledger.credit_coins_in(
         ((100, True),), 7, DisputedCoins(reason="2 coins", smallest_cents=50, largest_cents=400)
     )
     rule(rig, 225)

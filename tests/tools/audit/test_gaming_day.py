@@ -52,7 +52,7 @@ def read_totals(folder, *arguments):
     ids=str,
 )
 def test_a_statement_is_divided_where_the_venues_gaming_day_ends(tmp_path, day, by, expected):
-    rig = MachineRig(tmp_path, wall=EVENING, day=day).boot().insert(2000)
+    rig = MachineRig(tmp_path, wall_time=EVENING, gaming_day=day).boot().insert(2000)
     rig.clock.pass_seconds(timedelta(hours=5).total_seconds())  # half past one in the morning
     rig.insert(500)
     rig.close()
@@ -163,7 +163,7 @@ def test_a_journal_that_states_no_valid_gaming_day_is_divided_by_utc(record):
 
 @pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), (-1, 1)])
 def test_a_power_up_that_states_no_valid_gaming_day_is_reported(tmp_path, hour, findings):
-    rig = MachineRig(tmp_path, day=GamingDay("America/Toronto", hour)).boot()
+    rig = MachineRig(tmp_path, gaming_day=GamingDay("America/Toronto", hour)).boot()
     found = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     assert sum("gaming day" in finding.why for finding in found) == findings
     rig.close()

@@ -51,10 +51,10 @@ def test_a_ticket_that_a_host_authorised_passes_the_audit(tmp_path, stacked):
     rig.offer_ticket(number := "071111222233334444")
     tickets.authorise_redemption(number, CreditKind.CASHABLE, 1234)
     if stacked:
-        rig.ledger.credit_stacked_paper()
-        rig.ledger.close_confirmed_paper()
+        rig.escrow_ledger.credit_stacked_paper()
+        rig.escrow_ledger.close_confirmed_paper()
     else:
-        rig.ledger.void_unstacked_paper("it jams")
+        rig.escrow_ledger.void_unstacked_paper("it jams")
     tickets.acknowledge_result()
     assert rig.credit_cents == (1234 if stacked else 0)
     bodies = honest(rig)

@@ -22,7 +22,7 @@ from egm.kernel.positions import Position
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
 from egm.testing.machine import (
-    FailingChance,
+    ChanceOutOfService,
     MachineRig,
     ScriptedChance,
     create_generator,
@@ -68,8 +68,8 @@ def run_money_day(rig):
     rig.machine.random_service = create_generator()
     digits = rig.cash_out_ticket()
     rig.offer_ticket(digits)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     for number, (kind, cents) in enumerate(
         (
             (TransferKind.IN, {CreditKind.CASHABLE: 300, CreditKind.RESTRICTED: 40}),
@@ -106,14 +106,14 @@ def run_hopper_day(rig):
     """Record a hopper that runs empty during a cash-out, the remainder paid by hand, and coins paid unasked."""
     for number, (paid, doubt) in enumerate(((2, ""), (3, "its count was lost")), 1):
         rig.insert(500)
-        rig.ledgers.coin_ledger.credit_coins_in(((25, True),), number)
+        rig.device_ledgers.coin_ledger.credit_coins_in(((25, True),), number)
         rig.engine.handle(EventType.CASH_OUT)
         payout_id, ordered = rig.hands.payouts[-1]
         record = PayoutRecord(
             payout_id=payout_id, ordered_coins=ordered, order_counter_before=0, lifetime_paid_before=0
         )
-        rig.ledgers.payout_ledger.open_payout(record)
-        rig.ledgers.payout_ledger.close_payout(payout_id, paid, doubt)
+        rig.device_ledgers.payout_ledger.open_payout(record)
+        rig.device_ledgers.payout_ledger.close_payout(payout_id, paid, doubt)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
@@ -128,7 +128,7 @@ def run_fault_day(rig):
     rig.engine.handle(EventType.SELECT_GAME, value="hold-fast")
     rig.machine.random_service = ScriptedChance(0, 0, 0)
     rig.play()
-    rig.machine.random_service = FailingChance()
+    rig.machine.random_service = ChanceOutOfService()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
@@ -421,9 +421,9 @@ def test_an_earlier_journal_of_several_positions_without_terms_has_no_finding(of
 def test_a_bill_or_coin_of_a_value_that_no_currency_has_is_reported(tmp_path, field, cents):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     if field == "bill":
-        rig.ledger.reserve_credit_before_stacking(Banknote(cents), 0)
+        rig.escrow_ledger.reserve_credit_before_stacking(Banknote(cents), 0)
     else:
-        rig.ledgers.coin_ledger.credit_coins_in(((cents, True),), 1)
+        rig.device_ledgers.coin_ledger.credit_coins_in(((cents, True),), 1)
     whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
     assert any("times a power of ten" in reason for reason in whys)
     rig.close()

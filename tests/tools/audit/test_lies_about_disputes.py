@@ -20,7 +20,7 @@ from egm.testing.machine import MachineRig
 def rule_on_ticket(folder):
     rig = MachineRig(folder / "state", devices=("printer",)).boot().insert(2000)
     rig.offer_ticket(rig.cash_out_ticket())
-    rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
+    rig.escrow_ledger.close_lost_paper_as_disputed("the acceptor is idle")
     rule_on_dispute(rig, "2000")
     return rig
 

@@ -25,7 +25,7 @@ def rule_on_dispute(rig, amount):
 def rule_on_bill(folder):
     rig = MachineRig(folder / "state").boot()
     rig.offer(2000)
-    rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
+    rig.escrow_ledger.close_lost_paper_as_disputed("the acceptor is idle")
     rule_on_dispute(rig, "2000")
     return rig
 
@@ -37,7 +37,7 @@ def rule_on_coins(folder):
     rig = MachineRig(folder / "state", profile=profile, devices=("hopper",)).boot().insert(500)
     rig.engine.handle(EventType.CASH_OUT)
     ((payout_id, coins),) = rig.hands.payouts
-    ledger = rig.ledgers.payout_ledger
+    ledger = rig.device_ledgers.payout_ledger
     ledger.open_payout(
         PayoutRecord(payout_id=payout_id, ordered_coins=coins, order_counter_before=0, lifetime_paid_before=0)
     )

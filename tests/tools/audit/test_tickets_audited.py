@@ -18,8 +18,8 @@ def rig(tmp_path):
 
 def take(rig, digits):
     rig.offer_ticket(digits)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
 
 
 @pytest.mark.requirement("E-13:a", "H-08")

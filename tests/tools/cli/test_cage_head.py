@@ -84,7 +84,7 @@ def test_an_older_or_lost_ledger_on_one_medium_loses_no_payment(paid, tmp_path, 
     (path.parent / LEDGER_HEAD_FILE_NAME).unlink()
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert restarted.machine.active_faults == {}
-    assert restarted.store.require_ticket(number).state is TicketState.REDEEMED
+    assert restarted.ticket_store.require_ticket(number).state is TicketState.REDEEMED
     assert (path.parent / LEDGER_HEAD_FILE_NAME).exists()
 
 
@@ -194,7 +194,7 @@ def test_a_damaged_head_stops_tickets_until_the_ledger_is_restored(paid, tmp_pat
     )
     last = MachineRig(tmp_path, devices=("printer",)).boot()
     assert last.machine.active_faults == {}
-    assert last.store.require_ticket(number).state is TicketState.REDEEMED
+    assert last.ticket_store.require_ticket(number).state is TicketState.REDEEMED
     last.close()
 
 

@@ -38,8 +38,8 @@ def test_a_ticket_redeemed_after_a_memory_clear_is_not_proved(cleared, tmp_path)
     number, _ = cleared
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     rig.offer_ticket(number)
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     rig.close()
     status, output = prove(tmp_path, number)
     assert status == 1

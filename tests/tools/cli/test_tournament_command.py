@@ -266,7 +266,7 @@ def test_standings_and_prizes_are_printed_to_the_cent(rules, results):
     assert rows == [(1, "P-2", 3750), (2, "P-1", 750), (3, "P-3", 1000)]
     assert (report["sold_cents"], report["prizes_cents"], report["returned_share"]) == (15000, 5500, "11/30")
     text = run("settle", rules(), results(play(*THREE))).output
-    assert "Returned: 5,500 cents, 36.66% of the fees sold." in text
+    assert "Returned: 5,500 cents, 36.66% of the retained fees." in text
 
 
 @pytest.mark.requirement("L-05", "R-09")

@@ -1,6 +1,7 @@
 """The audit rules for entries about a host: its replies about tickets, the ticket ledger, its transfers, its settings.
 
-Transfers are AFT transfers and bonuses. The pattern language of the rules is in :mod:`tools.audit.rules.pattern`.
+Transfers here are a host's: AFT transfers and bonuses. The journal's transfers between accounts are called postings.
+The pattern language of the rules is in :mod:`tools.audit.rules.pattern`.
 """
 
 from dataclasses import replace
@@ -38,7 +39,7 @@ _TRANSFER_HISTORY_SIZE: Final = 35
 
 
 def _check_ledger_state(context: CheckContext) -> None:
-    """Check that the entry records the ticket ledger's last move correctly.
+    """Check what the entry records about the ticket ledger.
 
     If two people restored the ledger since the last such entry, the entry must name them. If not, it must name
     nobody, and the ledger must not have become shorter.
@@ -168,7 +169,7 @@ _TRANSFER_RESULT_PATTERN: Final = {
     "told": False,
     "position": "$:positive",  # its number in the transfer history
 }
-#: The source and the target account of each type of transfer.
+#: The source and the target account of each kind of host transfer; ``{kind}`` in them is the kind of credit.
 _ACCOUNTS_BY_TRANSFER_KIND: Final = {
     "in": ("world:aft_in:{kind}", "credit:{position}:{kind}"),
     "out": ("credit:{position}:{kind}", "out:aft_out:{kind}"),
@@ -182,40 +183,40 @@ def _read_result(context: CheckContext) -> TransferRecord:
     return context.typed_record(TransferRecord)
 
 
-def _derive_transfers(context: CheckContext) -> Any:
-    """Return the transfers between accounts that must follow from the recorded result of a host's transfer.
+def _derive_postings(context: CheckContext) -> Any:
+    """Return the postings that must follow from the recorded result of a host's transfer.
 
-    There is one for each kind of credit with an amount.
+    There is one for each kind of credit with an amount. Each is (source, target, amount in minor units).
     """
-    transfer_type, cents_by_credit_kind = context["transfer_kind"], _read_result(context).cents_by_credit_kind
-    if transfer_type not in _ACCOUNTS_BY_TRANSFER_KIND:
+    transfer_kind, cents_by_credit_kind = context["transfer_kind"], _read_result(context).cents_by_credit_kind
+    if transfer_kind not in _ACCOUNTS_BY_TRANSFER_KIND:
         raise PatternMismatch(
-            f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_ACCOUNTS_BY_TRANSFER_KIND)}"
+            f"record.kind: {format_value(transfer_kind)} is not one of {', '.join(_ACCOUNTS_BY_TRANSFER_KIND)}"
         )
-    source, target = _ACCOUNTS_BY_TRANSFER_KIND[transfer_type]
+    source, target = _ACCOUNTS_BY_TRANSFER_KIND[transfer_kind]
     return sorted(
         (
-            source.format(kind=kind, position=context.position),
-            target.format(kind=kind, position=context.position),
+            source.format(kind=credit_kind, position=context.position),
+            target.format(kind=credit_kind, position=context.position),
             amount_cents,
         )
-        for kind, amount_cents in cents_by_credit_kind.items()
+        for credit_kind, amount_cents in cents_by_credit_kind.items()
         if amount_cents
     )
 
 
-def _check_transfers_match_result(context: CheckContext) -> None:
-    """Check that the entry makes exactly the transfers that the recorded result of the host's order requires."""
-    transfers = context.entry.transfers
-    recorded_transfers = sorted((t.source, t.target, t.amount_cents) for t in transfers)
-    expected = _derive_transfers(context)
-    if recorded_transfers != expected or any(t.dims for t in transfers):
+def _check_postings_match_result(context: CheckContext) -> None:
+    """Check that the entry makes exactly the postings that the recorded result of the host's transfer requires."""
+    postings = context.entry.transfers
+    recorded_postings = sorted((t.source, t.target, t.amount_cents) for t in postings)
+    expected_postings = _derive_postings(context)
+    if recorded_postings != expected_postings or any(t.dims for t in postings):
         raise PatternMismatch(
-            f"the transfers do not match record.cents: expected {format_value(expected)}, "
-            f"found {format_value(recorded_transfers)}"
+            f"the transfers do not match record.cents: expected {format_value(expected_postings)}, "
+            f"found {format_value(recorded_postings)}"
         )
     total_cents, requested_cents = (
-        sum(cents for _, _, cents in recorded_transfers),
+        sum(cents for _, _, cents in recorded_postings),
         context["requested_cents"],
     )
     status = "full" if total_cents == requested_cents else "partial"
@@ -227,7 +228,7 @@ def _check_transfers_match_result(context: CheckContext) -> None:
 
 
 def _bind_bonus_jackpot(context: CheckContext) -> None:
-    """Let the other checks read ``transfer_kind``, which this rule fixes to ``bonus_jackpot``."""
+    """Let the other checks read ``transfer_kind``, which the rule of AFT_JACKPOT fixes to ``bonus_jackpot``."""
     context.bound_values.update(transfer_kind="bonus_jackpot")
 
 
@@ -252,8 +253,8 @@ def _check_stored_failure(context: CheckContext) -> None:
     stored_record, recorded_result = context.record_after(TransferRecord, "transfer"), _read_result(context)
     if recorded_result.host_has_read or recorded_result.history_index is not None:
         raise PatternMismatch(
-            "record.position and record.told: a failed transfer has no index, and its result is not read yet; found "
-            f"{recorded_result.history_index} and {recorded_result.host_has_read}"
+            "record.position and record.told: a failed transfer must have no index and must not be marked as read; "
+            f"found {recorded_result.history_index} and {recorded_result.host_has_read}"
         )
     # A failed transfer is not in the history: its index is null in the record, and 0 in the stored result.
     expected = replace(
@@ -268,40 +269,40 @@ def _check_stored_failure(context: CheckContext) -> None:
         )
 
 
-#: The number of transfers, one more than before.
-_NEXT_TRANSFER_COUNT: Final = DerivedValue(lambda context: (context.value_before("transfers") or 0) + 1)
+#: The number of host transfers, one more than before.
+_NEXT_HOST_TRANSFER_COUNT: Final = DerivedValue(lambda context: (context.value_before("transfers") or 0) + 1)
 #: Check that the result takes the next index of the transfer history.
 _CHECK_NEXT_HISTORY_INDEX: Final = require_equal(
     "record.position is not the next index of the history",
     lambda context: _read_result(context).history_index,
     lambda context: (context.value_before("transfers") or 0) % _TRANSFER_HISTORY_SIZE + 1,
 )
-#: Check that the stored transfer is the recorded one.
+#: Check that the stored host transfer is the recorded one.
 _CHECK_STORED_TRANSFER: Final = require_equal(
     "state.transfer does not match the record",
     lambda context: context["stored_result"],
     lambda context: context.record,
 )
-#: Accepts any transfers; _check_transfers_match_result compares them with the recorded result.
-_ANY_TRANSFERS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
+#: Accepts any postings; _check_postings_match_result compares them with the recorded result.
+_ANY_POSTINGS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
 
 
-#: The rules of transfers and bonuses.
+#: The rules of a host's transfers and bonuses.
 _TRANSFER_RULES: Final = (
     AuditRule(
         entry_declaration=entries.AFT_COMPLETE,
         allowed_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
         record=_TRANSFER_RESULT_PATTERN,
-        state={"transfers": _NEXT_TRANSFER_COUNT, "transfer": "$stored_result"},
-        expected_transfers=(_ANY_TRANSFERS,),
+        state={"transfers": _NEXT_HOST_TRANSFER_COUNT, "transfer": "$stored_result"},
+        expected_transfers=(_ANY_POSTINGS,),
         extra_checks=(
             _CHECK_STORED_TRANSFER,
             require(
                 "record.kind is bonus_jackpot: a bonus paid by hand is reserved, and not posted by this entry",
                 lambda context: context["transfer_kind"] != "bonus_jackpot",
             ),
-            _check_transfers_match_result,
+            _check_postings_match_result,
             _CHECK_NEXT_HISTORY_INDEX,
             require_stored_value("restricted", _derive_restricted_terms),
         ),
@@ -313,15 +314,15 @@ _TRANSFER_RULES: Final = (
         state_before={"handpay": None},
         record={**_TRANSFER_RESULT_PATTERN, "kind": "bonus_jackpot", "asked_cents": "$requested_cents:cents"},
         state={
-            "transfers": _NEXT_TRANSFER_COUNT,
+            "transfers": _NEXT_HOST_TRANSFER_COUNT,
             "transfer": "$stored_result",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$requested_cents"},
         },
-        expected_transfers=(_ANY_TRANSFERS,),
+        expected_transfers=(_ANY_POSTINGS,),
         extra_checks=(
             _bind_bonus_jackpot,
             _CHECK_STORED_TRANSFER,
-            _check_transfers_match_result,
+            _check_postings_match_result,
             _CHECK_NEXT_HISTORY_INDEX,
         ),
     ),

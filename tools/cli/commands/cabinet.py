@@ -374,13 +374,14 @@ def sign(file: Path, state_folder: Path | None, staff_numbers: tuple[str, ...], 
 @add_format_options
 def signed(state_folder: Path | None, *, print_file: bool, output_format: OutputFormat) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the text of the last one."""
-    from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_cabinet_file  # noqa: PLC0415 (as in `sign`)
+    from egm.integrity.entries import CABINET_FILE_SIGNED  # noqa: PLC0415 (as in `sign`)
+    from egm.integrity.signed_file import find_last_signed_cabinet_file  # noqa: PLC0415
 
     try:
         with open_view(state_folder or find_default_state_folder(), check_pages=True) as view:
             entries = [
                 (entry.time_utc.isoformat(), read_details(entry))
-                for entry in view.entries(CABINET_SIGNED_KIND)
+                for entry in view.entries(CABINET_FILE_SIGNED.kind)
             ]
             last_signed_file = find_last_signed_cabinet_file(view)
     except JournalError as error:

@@ -33,9 +33,9 @@ def command(state_folder: Path | None, export_file: Path | None, *, output_forma
     """Print for each game, version and denomination whether chance explains its actual return (NJ 13:69D-1.31).
 
     A return must be investigated, and the exit status is 1, if 99.9 % of correct machines would be closer to
-    the theoretical return after as many games. Returns are rounded down, as everywhere.
+    the theoretical return after as many games (|z| above 3.29). Returns are rounded down.
     """
-    with show_progress("weighing every game"), open_journal(state_folder, export_file) as view:
+    with show_progress("comparing every game"), open_journal(state_folder, export_file) as view:
         returns = list(iter_returns(view))
     reasons_text = "\n".join(
         f"{game_return.game_version.game_id} at {game_return.game_version.denomination_cents}: "

@@ -33,7 +33,7 @@ from tools.cli.whole_number import WholeNumber
 
 #: An entry's or a round's number, as a person writes it.
 _ENTRY_NUMBER_PATTERN: Final = re.compile(r"[1-9][0-9]{0,6}")
-#: Longest part of an argument that an error repeats, in characters.
+#: How many characters of a wrong argument an error message quotes.
 _QUOTED_CHARACTERS_MAX: Final = 60
 #: The type of an argument that names a file.
 _FILE_TYPE = click.Path(dir_okay=False, path_type=Path)
@@ -48,7 +48,10 @@ def _read_rules(path: Path) -> Tournament:
 
 
 def _read_lawful_rules(path: Path, today: datetime | None) -> Tournament:
-    """Return the tournament rules in a file. Raises ClickException with all violations of the by-law."""
+    """Return the tournament rules in a file.
+
+    Raises ClickException if they violate the by-law, naming all violations.
+    """
     rules = _read_rules(path)
     if violations := list_violations(rules, _choose_day(today)):
         raise click.ClickException(
@@ -95,14 +98,14 @@ def new(rules_file: Path) -> None:
 def check(rules_file: Path, today: datetime | None) -> None:
     """Check the rules file RULES against the by-law, and print what the rules allow.
 
-    It refuses missing or unknown keys, rules published less than a week before the start, prizes that may
+    Refused are missing or unknown keys, rules published less than a week before the start, prizes that may
     return less than 30 % of the fees, and machines that are not equal.
     """
     rules = _read_lawful_rules(rules_file, today)
-    entries = rules.entries
+    entry_terms = rules.entries
     echo(f"{rules.name.en}: the rules are complete.")
-    entry_count_min = entries.participants_min
-    entry_count_max = entries.participants_max * entries.per_participant
+    entry_count_min = entry_terms.participants_min
+    entry_count_max = entry_terms.participants_max * entry_terms.per_participant
     echo(
         f"At every number of entries from {entry_count_min} to {entry_count_max}, "
         "at least 30 % of the fees are returned."
@@ -170,7 +173,7 @@ class _Corrections(TypedDict):
     absent_machines: tuple[str, ...]
     """The operator's numbers of the machines that took no part, so that no journal is given for them."""
     renamed_entries: tuple[int, ...]
-    """The entries that were played under a name other than the buyer's."""
+    """The entries that were played under another participant's number than the buyer's."""
     ignored_rounds: tuple[str, ...]
     """The rounds that were started by mistake."""
     absent_rounds: tuple[str, ...]
@@ -326,7 +329,7 @@ def _derive_results(
         derived_results = derive_results(
             rules,
             rules.digest,
-            {str(path): _iter_entries(path) for path in exports},
+            {str(path): _iter_journal_entries(path) for path in exports},
             absent_machines=corrections["absent_machines"],
             renamed_entries=corrections["renamed_entries"],
             ignored_rounds=ignored_rounds,
@@ -358,7 +361,7 @@ def _verify_export(path: Path) -> None:
         raise click.ClickException(f"{path}: {findings[0]}; see: egm audit verify {path}")
 
 
-def _iter_entries(path: Path) -> Iterator[StoredEntry]:
+def _iter_journal_entries(path: Path) -> Iterator[StoredEntry]:
     """Yield the entries of an exported journal."""
     with open_regular_file(path) as source:
         yield from ExportReader(source, str(path)).iter_entries()
@@ -384,12 +387,12 @@ def _compute_settlement(rules: Tournament, results_file: Path, added_cents: int)
         settlement = compute_tournament_settlement(rules, read_results(results_file), added_cents)
     except OperatorError as error:
         raise click.ClickException(f"{error}") from None
-    if settlement.missing_cents:
+    if settlement.shortfall_cents:
         raise click.ClickException(
             f"the prizes are {settlement.total_cents:,} of "
-            f"{format_count(settlement.sold_fees_cents, 'cent')} of fees sold,"
-            f" less than 30 % (s. 127): add at least {format_count(settlement.missing_cents, 'cent')}"
-            f" (--add {settlement.added_cents + settlement.missing_cents})"
+            f"{format_count(settlement.retained_fees_cents, 'cent')} of fees retained,"
+            f" less than 30 % (s. 127): add at least {format_count(settlement.shortfall_cents, 'cent')}"
+            f" (--add {settlement.added_cents + settlement.shortfall_cents})"
         )
     return settlement
 
@@ -404,9 +407,9 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_fo
 
     RESULTS is {"entries": [{"entry": 1, "participant": "P-07", "rounds": [{"points": 120}]}]}, the entries
     numbered in the order of their sale, each with the rounds it played. A round also has "best_game", the most
-    points won in one game, if it decides equal points, and "status" if it was "interrupted" or "failed".
+    points won in one game, if it breaks ties, and "status" if it was "interrupted" or "failed".
 
-    If the prizes return less than 30 % of the fees sold, nothing is settled, and the amount to add is stated.
+    If the prizes return less than 30 % of the retained fees, nothing is settled, and the amount to add is stated.
     """
     rules = _read_rules(rules_file)
     settlement = _compute_settlement(rules, results_file, added_cents)
@@ -459,7 +462,7 @@ def paid(
     try:
         for path in exports:
             _verify_export(path)
-        journals = {str(path): _iter_entries(path) for path in exports}
+        journals = {str(path): _iter_journal_entries(path) for path in exports}
         payments = list(iter_paid_prizes(rules.digest, journals))
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
@@ -522,7 +525,7 @@ def _list_totals(rules: Tournament, settlement: TournamentSettlement) -> dict[st
         "currency": rules.currency,
         "cancelled": settlement.standings.is_cancelled,
         "entries": settlement.entry_count,
-        "sold_cents": settlement.sold_fees_cents,
+        "sold_cents": settlement.retained_fees_cents,
         "refunded_cents": settlement.refunded_cents,
         "refunded_entries": [*settlement.standings.refunded_entries],
         "excluded_entries": [*settlement.standings.excluded_entries],
@@ -543,8 +546,8 @@ def _list_sentences(rules: Tournament, settlement: TournamentSettlement) -> list
     elif not standings.ranked_standings:
         sentences.append("No entry has a rank. Every fee is refunded.")
     sentences.append(
-        f"{format_count(settlement.entry_count, 'entry', 'entries')}; fees sold"
-        f" {format_count(settlement.sold_fees_cents, 'cent')} {currency}, refunded {settlement.refunded_cents:,}."
+        f"{format_count(settlement.entry_count, 'entry', 'entries')}; fees in {currency} cents:"
+        f" {settlement.retained_fees_cents:,} retained, {settlement.refunded_cents:,} refunded."
     )
     for title, entry_numbers in (
         ("Refunded", standings.refunded_entries),
@@ -557,6 +560,6 @@ def _list_sentences(rules: Tournament, settlement: TournamentSettlement) -> list
     if (returned_share := settlement.returned_share) is not None:
         sentences.append(
             f"Returned: {format_count(settlement.total_cents, 'cent')}, "
-            f"{format_percent(returned_share)}% of the fees sold."
+            f"{format_percent(returned_share)}% of the retained fees."
         )
     return sentences

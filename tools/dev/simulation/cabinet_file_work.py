@@ -9,9 +9,9 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from egm.integrity.entries import CABINET_FILE_SIGNED
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.signed_file import (
-    CABINET_SIGNED_KIND,
     SIGNATURE_FILE_NAME,
     CabinetFileSignature,
     compute_cabinet_file_digest,
@@ -46,7 +46,7 @@ def is_signed(state: Path) -> bool:
 def can_restore_file(state: Path) -> bool:
     """Return whether the journal contains the text of the cabinet file that was signed last."""
     with open_view(state) as view:
-        return any(True for _ in view.entries(CABINET_SIGNED_KIND, limit=1))
+        return any(True for _ in view.entries(CABINET_FILE_SIGNED.kind, limit=1))
 
 
 def update_games(cabinet: Path, dice: Random) -> None:

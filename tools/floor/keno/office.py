@@ -37,7 +37,7 @@ from paytables.keno.printed_ticket import (
     issue_ticket,
 )
 from paytables.keno.rules import find_keno_rules
-from paytables.keno.tables import build_bonus_options
+from paytables.keno.tables import build_bonuses_in_force
 from paytables.keno.ticket import exclude_unplayed_levels
 from tools.floor.keno.entries import (
     KIND_BY_RECORD_CLASS,
@@ -296,7 +296,7 @@ class KenoOffice:
         number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
         recording_source = RecordingDrawSource(draw_source)
-        all_bonuses = build_bonus_options(definition, [bonus.id for bonus in definition.bonuses])
+        all_bonuses = build_bonuses_in_force(definition, [bonus.id for bonus in definition.bonuses])
         drawn_balls = self.rules.draw_balls(recording_source, all_bonuses)
         prizes = self._compute_prizes(tickets, drawn_balls)
         drawn_at = self._now()

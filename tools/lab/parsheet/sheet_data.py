@@ -1,4 +1,4 @@
-"""The data format of a PAR sheet's feature sheets, and the sheets of progressive levels.
+"""The data format of the feature sheets in a PAR sheet, and the sheets of progressive levels.
 
 Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that an output format handles
 all sheets alike. A cell is a text, a whole number, or the data that :func:`to_exact_data` returns for an
@@ -23,18 +23,18 @@ def build_sheet_data(
     columns: Sequence[str] = (),
     rows: Sequence[Sequence[Any]] = (),
 ) -> SheetData:
-    """Return one sheet of a PAR sheet as JSON data; facts without a value are left out."""
-    shown_facts = [[label, value] for label, value in labelled_values if value not in (None, "", ())]
+    """Return one sheet of a PAR sheet as JSON data; labels without a value are left out."""
+    shown_values = [[label, value] for label, value in labelled_values if value not in (None, "", ())]
     return {
         "sheet": name,
-        "facts": shown_facts,
+        "facts": shown_values,
         "columns": list(columns),
         "rows": [list(row) for row in rows],
     }
 
 
 def build_level_sheets(levels: Sequence[tuple[str, LabelledValues]], analysis: Analysis) -> list[SheetData]:
-    """Return the sheets of the progressive levels, with what each returns for each bet."""
+    """Return the sheets of the progressive levels, with each level's return per bet."""
     columns = (
         "bet",
         "stake, credits",

@@ -12,7 +12,7 @@ from tools.lab.rng.bulk import BulkDraws
 
 #: The bounds of draws below which every draw reads a word of 16 bits (:func:`rng.scaling.compute_word_bits`).
 #: A draw below 1 reads no word.
-EXHAUSTED_BOUNDS: Final = range(2, 257)
+EXHAUSTIVELY_TESTED_BOUNDS: Final = range(2, 257)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def create_reader(stream: bytes) -> Callable[[int], bytes]:
     return read_stream
 
 
-def exhaust_range(bound: int) -> Exhaustion:
+def prove_range_uniform(bound: int) -> Exhaustion:
     """Scale each of the 65,536 words of 16 bits once to the range below ``bound``, and count the outcomes.
 
     Raises SelfTestFailed if the outcomes are not equally frequent.

@@ -26,7 +26,7 @@ from tools.lab.rng import production
 from tools.lab.rng.battery.calibration import SIGNIFICANCE_LEVELS
 from tools.lab.rng.battery.judgement import judge
 from tools.lab.rng.battery.run import RETEST_FACTOR, TESTED_GAMES, GameVerdict
-from tools.lab.rng.exhaustion import EXHAUSTED_BOUNDS, exhaust_range
+from tools.lab.rng.exhaustion import EXHAUSTIVELY_TESTED_BOUNDS, prove_range_uniform
 from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
 
 #: False alarms of each test on good data, as ``egm rng calibrate --json`` wrote them.
@@ -37,18 +37,20 @@ SELF_ASSESSMENT_TEXT: Final = (
     "This is a self-assessment by the project that wrote the generator. It is not a certificate, no "
     "accredited laboratory has taken part in it, and no regulator has accepted it."
 )
-#: The standards by which the generator was made and tested.
+#: The standards that the generator was made and tested by, and how far each was available.
 STANDARDS: Final = (
     "NIST SP 800-90A Rev. 1: CTR_DRBG, HMAC_DRBG, Hash_DRBG",
     "NIST SP 800-90B section 4.4: health tests only; no source has been assessed",
-    "GLI-19 v3.0 chapter 3, as public compliance matrices render it: the text itself was not at hand",
+    "GLI-19 v3.0 chapter 3, as quoted in public compliance matrices; the standard's text was not available",
 )
 #: What the report does not show.
 LIMITATIONS: Final = (
-    "No source of entropy has been assessed under SP 800-90B; each claim is stated with what it rests on.",
-    "Statistics see large bias only. That scaling has none is proved in section 6; each play is held in 7.",
+    "No source of entropy has been assessed under SP 800-90B; each claim is given with its basis.",
+    "Statistical tests find large bias only. Section 6 proves that scaling adds no bias.",
+    "Section 7 tests the outcomes of complete plays by statistics.",
     "The state is overwritten when service ends; copies inside CPython and OpenSSL cannot be reached.",
-    "After a restored snapshot, copies part if the kernel's generator has: where the hypervisor states it.",
+    "A snapshot restored twice: the two generators differ only if the kernel has reseeded its own since.",
+    "The kernel does so where the hypervisor reports that a snapshot was restored.",
     "Figures were taken on the machine named in section 2, not on the cabinet's hardware.",
 )
 #: Samples of the jitter source from which its min-entropy is estimated.
@@ -180,21 +182,22 @@ def build_report(
 def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[ReportData]:
     """Scale every random word once for each range, and return a row of results for each range.
 
-    Ranges of the tested games use the machine's own draws; the ranges :data:`EXHAUSTED_BOUNDS` use the bulk code. A
-    range that is not uniform becomes a row with its error rather than stopping the report.
+    Ranges of the tested games are scaled by the machine's own code; the ranges :data:`EXHAUSTIVELY_TESTED_BOUNDS` by
+    the compiled code of the laboratory. A range that is not uniform becomes a row with its error rather than stopping
+    the report.
     """
     game_bounds = sorted(
         {bound for verdict in verdicts for bound in production.list_ranges(TESTED_GAMES[verdict.game][0])}
     )
     rows: list[ReportData] = []
-    for code_name, bounds, proof in (
+    for code_name, bounds, prove_range in (
         ("machine", game_bounds, production.exhaust_production_range),
-        ("compiled", EXHAUSTED_BOUNDS, exhaust_range),
+        ("compiled", EXHAUSTIVELY_TESTED_BOUNDS, prove_range_uniform),
     ):
         for bound in bounds:
             row: ReportData = {"bound": bound, "words_each": 0, "words_thrown_away": 0, "error": ""}
             try:
-                row |= dataclasses.asdict(proof(bound))
+                row |= dataclasses.asdict(prove_range(bound))
             except rng.RngError as error:
                 row["error"] = f"{code_name}: {error}"
             rows.append({"by": code_name, **row})
@@ -204,7 +207,7 @@ def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[ReportData]:
 def _judge_all_games(verdicts: Sequence[GameVerdict], significance_level: float) -> ReportData:
     """Return figures of all games together: the p-values below the significance level, and the retests.
 
-    For each significance level, they also have the games whose last run has a finding at this level.
+    The figures also list, for each significance level, the games whose last run has a finding at it.
     """
     p_values = [result.p_value for verdict in verdicts for run in verdict.runs for result in run.results]
     return {

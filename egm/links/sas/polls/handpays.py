@@ -19,7 +19,7 @@ _LEVEL_CODE_CANCELLED_CREDIT: Final = 0x80
 #: Level code of a hand-pay that is a win.
 #:
 #: It is also sent for a win of a progressive level or an external bonus: polls 84 to 87 report the wins of SAS
-#: progressive levels with group and level. Code 40, for a game's top award, is not used.
+#: progressive levels with group and level. Code 0x40, for a game's top award, is not used.
 _LEVEL_CODE_WIN: Final = 0x00
 #: Progressive group: none.
 _NO_PROGRESSIVE_GROUP: Final = b"\0"
@@ -44,7 +44,7 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
         _NO_PROGRESSIVE_GROUP
         + bytes((level_code,))
         + encode_bcd(readout.convert_to_credits(handpay.amount_cents), 5)
-        + encode_bcd(0, 2)
+        + encode_bcd(0, 2)  # partial pay: none
     )
     return Reply(
         (data + _RESET_BY_ATTENDANT_ONLY).ljust(_HANDPAY_REPLY_DATA_SIZE_BYTES, b"\0"),
@@ -55,14 +55,15 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
 def mark_handpay_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Store that the host has received the data of a hand-pay, so that poll 1B no longer reports it to this host."""
     handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-    # The reply to a hand-pay of merchandise only is all zeros, like the reply without a hand-pay.
+    # The reply to a hand-pay of merchandise only is all zeros, like the reply without a hand-pay: so such a reply
+    # counts as read only if the open hand-pay has no amount.
     if handpay is not None and (any(reply.data) or not handpay.amount_cents):
         host.values_between_polls[READ_HANDPAY_KEY] = handpay.id
         host.republish_readout()
 
 
 def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
-    """Answer poll 94: the host reports that the hand-pay has been paid."""
+    """Answer poll 94: the host resets the hand-pay, which counts as paid."""
     handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if handpay is None:
         return Reply(bytes((_NO_HANDPAY_CODE,)), is_resent_on_repeat=True)

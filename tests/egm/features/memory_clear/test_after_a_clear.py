@@ -46,13 +46,13 @@ def test_a_cash_out_never_returns_a_ticket_from_before_a_clear(rig, tmp_path):
     rig.insert(2000)
     advance_journal_to(rig, 30)
     old = rig.cash_out_ticket()
-    sequence = number_of(rig.store.find_ticket(old).issue_id)
+    sequence = number_of(rig.ticket_store.find_ticket(old).issue_id)
     restarted = clear_and_boot(rig, tmp_path).insert(500)
     advance_journal_to(restarted, sequence)
     new = restarted.cash_out_ticket()
     assert new != old
-    assert restarted.store.find_ticket(new).ticket.amount_cents == 500
-    assert restarted.store.find_ticket(old).state is TicketState.ISSUED
+    assert restarted.ticket_store.find_ticket(new).ticket.amount_cents == 500
+    assert restarted.ticket_store.find_ticket(old).state is TicketState.ISSUED
     restarted.close()
 
 
@@ -65,13 +65,13 @@ def test_a_ticket_from_before_a_clear_is_redeemed_once(rig, tmp_path):
     advance_journal_to(rig, 40)
     rig.offer_ticket(tickets[0])
     sequence = number_of(rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)["id"])
-    rig.ledger.credit_stacked_paper()
-    rig.ledger.close_confirmed_paper()
+    rig.escrow_ledger.credit_stacked_paper()
+    rig.escrow_ledger.close_confirmed_paper()
     restarted = clear_and_boot(rig, tmp_path)
     advance_journal_to(restarted, sequence)
     restarted.offer_ticket(tickets[1])
-    restarted.ledger.credit_stacked_paper()
-    restarted.ledger.close_confirmed_paper()
+    restarted.escrow_ledger.credit_stacked_paper()
+    restarted.escrow_ledger.close_confirmed_paper()
     assert restarted.credit_cents == 1000
     restarted.offer_ticket(tickets[1])
     assert restarted.notice == "ticket_refused.redeemed"
@@ -134,8 +134,8 @@ def test_an_older_ticket_ledger_is_detected_after_a_clear(rig, tmp_path):
     before = {path: path.read_bytes() for path in names}
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     restarted.offer_ticket(number)
-    restarted.ledger.credit_stacked_paper()
-    restarted.ledger.close_confirmed_paper()
+    restarted.escrow_ledger.credit_stacked_paper()
+    restarted.escrow_ledger.close_confirmed_paper()
     restarted.close()
     clear_with_decisions(tmp_path, credit_1_cashable=build_paid_decision(2000))
     for path, data in before.items():

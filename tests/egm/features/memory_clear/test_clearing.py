@@ -79,7 +79,7 @@ def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
     values = rig.journal.meters().values
     assert (rig.credit_cents, values["carried_over"], values["money_in"]) == (2000, 2000, 0)
     number = rig.cash_out_ticket()
-    assert rig.store.find_ticket(number).ticket.amount_cents == 2000
+    assert rig.ticket_store.find_ticket(number).ticket.amount_cents == 2000
     assert list_findings(rig) == []
     rig.close()
 
@@ -289,10 +289,10 @@ def test_a_ticket_in_the_printer_is_completed_by_the_printer(tmp_path, end):
     assert (rig.state, rig.credit_cents) == (State.PAYING, 0)
     rig.report_print_state(end)
     if end is PrintState.BARCODE_DONE:
-        assert rig.store.find_ticket(number).state is TicketState.ISSUED
+        assert rig.ticket_store.find_ticket(number).state is TicketState.ISSUED
         assert rig.journal.balance_cents("out:voucher:cashable") == 2000
     else:
-        assert rig.store.find_ticket(number).state is TicketState.VOID
+        assert rig.ticket_store.find_ticket(number).state is TicketState.VOID
         assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
     assert list_findings(rig) == []
     rig.close()
@@ -313,7 +313,7 @@ def test_a_ticket_in_the_printer_is_settled_by_the_persons(tmp_path, decision, t
     number = rig.hands.jobs[-1].barcode
     rig = reopen_cleared(rig, tmp_path, payout_1=decision)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
-    assert rig.store.find_ticket(number).state is ticket
+    assert rig.ticket_store.find_ticket(number).state is ticket
     rig.close()
 
 
@@ -326,10 +326,10 @@ def test_a_bill_being_stacked_is_credited_or_returned_by_the_acceptor(tmp_path, 
     assert claims_of(tmp_path) == {"paper:1": 2000}
     rig = reopen_cleared(rig, tmp_path)
     if stacked:
-        rig.ledger.credit_stacked_paper()
-        rig.ledger.close_confirmed_paper()
+        rig.escrow_ledger.credit_stacked_paper()
+        rig.escrow_ledger.close_confirmed_paper()
     else:
-        rig.ledger.void_unstacked_paper("returned at power-up")
+        rig.escrow_ledger.void_unstacked_paper("returned at power-up")
     assert rig.credit_cents == (2000 if stacked else 0)
     assert list_findings(rig) == []
     rig.close()
@@ -347,9 +347,9 @@ def test_a_ticket_being_stacked_is_redeemed_or_released_as_the_persons_decide(tm
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
-    assert rig.ledger.find_open() is not None
+    assert rig.escrow_ledger.find_open() is not None
     rig = reopen_cleared(rig, tmp_path, paper_1=decision)
-    assert (rig.credit_cents, rig.store.find_ticket(number).state) == (0, ticket)
+    assert (rig.credit_cents, rig.ticket_store.find_ticket(number).state) == (0, ticket)
     rig.close()
 
 
@@ -358,7 +358,7 @@ def test_a_ticket_paid_at_the_cage_and_again_at_the_clear_is_a_technicians_tilt(
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
-    cage = TicketCage(rig.store, rig.clock, "Luc", second_person="Mia")
+    cage = TicketCage(rig.ticket_store, rig.clock, "Luc", second_person="Mia")
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
     rig = reopen_cleared(rig, tmp_path, paper_1=build_paid_decision(2000))
@@ -379,9 +379,9 @@ def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_jour
         None
     )  # the power is cut here: the bar code is printed and the journal written
     rig.report_print_state(PrintState.BARCODE_DONE)
-    assert rig.store.find_ticket(number).state is TicketState.RESERVED
+    assert rig.ticket_store.find_ticket(number).state is TicketState.RESERVED
     rig = reopen_cleared(rig, tmp_path)
-    assert rig.store.find_ticket(number).state is TicketState.ISSUED
+    assert rig.ticket_store.find_ticket(number).state is TicketState.ISSUED
     rig.close()
 
 

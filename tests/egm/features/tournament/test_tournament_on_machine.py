@@ -843,7 +843,7 @@ def test_the_hour_that_occurs_twice_as_summer_time_ends_stops_no_tournament(hall
         ("starts = 2027-03-08T19:00:00", "starts = 2027-11-07T01:30:00"),
         ("closes = 2027-03-08T18:30:00", "closes = 2027-11-07T01:15:00"),
     )
-    hall = hall(rules, day=TORONTO, wall=datetime(2027, 11, 7, 5, 10, tzinfo=UTC)).enter()
+    hall = hall(rules, gaming_day=TORONTO, wall=datetime(2027, 11, 7, 5, 10, tzinfo=UTC)).enter()
     assert hall.sell(1, "P-1") is None
     hall.room.clock.pass_seconds(20 * 60)  # 01:30 summer time
     hall.play_round(games=1)
@@ -867,7 +867,7 @@ def test_a_tournament_across_the_begin_of_summer_time_has_its_whole_length(hall)
         ("starts = 2027-03-08T19:00:00", "starts = 2027-03-14T01:30:00"),
         ("closes = 2027-03-08T18:30:00", "closes = 2027-03-14T01:15:00"),
     )
-    hall = hall(rules, day=TORONTO, wall=datetime(2027, 3, 14, 6, 30, tzinfo=UTC))
+    hall = hall(rules, gaming_day=TORONTO, wall=datetime(2027, 3, 14, 6, 30, tzinfo=UTC))
     assert hall.fill("tournament_rules") is None
     hall.room.clock.pass_seconds(179 * 60)  # 05:29 summer time
     assert hall.fill("tournament_enter") is None

@@ -167,13 +167,13 @@ def test_random_tournaments_are_settled_as_computed_independently(block):
         rng.shuffle(rows)
         found = compute_tournament_settlement(rules, Results.model_validate({"entries": rows}))
         sold, paid = pay(data, entries)
-        assert found.sold_fees_cents == sold, seed
+        assert found.retained_fees_cents == sold, seed
         assert {
             s.participant: (s.rank, s.entry, cents) for s, cents in found.list_standings_with_prizes()
         } == paid, seed
-        assert found.sold_fees_cents + found.refunded_cents == len(entries) * data["entries"]["fee_cents"]
+        assert found.retained_fees_cents + found.refunded_cents == len(entries) * data["entries"]["fee_cents"]
         total = sum(cents for _, _, cents in paid.values())
-        assert found.missing_cents == max(0, ceil(Fraction(3, 10) * sold) - total)
+        assert found.shortfall_cents == max(0, ceil(Fraction(3, 10) * sold) - total)
         if paid:
             assert list(found.standings.refunded_entries) == [
                 e["entry"] for e in entries if e["void"] == "refunded"
@@ -182,9 +182,9 @@ def test_random_tournaments_are_settled_as_computed_independently(block):
                 e["entry"] for e in entries if e["void"] == "excluded"
             ]
         if not find_rules_shortfall(rules):
-            assert not found.missing_cents, seed
+            assert not found.shortfall_cents, seed
             seen["lawful"] += 1
-        seen["short"] += found.missing_cents > 0
+        seen["short"] += found.shortfall_cents > 0
         seen["ties"] += len({rank for rank, _, _ in paid.values()}) < len(paid)
         seen["refunded"] += bool(found.standings.refunded_entries)
         seen["excluded"] += bool(found.standings.excluded_entries)
@@ -227,7 +227,7 @@ def test_accepted_prizes_return_30_percent_at_every_number_of_entries_and_refuse
             total = sum(compute_prizes(plan, found.entry_count * terms.fee_cents, found.ranked_count))
             assert total == found.prizes_cents
             fees = found.entry_count * terms.fee_cents
-            assert 10 * (total + found.missing_cents) >= 3 * fees > 10 * (total + found.missing_cents - 1)
+            assert 10 * (total + found.shortfall_cents) >= 3 * fees > 10 * (total + found.shortfall_cents - 1)
     assert verdicts == {True, False}
 
 
