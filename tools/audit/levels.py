@@ -250,7 +250,8 @@ class LevelAudit:
                 open_pools = [] if play is None else sorted(set(play.pool_id_by_level.values()))
                 self._report_finding(
                     entry,
-                    f"record.pool_ids: expected levels of the open play, {open_pools}; found"
+                    f"record.pools: expected levels of the open play, {open_pools}; "
+                    f"found"
                     f" {list(ended_game.pool_ids)}",
                 )
         elif kind == PRIZE_RULED.kind:
