@@ -237,7 +237,7 @@ def _is_absent(file: Path) -> bool:
     "--seed",
     "preset_file",
     type=click.Path(path_type=Path),
-    help=f"At a first start: the builder's values (default: {CABINET_PRESET_FILE_NAME} beside the cabinet file).",
+    help=f"At a first start: preset values (default: {CABINET_PRESET_FILE_NAME} in the folder of the cabinet file).",
 )
 @click.option(
     "--stick",

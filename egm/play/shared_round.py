@@ -137,7 +137,7 @@ def is_round_void(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the open game's round is over because another game of it was declared void.
 
     Where players win each other's stakes, a void game ends the round, because its stakes can no longer be won.
-    Exception: if another seat has recorded more steps than the void game, the round goes on without the void game. In
+    Exception: if another seat has recorded more steps than the void game, the round continues without the void game. In
     other games a void game does not end the round.
     """
     void_cache, cache_key = machine.component(RoundVoidCache), (game_record.play_id, machine.journal.sequence)

@@ -68,7 +68,7 @@ _RESEED_POLICY_MEANINGS: Final = {
     "on_event": "Events after which the generator takes fresh entropy.",
     "prediction_resistance": "Take fresh entropy before every step.",
     "fresh_input_each_step": "Mix bytes from the operating system into each request, without counting them as entropy.",
-    "cycle_min_ms": "Minimum interval of background cycling; if this and cycle_max_ms are 0, there is none (NJ-G(b)4).",
+    "cycle_min_ms": "Minimum interval of background cycling; both 0: no cycling (NJ-G(b)4).",
     "cycle_max_ms": "Maximum interval of background cycling; the generator draws each interval itself.",
     "self_test_every_generates": "After this many requests, test the complete chain again; 0: never.",
 }

@@ -231,7 +231,7 @@ PRIZE_COMMITTED: Final = EntryDeclaration(
     description="The commitment to the secret amount of a mystery prize was received.",
     written_keys=(ProgressiveKey.PRIZE_COMMITMENT,),
 )
-# These three entries have one kind; the field ``late_decision`` of the record tells them apart.
+# These three entries have one kind; the field ``late_decision`` of the record distinguishes them.
 PRIZE_WON: Final = EntryDeclaration(
     kind=MYSTERY_WON_KIND,
     record=MysteryPrizeWon,

@@ -17,7 +17,7 @@ contains everything that was acknowledged. Therefore:
 
 SQLite is in WAL mode with ``synchronous=FULL``. A writer of either copy first takes SQLite's write lock, so that
 processes write one after another. Every process holds a shared lock on the lock file while it has the ledger open. A
-reader never creates the lock file; if there is none, it opens the ledger without a lock. To rebuild SQLite's file, a
+reader never creates the lock file; without one, it opens the ledger without a lock. To rebuild SQLite's file, a
 process needs the lock exclusively: every other process must have closed the ledger, so none can continue with the old
 file.
 """

@@ -330,7 +330,7 @@ class RoundAudit:
             if self.is_round_void(start_record):
                 self._report_finding(
                     entry,
-                    f"a game of the round {start_record.round_id} was declared void, and another one goes on",
+                    f"a game of the round {start_record.round_id} was declared void, and another one continues",
                 )
             self._record_step(
                 entry, start_record, step_index, RecordedStep(choice=choice.choice, draws=choice.draws)

@@ -15,7 +15,7 @@ from egm.screen.steps import BonusAward, WheelStep
 from egm.screen.view import Action, Scene, View, find_last_step
 from egm.screen.wheel_stakes import is_wheel_game, read_area_stakes
 
-#: Up to this width of the rectangle beside the wheel, as in portrait, stakes are drawn there without their prizes.
+#: Up to this width of the rectangle next to the wheel, as in portrait, stakes are drawn there without their prizes.
 _WIDTH_WITHOUT_PRIZES_MAX: Final = 300.0
 
 

@@ -208,7 +208,7 @@ def test_the_audit_reports_a_round_that_goes_on_without_a_void_game(seats, tmp_p
     ]
     for entry in (*early, void, choices[-1]):
         report.check_entry(entry)
-    assert any("was declared void, and another one goes on" in reason for reason in reasons)
+    assert any("was declared void, and another one continues" in reason for reason in reasons)
 
 
 @pytest.mark.requirement("S-32", "F-14")
