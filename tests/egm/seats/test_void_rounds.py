@@ -87,7 +87,7 @@ def let_the_generator_fail(rooms):
 
 
 def repair(rooms, working):
-    rooms[0].restarts = [working]
+    rooms[0].next_generators = [working]
     rooms[0].engine.handle(EventType.KEY_TURNED, key="attendant")
     for rig in rooms:
         rig.machine.random_service = working
