@@ -416,8 +416,8 @@ class Archive:
     def has_transaction(self, entry_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
         """Return whether an archived entry has this id, also if its segment file was taken away.
 
-        If the segment cannot be read, an id that is in the index counts as found. :class:`JournalDamaged` is raised
-        for an id that is not in the index, because it states its own entry's number.
+        If the segment cannot be read, an id in the index counts as found. Ids that state their own entry's number are
+        not in the index, so only the segment can tell: :class:`JournalDamaged` is then raised.
         """
         try:
             return self.find_by_id(entry_id, journal_tag, index) is not None

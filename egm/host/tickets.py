@@ -49,7 +49,7 @@ from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, TicketRefusal, TicketRefusalReason
 from rng import RngError
 
-#: Results that the host must read, because it was queried about the ticket. For the others it was not queried.
+#: Results that the host must read. For the others (no line to the host, misread digits) it was not queried.
 _REDEMPTION_STATUSES_HOST_MUST_READ: Final = frozenset(RedemptionStatus) - {
     RedemptionStatus.LINK_DOWN,
     RedemptionStatus.MISREAD,

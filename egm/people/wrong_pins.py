@@ -2,9 +2,10 @@
 
 Only the machine writes the journal, and it may be running or stopped while a person types at a terminal. Each
 wrong PIN is one line, written under a lock that prevents two terminals from trying PINs at once; wrong PINs typed
-at the machine are added, so that terminals count them too. A line stays until the journal has it and it no longer
-counts. Its age is counted in seconds since the computer started, not by the clock, which anybody there may set. For a
-line from before the last start, it is not more than the seconds since that start, so a restart never shortens a lock.
+at the machine are added, so that terminals count them too. A line is removed once
+the journal has it and it no longer counts towards a lock. Ages are measured in seconds since the computer started,
+because anybody at the terminal may set the clock. After a restart the true age is unknown, and the time since the
+start is used, which is never more. So a restart can lengthen a lock, never shorten it.
 """
 
 import fcntl

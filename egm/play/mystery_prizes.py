@@ -144,8 +144,8 @@ def _has_contributed_to_level(game_record: GameRecord, level_id: str, contributi
 def _find_contributing_game(machine: Machine, level_id: str, contribution_number: int) -> GameRecord | None:
     """Return the game whose wager made contribution ``contribution_number`` to the level; None if no game did.
 
-    The search ends at an older game with contributions to the level. Games that a memory clear carried over do not
-    end it, because their entries are not in the order in which they were played: the open game is first.
+    Games are searched from the newest. A game whose contributions to the level are all older than the wanted one ends
+    the search, unless a memory clear carried it over: such entries are not in the order of play.
     """
     for entry in machine.journal.entries(PLAY_START_KINDS, newest_first=True):
         game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
@@ -171,10 +171,10 @@ def _is_game_void(machine: Machine, game_record: GameRecord) -> bool:
     return game_record.end_entry_kind == GAME_VOID.kind or machine.journal.has_transaction(void_entry_id)
 
 
-def _can_open_handpay(machine: Machine, game_record: GameRecord | None) -> bool:
-    """Return whether a hand-pay for the game can be opened now: no game is open, and nothing else is being paid."""
+def _can_open_handpay(machine: Machine, open_game_record: GameRecord | None) -> bool:
+    """Return whether a hand-pay can be opened now: no game is open, and nothing else is being paid."""
     return (
-        game_record is None
+        open_game_record is None
         and machine.memory.get(MoneyKey.HANDPAY) is None
         and machine.memory.get(MoneyKey.PAY_OUT) is None
     )
@@ -204,7 +204,7 @@ def _build_claim_state(
 ) -> dict[str, object]:
     """Return the state change that stores the claim to a mystery prize, until the controller has closed the claim.
 
-    A claim is the machine's report to the controller that a level was hit and how it was paid.
+    The claim is the record of the win that machine and controller share until both have recorded the payment.
     """
     record = ClaimRecord(
         pool_id=level_id,

@@ -126,7 +126,7 @@ BROADCAST_LEVEL_HIT: Final = EntryDeclaration(
 class LevelAward:
     """The controller has locked the amount that is paid for a claim.
 
-    A claim is the machine's report to the controller that a level was hit.
+    A claim is the record of one hit that machine and controller share until both have recorded the payment.
     """
 
     claim_id: str = field(metadata=stored_as("claim"))

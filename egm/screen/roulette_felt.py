@@ -1,9 +1,12 @@
-"""The felt of a table: where its spots are drawn and touched. That of roulette follows from what they cover.
+"""The layout of every table's felt: where each spot is drawn and touched.
+
+A roulette spot's place is computed from the numbers that the spot covers; other tables have rows of spots
+(:mod:`egm.screen.spot_layout`).
 
 A roulette felt is measured in streets (rows of three numbers). The coordinate ``u`` counts streets: the zeros lie
 below 0, and the column bets start at 12. The coordinate ``v``, 0 to 3, lies across the streets. The lines between
 numbers are too close together to be touched reliably. Only one kind of inside bet is therefore open at a time, and its
-touch areas fill the felt. The felt of any other table has rows of spots (:mod:`egm.screen.spot_layout`).
+touch areas fill the felt.
 """
 
 from collections.abc import Sequence
@@ -146,8 +149,8 @@ def lay_out_felt(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> F
 def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys (tabs) that open a part of the felt.
 
-    On a telephone, they also open its sheets, except those of the racetrack, and only the parts next to the open one
-    have keys.
+    On a telephone there is a second row of keys, one for each sheet of the open part (none for the racetrack), and
+    only the parts next to the open part have keys.
     """
     x, y, w, _ = compute_felt_rect(layout)
     height, rows = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT, list[list[Action]]()

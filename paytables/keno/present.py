@@ -11,7 +11,7 @@ from paytables.keno.ticket import KenoTicket
 def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
     """Return the data that a screen needs to draw a Keno game: board, pay tables, bonuses and preset tickets.
 
-    ``keno_pays`` has the pays for each credit staked, by number of spots and then by catch (numbers hit).
+    Its member ``tables`` has the pays for each credit staked, by number of spots and then by catch (numbers hit).
     """
     return {
         "kind": "keno",
@@ -63,7 +63,7 @@ def build_draw_data(
 ) -> dict[str, Json]:
     """Return the screen data of one Keno draw: the balls in their order, and the catch and pay of every way.
 
-    ``hit_level_ids`` are the ids of the progressive hit_level_ids that the draw's ways have won.
+    ``hit_level_ids`` are the ids of the progressive levels that the draw's ways have won.
     """
     return {
         "draw": draw_number,

@@ -304,7 +304,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.SAME,
     ),
     # ------------------------------------------------------------------ games with points
-    # A round whose points no longer cover the bet and its raises is over after the event that made it so.
+    # When the points left no longer cover a bet with its raises, a rule below ends the round after that event.
     Rule(
         EventType.PLAY,
         _TOURNAMENT_STATE,

@@ -237,7 +237,8 @@ class SasLineService:
 class _DeliveredExceptionFile:
     """File with the number of the last journal entry whose exception a SAS host has received.
 
-    ``journal_tag`` identifies the journal. If the file is lost, the host may receive some exceptions again.
+    ``journal_tag`` identifies the journal. If an older version of the file survives a power loss,
+    the host receives some exceptions again. If the file is missing, nothing recorded before this start is sent.
     """
 
     def __init__(self, path: Path, journal_tag: str) -> None:

@@ -88,14 +88,13 @@ class Facts:
         self.cached_states: dict[tuple[int, bool], State] = {}
         """The machine state of each position as last derived.
 
-        The key is (position, whether position 1 has an open game). Of what
-        :func:`tools.audit.rules.states.derive_machine_state` reads, plain games without tables change only
-        that. Any other entry clears the cache.
+        The key is (position, whether position 1 has an open game). A plain game without a table changes only whether a
+        game is open, so such games need not clear the cache; every other entry that stores values does.
         """
         self.last_idle_times: dict[int, datetime] = {}
-        """The time of the last entry that a rule allows only in certain states and before which a position was idle.
+        """When each position was last found idle, by position, for orders that are recorded late.
 
-        The key is the position.
+        It is the time of the last entry that a rule allows only in certain states and that found the position idle.
         """
         self.last_money_entry_kinds: dict[int, str] = {}
         """The kind of each position's last entry that moved, reserved or released money."""

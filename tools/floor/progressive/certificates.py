@@ -415,8 +415,9 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
         archived_keys = (
             _read_certificate(each).public_key() for each in folder.glob(f"{name}{_ARCHIVE_SEPARATOR}*.crt")
         )
+        # A key whose certificate is archived was revoked, and is not used again.
         if isinstance(stored_key, Ed25519PrivateKey) and stored_key.public_key() not in archived_keys:
-            return stored_key  # a key with an archived certificate is left from an interrupted revocation
+            return stored_key
     if name == AUTHORITY_CERTIFICATE_NAME and (certificates := sorted(folder.glob("*.crt"))):
         raise OperatorError(
             f"{path}: there is no key, but {certificates[0].name} is already signed: restore the authority's files "
