@@ -267,7 +267,7 @@ def test_a_bet_without_marks_is_the_first_preset_ticket_of_that_cost():
         (
             {"bonus": [{"kind": "ball", "id": "b", "name": TEXT, "ball": 6, "factor": 2}]},
             "bonus",
-            "never drawn",
+            "there is no ball 6",
         ),
         (
             {"bonus": [{"kind": "ball", "id": "b", "name": TEXT, "ball": 1, "factor": 2}] * 2},

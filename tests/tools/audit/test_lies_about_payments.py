@@ -99,7 +99,7 @@ LIES = [
         "400 of 400 cents moved: expected 'full'",
     ),
     (transfer, "aft.complete", transfer_record("asked_cents", 300), "400 of 300 cents moved"),
-    (transfer, "aft.failed", write("record", "told", True), "a failed transfer has no index"),
+    (transfer, "aft.failed", write("record", "told", True), "a failed transfer must have no index"),
     (transfer, "aft.failed", store_another_failure, "state.transfer does not match the record"),
     (pay_by_hand, "handpay.way", repeat_request, "already had the payment method 'hand'"),
     (pay_by_hand, "handpay.paid", write("record", "persons", ["attendant"]), "the people of the form, ['2']"),

@@ -128,7 +128,7 @@ def test_the_bundle_contains_everything_a_laboratory_requires(bundles, submissio
         assert drawn <= set(wheel.namelist())
     for name, word in {
         "generator.md": "CTR_DRBG(AES-256",
-        "architecture.md": "what guards each",
+        "architecture.md": "what protects each",
         "meters.md": "`coin_in`",
         "signals.md": "jackpot",
         "states.md": "awaiting_award",
@@ -161,7 +161,7 @@ def test_the_tables_of_meters_signals_and_errors_are_complete(submission):
     assert [code for code in SIGNIFICANCE_BY_FAULT if "*" not in code and code not in errors] == []
     for name, word in {
         "generator.md": "CTR_DRBG(AES-256",
-        "architecture.md": "what guards each",
+        "architecture.md": "what protects each",
         "states.md": "awaiting_award",
         "interruptions.md": "door_open",
         "libraries.txt": "==",

@@ -546,7 +546,7 @@ def _list_sentences(rules: Tournament, settlement: TournamentSettlement) -> list
     elif not standings.ranked_standings:
         sentences.append("No entry has a rank. Every fee is refunded.")
     sentences.append(
-        f"{format_count(settlement.entry_count, 'entry', 'entries')}; fees in {currency} cents:"
+        f"{format_count(settlement.entry_count, 'entry', 'entries')}; fees in minor units of {currency}:"
         f" {settlement.retained_fees_cents:,} retained, {settlement.refunded_cents:,} refunded."
     )
     for title, entry_numbers in (
