@@ -71,12 +71,8 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     machine = engine.machine
     selection = machine.selection
     in_tournament = is_in_tournament(machine)
-    last_game_record, last_win = (
-        find_last_purse_game(machine) if in_tournament else find_last_game(machine)
-    ) or (
-        None,
-        None,
-    )
+    find_last = find_last_purse_game if in_tournament else find_last_game
+    last_game_record, last_win = find_last(machine) or (None, None)
     open_game_record = find_open_game(machine)
     if last_game_record is not None and last_game_record.game_reference.id != selection.game_id:
         last_game_record, last_win = None, None  # the result of another game is not shown

@@ -1,5 +1,6 @@
 """The feature sheet of a wheel game for its PAR sheet."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from paytables import Analysis
@@ -19,9 +20,7 @@ def build_sheets(rules: WheelRules | WheelTable, _analysis: Analysis) -> list[Sh
     definition = rules.definition
     parts = definition.wheel.segments
     labelled_values: LabelledValues = [
-        ("equal parts", len(parts)),
-        ("in order", " ".join(parts)),
-        ("fewest turns of a valid spin", definition.wheel.revolutions_min),
+        *_describe_wheel(parts, definition.wheel.revolutions_min),
         ("spinning again multiplies by at most", definition.wheel.factor_max),
         ("stakes, credits per area", ", ".join(map(str, definition.layout.stake_options))),
     ]
@@ -45,11 +44,6 @@ def build_sheets(rules: WheelRules | WheelTable, _analysis: Analysis) -> list[Sh
 
 def _build_table_sheet(rules: WheelTable) -> SheetData:
     """Return the sheet of a wheel at a table, whose spots pay the stake back on top of their odds."""
-    labelled_values: LabelledValues = [
-        ("equal parts", len(rules.segments)),
-        ("in order", " ".join(rules.segments)),
-        ("fewest turns of a valid spin", rules.revolutions_min or ""),
-    ]
     rows = [
         [
             symbol,
@@ -64,4 +58,13 @@ def _build_table_sheet(rules: WheelTable) -> SheetData:
         for symbol, part_count in rules.case_count_by_result.items()
     ]
     columns = ("symbol", "parts", "probability", "odds, by spot")
-    return build_sheet_data("Wheel", labelled_values, columns, rows)
+    return build_sheet_data("Wheel", _describe_wheel(rules.segments, rules.revolutions_min), columns, rows)
+
+
+def _describe_wheel(segments: Sequence[str], revolutions_min: int | None) -> LabelledValues:
+    """Return the first values of the sheet of any wheel; ``revolutions_min`` is None if no minimum is defined."""
+    return [
+        ("equal parts", len(segments)),
+        ("in order", " ".join(segments)),
+        ("fewest turns of a valid spin", revolutions_min or ""),
+    ]
