@@ -137,6 +137,28 @@ def test_after_a_memory_clear_the_host_receives_events_of_the_new_journal(tmp_pa
     with_machine(tmp_path, scenario, {"main": {"chirp": False}})
 
 
+@pytest.mark.requirement("A-05")
+def test_an_exception_is_reported_after_a_restart_although_a_power_loss_emptied_the_file_of_delivered_ones(
+    tmp_path: Path,
+) -> None:
+    async def insert_a_bill(rig: Rig) -> None:
+        rig.room.insert(500)
+
+    async def read_exceptions(rig: Rig) -> None:
+        wire = rig.wire("main")
+        exceptions = []
+        for _ in range(20):
+            exceptions.append(await asyncio.to_thread(wire.general))
+            wire.sync()
+        assert 0x48 in exceptions, "the bill was not reported"
+        wire.close()
+
+    with_machine(tmp_path, insert_a_bill, {"main": {"chirp": False}})
+    (delivered_file,) = tmp_path.rglob("sas-main.told")
+    delivered_file.write_bytes(b"")
+    with_machine(tmp_path, read_exceptions, {"main": {"chirp": False}})
+
+
 @pytest.mark.requirement("K-06")
 def test_noise_on_a_line_moves_nothing_and_hides_no_poll(tmp_path: Path) -> None:
     noise = random.Random(7)

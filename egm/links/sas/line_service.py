@@ -48,7 +48,7 @@ from egm.links.sas.ports import open_port
 from egm.links.sas.readout_builder import MeterReadingCache, ReadoutBuilder
 from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN
-from egm.secret_files import replace_transient_file
+from egm.secret_files import replace_private_file, replace_transient_file
 
 #: The number of last journal entries that are searched at start for exceptions not received by the host.
 #:
@@ -106,8 +106,8 @@ class SasLineService:
         #: Number of the last journal entry that the readout contains.
         self._readout_sequence = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOT_COUNT) is None  # the journal was created in this run
-        delivered_sequence = (
-            0 if is_new_journal else self._delivered_exception_file.read(default=journal.sequence)
+        delivered_sequence = self._delivered_exception_file.read_or_create(
+            0 if is_new_journal else journal.sequence
         )
         #: Number of the last journal entry whose exceptions were passed to the line.
         self._checked_sequence = max(delivered_sequence, journal.sequence - _ENTRIES_SEARCHED_AT_START_MAX)
@@ -237,24 +237,27 @@ class SasLineService:
 class _DeliveredExceptionFile:
     """File with the number of the last journal entry whose exception a SAS host has received.
 
-    ``journal_tag`` identifies the journal. If an older version of the file survives a power loss,
-    the host receives some exceptions again. If the file is missing, nothing recorded before this start is sent.
+    ``journal_tag`` identifies the journal. Only the creation of the file is made durable. After a power loss, the file
+    may therefore have an older number or no content; the host then receives some exceptions again, but misses none.
     """
 
     def __init__(self, path: Path, journal_tag: str) -> None:
         self._path = path
         self._journal_tag = journal_tag
 
-    def read(self, *, default: int) -> int:
+    def read_or_create(self, sequence_of_new_line: int) -> int:
         """Return the stored number of the last journal entry whose exception the host has received.
 
-        Return 0 if the number belongs to an earlier journal, ``default`` if none is stored.
+        Return 0 if the content is damaged or belongs to an earlier journal. If there is no file, the line is new:
+        create the file with ``sequence_of_new_line`` and return that number.
         """
+        if not self._path.exists():
+            replace_private_file(self._path, f"{sequence_of_new_line} {self._journal_tag}")
         try:
             sequence, journal_tag = self._path.read_text(encoding="ascii").split()
             return int(sequence) if journal_tag == self._journal_tag else 0
-        except (OSError, ValueError):
-            return default
+        except ValueError:
+            return 0
 
     def write(self, sequence: int) -> None:
         """Store the number of the last journal entry whose exception the host has received."""
