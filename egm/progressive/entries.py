@@ -203,6 +203,13 @@ CLAIM_CLOSED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- mystery prizes
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrizePaymentLost:
+    """A controller restored from an older copy has lost the payment of a mystery prize; it is reported again."""
+
+    claim_id: str = field(metadata=stored_as("claim"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeHeld(HeldPrize):
     """A controller reported a prize that the machine cannot verify; it is held until two people rule on it."""
 
@@ -254,6 +261,9 @@ PRIZE_PAID_BY_HAND: Final = EntryDeclaration(
     dimension_names=frozenset({"game", "paytable", "denomination_cents", "wager_level"}),
     written_keys=(ProgressiveKey.CLAIM, MoneyKey.HANDPAY),
     optional_keys=(ProgressiveKey.HELD_PRIZE,),
+)
+PRIZE_PAYMENT_LOST: Final = EntryDeclaration(
+    kind="progressive.payment_lost", record=PrizePaymentLost, written_keys=(ProgressiveKey.CLAIM,)
 )
 PRIZE_NOT_OF_THIS_MACHINE: Final = EntryDeclaration(
     kind="progressive.not_ours",

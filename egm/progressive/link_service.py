@@ -28,10 +28,12 @@ from egm.progressive.entries import (
     LEVEL_LINK_LOST,
     LINK_DISCONNECTED,
     MESSAGE_REFUSED,
+    PRIZE_PAYMENT_LOST,
     ContributionCountDiffers,
     LevelLinkChanged,
     LinkDisconnected,
     MessageRefused,
+    PrizePaymentLost,
 )
 from egm.progressive.events import AwardLocked, MysteryPrizeWonReport, ProgressiveClaimClosed
 from egm.progressive.keys import ProgressiveKey
@@ -92,6 +94,8 @@ class ProgressiveLinkService:
         self._found_win_by_claim_id: dict[str, MysteryWinFound] = {}
         self._last_sequence_read = 0
         self._complaint_count = 0
+        self._claims_reported_again: set[str] = set()
+        """The claims whose payment was reported again on this connection."""
         self._is_send_scheduled = False
         for pool_id in self._link.feeders:
             progress = self._read_link_progress(pool_id)
@@ -166,6 +170,7 @@ class ProgressiveLinkService:
         """Enrol in every linked level, because a connection to the progressive controller was just opened."""
         self._connection_count += 1
         self._complaint_count = 0
+        self._claims_reported_again.clear()
         session = self._machine.fresh_id(self._machine_id)
         self._link.enrol_levels(f"{session}.{self._connection_count}", self._read_clock_ns())
         self._schedule_send_and_submit()
@@ -284,19 +289,43 @@ class ProgressiveLinkService:
         The controller, restored from an older copy, has lost the contributions after number
         ``counted_number`` and with them these hits. Void hits and mystery prizes are left out.
         """
-        claim_by_key: dict[str, ClaimRecord] = {}
+        return {
+            f"{ProgressiveKey.CLAIM}{claim_id}": record
+            for claim_id, record in self._iter_closed_claims()
+            if record.pool_id == pool_id
+            and record.contribution_number > counted_number
+            and record.payment_method != "void"
+            and not record.is_mystery
+        }
+
+    def _iter_closed_claims(self) -> Iterator[tuple[str, ClaimRecord]]:
+        """Yield the id and the record of each claim of the journal whose payment the controller has recorded."""
         for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
             details = dict(read_details(entry))
             claim_id = str(details.pop("claim"))
-            record = from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
-            if (
-                record.pool_id == pool_id
-                and record.contribution_number > counted_number
-                and record.payment_method != "void"
-                and not record.is_mystery
-            ):
-                claim_by_key[f"{ProgressiveKey.CLAIM}{claim_id}"] = record
-        return claim_by_key
+            yield claim_id, from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
+
+    def _report_lost_payment_again(self, claim_id: str) -> None:
+        """If the claim of a reported mystery win is closed, open it again, so that its payment is reported again.
+
+        A controller reports a mystery win until it has recorded the payment; only then is the claim closed. A report
+        after that comes from a controller that has lost the payment, because it was restored from an older copy. A
+        payment is reported again at most once per connection, so that a faulty controller cannot fill the journal.
+        """
+        key = f"{ProgressiveKey.CLAIM}{claim_id}"
+        journal = self._machine.journal
+        if (
+            claim_id in self._claims_reported_again
+            or journal.state(key) is not None
+            or not journal.has_transaction(unproved.build_prize_entry_id(claim_id))
+        ):
+            return
+        closed_claim = dict(self._iter_closed_claims()).get(claim_id)
+        if closed_claim is not None:
+            self._claims_reported_again.add(claim_id)
+            self._machine.post(
+                PRIZE_PAYMENT_LOST, PrizePaymentLost(claim_id=claim_id), state={key: closed_claim}
+            )
 
     def _store_and_list_game_contributions(
         self, pool_id: str, game_record: GameRecord, entry_sequence: int
@@ -391,6 +420,7 @@ class ProgressiveLinkService:
                 if error:
                     self._record_complaint("seal", error)
             case MysteryWinFound():
+                self._report_lost_payment_again(notification.won_prize.claim_id)
                 self._found_win_by_claim_id[notification.won_prize.claim_id] = notification
                 self._submit_found_wins()
             case LevelResultsKnown():

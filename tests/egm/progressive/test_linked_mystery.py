@@ -13,17 +13,19 @@ import pytest
 from rigs.floor_controller import RealController
 from rigs.three_levels import GAME, LINKED_MYSTERY, MYSTERY_TERMS, NO_LUCK, STAKE, B, define_mystery_level
 from rigs.voids import NOT_PAID, void_as_earlier_version
-from test_progressive_link import Rig, run
+from test_progressive_link import KEY, Rig, run
 
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import GameOutcome
 from egm.money.keys import MoneyKey
 from egm.progressive.keys import ProgressiveKey
+from egm.progressive.messages import PaymentReport
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from meters import open_view
 from meters.entry import encode_canonical_json
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
+from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
 
 @pytest.fixture
@@ -447,8 +449,56 @@ def test_another_prize_of_a_number_paid_before_the_controller_was_restored_is_he
         assert [hit.contribution_number for hit in controller.hits] == [2, 3]
     with contextlib.closing(RealController(copy, drawn=(17, 88))) as older:
         run(play_with_older_copy(older))
-        assert [(hit.contribution_number, hit.payment_method) for hit in older.hits] == [(2, ""), (6, "hand")]
+        assert [(hit.contribution_number, hit.payment_method) for hit in older.hits] == [
+            (2, "credit"),
+            (6, "hand"),
+        ]
     check_audit(tmp_path)
+
+
+@pytest.mark.requirement("I-07", "I-09", "I-14")
+def test_a_payment_is_reported_again_once_to_a_controller_restored_from_a_copy_without_it(tmp_path):
+    """Regression: the prize stayed unpaid in the controller's register."""
+
+    async def win_without_reporting_the_payment(controller):
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
+            send = rig.wire.send
+            rig.wire.send = lambda message: None if isinstance(message, PaymentReport) else send(message)
+            await rig.up()
+            await insert_bill_and_play_two_games(rig)
+
+    async def report_the_payment(controller):
+        async with build_rig(tmp_path, controller) as rig:
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
+
+    async def play_with_older_copy(controller):
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            for _ in range(2):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
+            assert len(rig.room.records("progressive.payment_lost")) == 1
+
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    with contextlib.closing(RealController(tmp_path, define_mystery_level(), drawn=(1, 88))) as controller:
+        run(win_without_reporting_the_payment(controller))
+    shutil.copy(tmp_path / "controller.db", copy)
+    with contextlib.closing(RealController(tmp_path)) as controller:
+        run(report_the_payment(controller))
+    with contextlib.closing(RealController(copy, drawn=(88,))) as older:
+        assert [(hit.contribution_number, hit.payment_method) for hit in older.hits] == [(2, "")]
+        run(play_with_older_copy(older))
+        assert [(hit.paid_cents, hit.payment_method) for hit in older.hits] == [(501, "credit")]
+    bodies = check_audit(tmp_path)
+    entries = adopt_entries(bodies, KEY)
+    [lost] = [entry for entry in entries if entry["kind"] == "progressive.payment_lost"]
+    [(key, claim_state)] = lost["state"].items()
+    for lie in ({key: claim_state | {"amount_cents": 1}}, {key: None}, {}):
+        lied = [entry | {"state": lie} if entry is lost else entry for entry in entries]
+        rewritten = rewrite_chain(lied, KEY, compute_journal_tag(entries[0]))
+        assert Auditor(GameFiles([GAME.parent])).audit_entries(rewritten).findings
 
 
 @pytest.mark.requirement("I-15")

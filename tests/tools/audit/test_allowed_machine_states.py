@@ -87,7 +87,7 @@ def test_every_rule_of_an_entry_that_begins_something_states_its_allowed_states(
         )
     ]
     assert silent == [], (
-        "their rules in tools/audit/rules need allowed_states (EVERYWHERE if any state will do)"
+        "their rules in tools/audit/rules need allowed_states (ALL_STATES if any state will do)"
     )
     assert len(BEGINNING) > 50
 

@@ -198,6 +198,12 @@ def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
     }
 
 
+def _find_closed_mystery_claim(context: CheckContext) -> Any:
+    """Return the mystery claim that the entry opens again, as it was closed; None if no such claim was closed."""
+    claim_record = context.facts.closed_claims.get(context["claim"])
+    return to_json(claim_record) if claim_record is not None and claim_record.is_mystery else None
+
+
 #: The rules of levels.
 _LEVEL_RULES: Final = (
     AuditRule(
@@ -423,6 +429,20 @@ _MYSTERY_RULES: Final = (
                     f"{format_value(context.record)}"
                 ),
                 lambda context: context.record.keys().isdisjoint({"play_id", "hits", "late"}),
+            ),
+        ),
+    ),
+    AuditRule(
+        entry_declaration=entries.PRIZE_PAYMENT_LOST,
+        allowed_states=ALL_STATES,
+        state_before={"claim:{claim}": None},
+        record={"claim": "$claim"},
+        state={"claim:{claim}": "$claim_again:object"},
+        extra_checks=(
+            require_equal(
+                "state is not the mystery claim that was closed before this entry",
+                lambda context: context["claim_again"],
+                _find_closed_mystery_claim,
             ),
         ),
     ),
