@@ -177,7 +177,7 @@ def check_fields(record: object, record_name: str) -> None:
 def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
     """Return the :class:`FieldCondition` objects in the type ``hint`` of a record's field.
 
-    For a type ``X | None``, they are those of ``X``.
+    For a type ``X | None``, return the fields of ``X``.
     """
     if get_origin(hint) is Annotated:
         return tuple(metadata for metadata in get_args(hint)[1:] if isinstance(metadata, FieldCondition))

@@ -37,7 +37,7 @@ def echo(text: object = "", *, nl: bool = True, err: bool = False, **style: Any)
     """Print a text of one or more lines, without characters that could control a terminal.
 
     With ``nl``, a line end follows the text; with ``err``, the text is printed to standard error. Further keyword
-    arguments are those of ``click.style``, such as a colour.
+    arguments, such as a colour, are passed to ``click.style``.
     """
     escaped = make_lines_printable(str(text))
     styled = click.style(escaped, **style) if any(style.values()) else escaped

@@ -275,7 +275,7 @@ class TableLayout:
         )
 
     def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
-        """Return a wager as that of seat ``seat`` in a round with ``others``, the bets of the other seats.
+        """Return a wager as seat ``seat`` makes it in a round with ``others``, the bets of the other seats.
 
         Raises :class:`WagerError` if there is no such seat, if the wager is one for several seats, or if the other
         seats' bets are not valid.

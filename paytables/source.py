@@ -144,7 +144,7 @@ def is_path(id_or_path: str | Path) -> bool:
 
 
 def _is_file(path_text: str) -> bool:
-    """Return whether the name is that of an existing file."""
+    """Return whether a file of this name exists."""
     try:
         return Path(path_text).is_file()
     except OSError:  # longer than any file name

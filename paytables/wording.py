@@ -49,7 +49,7 @@ def format_count(count: int, singular: str, plural: str = "") -> str:
 
 
 def find_nearest_words(word: str, known_names: Iterable[str], words_max: int = 3) -> tuple[str, ...]:
-    """Return those of ``known_names`` that a misspelled ``word`` probably means, best first.
+    """Return the known names that a misspelled ``word`` probably means, best first.
 
     These words are similar to it or contain it.
     """
@@ -78,7 +78,7 @@ def format_known_names(word: str, known_names: Iterable[str]) -> str:
 
 
 def describe_wrong_value(reason: str, value: object) -> str:
-    """Return pydantic's ``reason`` why a value of a TOML file is wrong, with its terms replaced by those of TOML.
+    """Return pydantic's ``reason`` why a value of a TOML file is wrong, with its terms replaced by TOML's.
 
     For a value of a wrong type or outside its range, the result states what it must be, and what it is.
     """

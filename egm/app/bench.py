@@ -18,7 +18,7 @@ The device ``bench`` has ``state`` (every device at once).
 What a device retains without power (paper inside, counters, the board's edges) is stored in
 ``DIR/bench/<name>.json``, so stopping the bench is only a power loss for its devices.
 
-The simulated devices are those of the cabinet file with port ``bench``; without a file, those of the
+The devices of the cabinet file with port ``bench`` are simulated; without a file, those of the
 demonstration cabinet.
 """
 

@@ -156,7 +156,7 @@ async def wait_for_file_change(
 ) -> None:
     """Show on the screen, as tilt ``tilt_code``, why the machine cannot start, until its cabinet file is changed.
 
-    ``cabinet_path`` is the cabinet file. By default the tilt is that of one that cannot be used. If ``watched_file`` is
+    ``cabinet_path`` is the cabinet file. By default the tilt says that this file cannot be used. If ``watched_file`` is
     given, wait until that file is changed instead.
     """
     screen_task = asyncio.create_task(

@@ -18,7 +18,7 @@ LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 
 
 class LevelScope(StrEnum):
-    """The scope of a progressive level: one machine, the machines of one venue, or those of several venues."""
+    """The scope of a progressive level: one machine, the machines of one venue, or the machines of several venues."""
 
     STAND_ALONE = "stand_alone"
     """A level of one machine alone."""

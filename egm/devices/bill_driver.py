@@ -189,7 +189,7 @@ class BillDriver(LineDriver[MessageT]):
 
     @property
     def _note_codes_to_accept(self) -> list[int]:
-        """Return the note codes to accept: those of the enabled values.
+        """Return the note codes to accept: the codes of the enabled values.
 
         The list is empty if the acceptor's note values differ from the cabinet file's, because no money is then
         accepted.

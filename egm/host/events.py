@@ -16,7 +16,7 @@ from meters.transaction import JSON
 class TicketNumberReply:
     """Base class of the events that report a host's reply about a ticket number.
 
-    ``id`` is that of the cash-out whose ticket waits for the number.
+    ``id`` is the id of the cash-out whose ticket waits for the number.
     """
 
     id: str
@@ -40,7 +40,7 @@ class TicketNumberRefused(TicketNumberReply):
 class TicketRedemptionReply:
     """Base class of the events that report a host's reply about a ticket in escrow.
 
-    ``id`` is that of the ticket's insertion. If the ticket is returned to the player, ``status`` is reported to the
+    ``id`` is the id of the ticket's insertion. If the ticket is returned to the player, ``status`` is reported to the
     host and ``reason`` is shown to the player.
     """
 

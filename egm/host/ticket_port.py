@@ -176,7 +176,7 @@ class HostTicketInterface:
         """Stack the ticket in escrow for the amount that the host authorises; return the state of the redemption.
 
         If this machine must refuse the ticket, it is returned to the player, and the status names the reason.
-        If no ticket waits for the host, nothing changes: the returned state is that of the last ticket if it
+        If no ticket waits for the host, nothing changes: the returned state is the last ticket's if that
         has these digits, otherwise NOT_NOW. For restricted credit, ``expiry_date`` is the expiry date and
         ``restricted_pool`` the host's number of the pool.
         """

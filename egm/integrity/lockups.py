@@ -302,7 +302,7 @@ def clear_faults_as_attendant(machine: Machine, event: Event) -> None:
 class GeneratorFactory:
     """The machine's function that repeats its self-test and then creates a new random number generator.
 
-    It raises LocalError if another check fails than that of the generator, for example because a level does not add up,
+    It raises LocalError if another check than the generator's fails, for example because a level does not add up,
     and RngError if the new generator fails its tests.
     """
 

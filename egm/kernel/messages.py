@@ -4,7 +4,7 @@ Each line is one JSON object. The machine sends a :class:`Snapshot` whenever any
 changed, a :class:`DecisionRequest` when a player must decide, and a :class:`GameOutcome` when an outcome is durable and
 may be shown. The screen sends :class:`Intent`: a request, never a command; the machine's state table decides whether it
 is accepted. Money is in minor units;
-credits are those of the game. A line that is not a valid message raises :class:`MessageError`; no value is
+credits have the game's denomination. A line that is not a valid message raises :class:`MessageError`; no value is
 guessed.
 """
 
@@ -553,7 +553,7 @@ class DecisionRequest(_Message):
     play_id: str
     kind: str
     options: tuple[int | str, ...]
-    """The options that the player may choose; empty if the decision is that of another position's player."""
+    """The options that the player may choose; empty if the player of another position decides."""
     display: dict[str, Any]
     step: int = 0
     """The number of steps that the game has had, which the reply repeats with ``play_id``."""

@@ -1,7 +1,7 @@
 """Significant events: effect of a journal entry on play, who may clear it, and its SAS exception code.
 
-Effects and clearing follow Mississippi 8-2.8, New York 5317.26 and AGCO 6.1.1; SAS codes are those of
-exceptions in the reply to a general poll.
+Effects and clearing follow Mississippi 8-2.8, New York 5317.26 and AGCO 6.1.1; SAS codes are the
+exception codes in the reply to a general poll.
 """
 
 from collections.abc import Mapping

@@ -340,7 +340,7 @@ class JournalPayoutLedger:
     def close_unordered_payout(self, payout_id: str) -> None:
         """End a cash-out whose coins were never ordered from the hopper, with no coins paid.
 
-        If the id is that of a hopper test, which has no cash-out, do nothing.
+        Do nothing for the id of a hopper test, which has no cash-out.
         """
         check_invariant(self.find_open() is None, "a payout was reported as not ordered while one is open")
         if not is_test_job_id(payout_id):

@@ -69,7 +69,7 @@ class DisputedAmount:
     """An amount that a device may have taken or paid, until staff rule on it. Amounts are in minor units."""
 
     id: str
-    """The id of the disputed amount: that of the operation in question if there is one."""
+    """The id of the disputed amount, which is the id of the operation in question if there is one."""
     device: str
     """The kind of device, such as ``bill_acceptor``."""
     reason: str = field(metadata=stored_as("why"))

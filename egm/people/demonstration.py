@@ -1,6 +1,6 @@
 """Staff of a demonstration, whose PINs are printed for the person who starts it; never used with real devices.
 
-The roster and the file of PINs beside it are marked as those of a demonstration. A state folder that was used
+The roster and the file of PINs beside it are marked as belonging to a demonstration. A state folder that was used
 for a demonstration stays one: its money never belonged to anybody.
 """
 

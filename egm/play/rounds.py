@@ -276,7 +276,7 @@ def start_game(machine: Machine, _: Event) -> None:
 def continue_game(machine: Machine, event: Event) -> None:
     """Continue the open game: record the choice, its stake and the draws of the next step, then show the result.
 
-    In a shared round the choice may be that of another seat; it then adds no stake at this position.
+    In a shared round another seat may have made the choice; it then adds no stake at this position.
     """
     answer, rounds = event.read_payload(ChoiceRequest), machine.component(PositionRounds)
     choice, game_record = answer.choice, require_open_game(machine)

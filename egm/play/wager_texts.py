@@ -20,7 +20,7 @@ LabelAndValue = tuple[str | PageText, PageText]
 #: The multiplication sign.
 _MULTIPLICATION_SIGN: Final = "\u00d7"
 #: Names of settlements that any table may have. Their texts are ``felt.as_<name>`` in the screen's catalogue; every
-#: other name is that of a pay in the game's definition.
+#: other name is a pay of the game's definition.
 SETTLED_RESULT_NAMES: Final = frozenset(
     {
         *(

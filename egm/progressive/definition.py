@@ -223,7 +223,7 @@ def _find_hit_rate(level_table: _LevelTable, terms: LevelTerms, location: str) -
     """Return a level's hit rate: as the level file states it, or as its game or its mystery parameters give it."""
     if level_table.mystery and level_table.odds is not None:
         raise LevelFileError(
-            f"{location}: odds: must be omitted, because those of a mystery level follow from its other terms"
+            f"{location}: odds: must be omitted, because the odds of a mystery level follow from its other terms"
         )
     has_game, has_game_level = level_table.game is not None, level_table.game_level is not None
     if has_game != has_game_level or (level_table.odds is None) == (not has_game and not level_table.mystery):

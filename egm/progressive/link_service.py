@@ -253,7 +253,7 @@ class ProgressiveLinkService:
     ) -> list[Contribution]:
         """Return this machine's contributions to a level that have a number above ``after_number``.
 
-        If the only new one is that of the game in progress, one journal entry is read; otherwise the journal is
+        If only the game in progress has a new one, one journal entry is read; otherwise the journal is
         searched.
         """
         record = self._machine.component(GameInProgress).record

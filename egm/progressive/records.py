@@ -76,5 +76,5 @@ class ReceivedCommitment:
 
     pool_id: str = field(metadata=stored_as("pool"))
     prize_number: Count = field(metadata=stored_as("prize"))
-    """The number of the prize among those of its level, counted from 1."""
+    """The number of the prize, counted from 1 for each level."""
     commitment: Sha256Digest

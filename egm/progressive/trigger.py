@@ -7,7 +7,7 @@ number and salt are published, so that everyone can verify them against the comm
 
 The amount is one of ``point_count`` points that divide the interval from the start to the ceiling evenly. Each
 wager but the last covers the same number of points: all wagers of all machines have the same chance (Québec
-by-law, s.92), and the distribution is that of :meth:`egm.progressive.level.Level.compute_mystery_hit_chance`.
+by-law, s.92), as :meth:`egm.progressive.level.Level.compute_mystery_hit_chance` assumes.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class MysteryTrigger:
 
     level_id: str = field(metadata=stored_as("level"))
     prize_number: int = field(metadata=stored_as("number"))
-    """The number of the prize among those of the level."""
+    """The number of the prize, counted from 1 for each level."""
     start_amount: Fraction = field(metadata=stored_as("start"))
     """The amount that the level showed when the secret was drawn, exact, in minor units."""
     step_amount: Fraction = field(metadata=stored_as("step"))

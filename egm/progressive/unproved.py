@@ -1,7 +1,7 @@
 """Prizes reported by a controller that the machine cannot verify: they are held until two people rule on them.
 
 For a mystery prize, the revealed secret must match the commitment received earlier, and its increment, stake,
-ceiling and start must be those of this machine. The amount for a hit must be between the level's base and its
+ceiling and start must agree with this machine's terms. The amount for a hit must be between the level's base and its
 ceiling, and near the amount that the level has shown. Any other report is not paid automatically: it is stored
 under :attr:`ProgressiveKey.HELD_PRIZE`, locks the machine and calls staff. Two people then accept or decline it; the
 journal entry names them, their reason, and why the report could not be verified.

@@ -100,7 +100,7 @@ class DrmCard:
     def __init__(self, descriptor: int) -> None:
         """Take control of the card with this file descriptor, and open the socket for hot-plug events.
 
-        The descriptor may also be that of a lease, which is a part of a card.
+        The descriptor may also be of a lease, which is a part of a card.
         """
         self.descriptor = descriptor
         self._event_socket = socket.socket(

@@ -110,7 +110,7 @@ def find_step_stage(presentation: OutcomePresentation, step_index: int) -> str:
 
 
 def is_feature_step(presentation: OutcomePresentation, step_index: int) -> bool:
-    """Return whether a step of a presentation belongs to a feature: its stage differs from that of the first step.
+    """Return whether a step of a presentation belongs to a feature: its stage differs from the first step's.
 
     Double-up is not a feature.
     """

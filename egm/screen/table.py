@@ -284,7 +284,7 @@ def list_neighbour_spots(table: TableGameData, pocket: str, neighbour_count: int
 def map_pockets_to_straight_up_spots(table: TableGameData) -> dict[str, str]:
     """Return the id of each pocket's straight-up spot (a bet on this pocket only), by pocket.
 
-    The spots are those of the first group of spots that cover one pocket each.
+    They are in the first group whose spots cover one pocket each.
     """
     straight_spots = [spot for spot in table.spots.values() if len(spot.covered_pockets) == 1]
     return {

@@ -108,7 +108,7 @@ class Texts:
     """The texts, and the formats of numbers, money and times, of one language.
 
     ``additional_texts`` has texts by language and key, which the machine adds to the catalogue. If the catalogue has a
-    text with the same key, the catalogue's text is used. ``timezone`` is that of the venue; None means this computer's.
+    text with the same key, the catalogue's text is used. ``timezone`` is the venue's; None means this computer's.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class Texts:
     def _format_percent_value(self, values: Mapping[str, int | str]) -> dict[str, str]:
         """Return the value ``percent`` as the only entry of a mapping, without the percent sign.
 
-        Its decimal mark is that of this language. Return an empty mapping if ``values`` has no ``percent``.
+        It has the decimal mark of this language. Return an empty mapping if ``values`` has no ``percent``.
         """
         return {"percent": self.format_decimal(str(values["percent"]))} if "percent" in values else {}
 

@@ -237,7 +237,7 @@ class View:
 
     @property
     def time_utc(self) -> str:
-        """Return the present time (UTC, ISO 8601): that of the last snapshot plus the time since it arrived."""
+        """Return the present time (UTC, ISO 8601): the last snapshot's time plus the time since it arrived."""
         if self.snapshot is None:
             return "1970-01-01T00:00:00+00:00"
         reported_time = datetime.fromisoformat(self.snapshot.time_utc)

@@ -145,7 +145,7 @@ class WebAccess:
         return build_response(HTTPStatus.FORBIDDEN, _ADDRESS_NOT_VALID_TEXT)
 
     def authenticate_and_renew(self, session: str) -> bool:
-        """Return whether the session is valid; if it is, record the present time as that of its last message.
+        """Return whether the session is valid; if it is, record the present time as the time of its last message.
 
         Before that, end the sessions without a message for :data:`SESSION_IDLE_SECONDS_MAX`.
         """

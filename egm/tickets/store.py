@@ -5,7 +5,7 @@ something **returns only when the change is durable** in both copies (:mod:`egm.
 the whole change or none of it. Several processes of one computer may share a ledger.
 
 A ticket is a number and its *moves*, the actions recorded on it, in order. Triggers in the database refuse to change or
-delete a move. A ticket's state is that of its last move. (number, step) is unique: if two machines try to redeem the
+delete a move. A ticket is in the state of its last move. (number, step) is unique: if two machines try to redeem the
 same ticket at once, the database refuses the second. Every move contains a digest that chains it to the previous move,
 under a key derived from the machine's. Each read of a ticket checks it, so a move written by anybody else is rejected
 even if it is in both copies. Totals are sums in the database: they rely on the verification when the ledger is opened.

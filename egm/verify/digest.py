@@ -61,7 +61,7 @@ def compute_digests(files: Mapping[str, Path], opened_files: Iterable[SourceFile
     """Return the SHA-256 of each file in hexadecimal, or the reason why it cannot be read, by file name.
 
     :func:`is_digest` distinguishes digest and reason. ``opened_files`` has the files that this process has
-    already read and uses. For these, the digest is that of the bytes that were read, whatever is on the disk now.
+    already read and uses. For these, the bytes that were read are digested, whatever is on the disk now.
     Opened files that are not in ``files`` are added, each under ``own`` and its path.
     """
     opened_digest_by_path = {source.path: source.digest for source in opened_files}

@@ -413,7 +413,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         """Return, for each tableau, whether to draw or stand on five points for the highest mean return of the stakes.
 
         ``stakes`` are one seat's credits by spot, and ``held_tableaux`` are the tableaux whose hands this seat holds.
-        Any other tableau draws at five. The returns are those of a fresh shoe.
+        Any other tableau draws at five. The shoe is fresh.
         """
         return_by_choices = self._compute_returns_by_draw_choices(stakes, held_tableaux)
         return max(return_by_choices, key=lambda draw_choices: return_by_choices[draw_choices])

@@ -170,7 +170,7 @@ class _RowPairCount:
     ) -> int:
         """Return the ways to reach the row sums a and b by adding any number of cards of ``value`` to either row.
 
-        The rows are those of trente et quarante.
+        The two rows are dealt as at trente et quarante.
         """
         total_ways, sums_before_of_second_row = 0, range(b, -1, -value)
         for i, (sum_before, choice_row) in enumerate(zip(range(a, -1, -value), choice_factors, strict=False)):

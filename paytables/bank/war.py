@@ -69,7 +69,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
 
     @property
     def cards_needed_for_round(self) -> int:
-        """Return the most cards that a round deals and burns: those of a round in which every seat goes to war."""
+        """Return the most cards that a round deals and burns, which is when every seat goes to war."""
         war_cards = 2 * (_BURNED_CARD_COUNT_BEFORE_WAR + 1)  # the seat's and the bank's second card
         return 1 + self.definition.table.seat_count * (1 + war_cards)
 

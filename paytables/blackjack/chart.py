@@ -250,7 +250,7 @@ class _SearchedPair:
 
     @property
     def gain(self) -> Fraction:
-        """Return the value of a strategy that splits the blackjack pair, less that of one that does not."""
+        """Return by how much the value of a strategy rises if it splits the blackjack pair."""
         return sum(hand.value for hand in self.start_hands) - self.unsplit_hand.value * self.splittable_share
 
 

@@ -116,7 +116,7 @@ def compute_net_variance(
 ) -> Fraction:
     """Return the variance of the net result of one initial blackjack stake, in stakes squared.
 
-    The arguments are those of :func:`compute_net_distribution`.
+    It takes the arguments of :func:`compute_net_distribution`.
     """
     chance_by_net = _NetDistribution(calculator, answers, strategy).compute_distribution()
     mean = sum((net * chance for net, chance in chance_by_net.items()), Fraction(0))

@@ -2,7 +2,7 @@
 
 For laboratories (numpy, numba). These figures are the return of a shoe that is dealt to its stop card, and
 the distribution of nets for more hands than :mod:`paytables.blackjack.net_distribution` can handle, or
-against several dealer hands. The strategy is that of a fresh shoe and a single box. Random words come from
+against several dealer hands. The strategy was computed for a fresh shoe and a single box. Random words come from
 SHAKE-256 of a seed, so results are reproducible; a cabinet draws nothing here.
 """
 

@@ -232,7 +232,7 @@ class SolvedRound:
     def _list_reached_hands(self, pair: int, missing_cards: int) -> list[tuple[int, int]]:
         """Return each hand that a player can reach, with the combined cards that are then out of the shoe.
 
-        The dealer's first card is not included. ``pair`` and ``missing_cards`` are those of :meth:`_build_tree`.
+        The dealer's first card is not included. For ``pair`` and ``missing_cards`` see :meth:`_build_tree`.
         """
         cards_out = (1 + missing_cards) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         start_hand = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0

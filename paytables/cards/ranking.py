@@ -100,7 +100,7 @@ def find_category_of_strength(strength: int, ranking_rules: RankingRules = FIVE_
 def unpack_ranks(strength: int) -> tuple[int, ...]:
     """Return the five numbers in a strength that order hands of the same category, the most important first.
 
-    They are the ranks of pairs and other sets, then those of single cards. For a straight, the first number
+    They are the ranks of pairs and other sets, then the ranks of single cards. For a straight, the first number
     is its order among straights.
     """
     return tuple(strength >> shift & 15 for shift in (16, 12, 8, 4, 0))

@@ -64,8 +64,8 @@ class LevelParticipation:
     If the level belongs to a side bet, only whole stakes on the bet's ``spots`` add to it. If the venue does not run
     the level, the machine does not offer the side bet.
 
-    Example: a wager has three side bets of one credit each. Then ``stake_credits`` is 1, ``hit_rate`` are those of one
-    side bet, and ``qualifying_credits`` is 3.
+    Example: a wager has three side bets of one credit each. Then ``stake_credits`` is 1, ``hit_rate`` is for one side
+    bet, and ``qualifying_credits`` is 3.
     """
 
     level: str

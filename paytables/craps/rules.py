@@ -146,7 +146,7 @@ class CrapsRules(TableRules):
 
         ``working`` has these choices by spot (with ``seats``: by seat, then spot). A bet that is off on a
         come-out may be turned on (true), and a don't come bet may be made to wait (false). A choice applies
-        while the bet stands. Other options are those of :meth:`paytables.layout.TableLayout.build_wager`. Raises
+        while the bet stands. For other options see :meth:`paytables.layout.TableLayout.build_wager`. Raises
         :class:`WagerError`.
         """
         on_off_choices = options.pop("working", None)

@@ -114,7 +114,7 @@ class JointDistribution:
     ) -> tuple[list[_JointStep], list[int]]:
         """Return the atoms (numbers in the same groups) in the order of processing, and their sizes.
 
-        The next atoms are always those of the selection with the fewest atoms left, so that selections are
+        The next atoms always belong to the selection with the fewest atoms left, so that selections are
         completed early.
         """
         unordered_sizes = dict(size_by_groups)

@@ -189,7 +189,7 @@ class KenoRules(TablelessRules):
     def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive levels for which some way of the ticket plays.
 
-        The odds are those of one way at the minimum stake.
+        The odds are stated for one way at the minimum stake.
         """
         bought_ticket = self.build_ticket(wager.options)
         excluded_mask = ticket.exclude_unplayed_levels(self.keno_pays, bought_ticket).excluded_levels_mask

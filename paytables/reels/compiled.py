@@ -3,7 +3,7 @@
 It has two uses: evaluating many stops at once, and simulating millions of whole games per second if every
 stage is a plain spin. The simulation has its own small generator (xorshift64*, Vigna 2016; bounded by
 Lemire's method, 2019), seeded by the caller: it checks arithmetic, not randomness. It plays exactly what the
-cabinet plays, which a test verifies. The terms are those of :mod:`paytables.reels.automaton` and
+cabinet plays, which a test verifies. Its terms are explained in :mod:`paytables.reels.automaton` and
 :mod:`paytables.reels.run`.
 
 The kernels are plain functions. numba compiles them on first use and is only imported then, together with
@@ -221,7 +221,7 @@ def _compute_credits_won_by_window(
 def _enumerate(tables: Any, all_components: Any, window_count: int, work_arrays: Any) -> tuple[int, int]:
     """Return the sums of the credits, and of their squares, over the first ``window_count`` windows of the cycle.
 
-    ``tables`` are the tables of the stage, ``work_arrays`` those of :func:`_allocate_work_arrays`.
+    ``tables`` are the tables of the stage. ``work_arrays`` come from :func:`_allocate_work_arrays`.
     """
     column_offsets, ends, weights, case_by_reel, _ = work_arrays
     components, starts, ones = all_components
@@ -287,7 +287,7 @@ def _play(
 
     Return the sum of the credits, the sum of their squares, the number of winning games, and the highest win.
     ``tables_by_stage`` are the tables of each stage, ``state`` and ``generator_constants`` the random generator's.
-    ``work_arrays`` are those of :func:`_allocate_work_arrays`.
+    ``work_arrays`` come from :func:`_allocate_work_arrays`.
     """
     column_offsets, ends, weights, case_by_reel, pending = work_arrays
     total = square_sum = winning_games = highest_win = 0

@@ -160,7 +160,7 @@ class CascadingReels(_EnumeratedStage):
     """
 
     fall_multipliers: tuple[int, ...]
-    """The multipliers of the first window and of the window after each fall; the last is that of all later ones."""
+    """The multipliers of the first window and of the window after each fall; the last also holds for all later ones."""
 
     def list_cascade_windows(
         self, stops: Sequence[int], first_wins: list[WindowWin] | None = None

@@ -264,7 +264,7 @@ def _compute_exact_distribution(
 ) -> WinDistribution | None:
     """Return the win distribution of a reel game that consists of one run, or None if the run can start another.
 
-    ``run_distribution`` is that of the run's results (credits won, awards given). The result is also None if the stage
+    ``run_distribution`` is the distribution of a run's credits and awards. The result is also None if the stage
     multiplies the pays of its first run.
     """
     series_rules = stages.series_rules[stages.mode.first_stage]

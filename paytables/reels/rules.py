@@ -64,7 +64,7 @@ class GameTally:
         return sum([win.credits for win in self.wins])
 
     def add_run(self, series: RunSeries, run: StageRun, multiplier: int) -> None:
-        """Add the result of one run of a stage; ``multiplier`` is that of its series."""
+        """Add the result of one run of a stage; ``multiplier`` is its series' multiplier."""
         run_index = len(self.shown_runs)
         wins = []
         if run.paid_wins:  # most runs pay nothing; skipping them halves the time

@@ -247,7 +247,7 @@ class ReelsStage(StrictTable):
     run_multipliers: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = Field(
         default=(1,), alias="multipliers"
     )
-    """The factors of the runs of a series, in order; the last is that of all later runs."""
+    """The factors of the runs of a series, in order; the last also holds for all later runs."""
     multiplier_trigger: Literal["run", "step"] = Field(
         default="run",
         description="what moves a series to its next multiplier: every run, or a `step` award",
@@ -274,7 +274,7 @@ class ReelsStage(StrictTable):
     )
     """If winning symbols disappear: the multipliers of the first window and of the window after each fall.
 
-    The last multiplier is also that of all later windows. Empty: symbols do not disappear.
+    The last multiplier also holds for all later windows. Empty: symbols do not disappear.
     """
     can_player_hold: bool = Field(
         default=False,

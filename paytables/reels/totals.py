@@ -302,7 +302,7 @@ class HighestWins:
     ) -> tuple[int, Fraction] | None:
         """Return the highest win after one run of a series, and its probability, or None if it is unbounded.
 
-        The win is that of the remaining runs (``state_after``) and of the runs that the one run started in other
+        The win includes the remaining runs (``state_after``) and the runs that the one run started in other
         stages (``other_stage_awards``).
         """
         key = (stage, state_after)

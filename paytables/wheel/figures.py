@@ -17,9 +17,9 @@ def analyse(
     preset_bets: Sequence[tuple[PresetWheelBet, Mapping[str, int]]],
     depth: AnalysisDepth,
 ) -> Analysis:
-    """Return the exact figures of a wheel game: those of every area at the minimum stake.
+    """Return the exact figures of a wheel game, for a bet of the minimum stake on each area.
 
-    From depth HIGHEST, also those of every preset bet on several areas.
+    From depth HIGHEST, include every preset bet on several areas.
     """
     stake_min = min(definition.layout.stake_options)
     bets = [analyse_bets(definition, {area.id: stake_min}, area.id, depth) for area in definition.areas]

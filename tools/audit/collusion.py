@@ -227,7 +227,7 @@ def _compare_large_bet_folds(
 ) -> dict[PositionPair, LargeBetFolds]:
     """Return the folds after a large bet for each pair, with the number expected from the other pairs.
 
-    The other pairs are those of the same gaming day and game.
+    The pair is compared with the other pairs of the same gaming day and game.
 
     Args:
         round_counts: The number of rounds in which ``winner`` won from ``loser``, by pair.

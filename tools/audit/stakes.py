@@ -594,7 +594,7 @@ def _build_table_record(
 ) -> TableRecord:
     """Return the record of a table with a new state and new standing bets.
 
-    Game and denomination are those of ``previous_table``.
+    Game and denomination are the same as in ``previous_table``.
     """
     return TableRecord(
         game_reference=previous_table.game_reference,

@@ -195,7 +195,7 @@ class TournamentAudit:
     def _store_installed_tournament(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Check newly installed tournament rules and store them.
 
-        The digest must be that of the rules, and the by-law must allow the rules.
+        The digest must match the rules, and the by-law must allow the rules.
         """
         if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
             digest = hashlib.sha256(record.text.encode()).hexdigest()

@@ -171,7 +171,7 @@ class Auditor:
 
         ``heads`` are the entry hashes of an earlier export, by sequence number. ``known_heads`` are journal heads
         that were printed or sent while the journal was written, as (sequence number, hash or its first digits).
-        ``features`` are those of the machine that wrote the journal; ``rules`` are audit rules for the entries
+        ``features`` are the features of the machine that wrote the journal; ``rules`` are audit rules for the entries
         of operator-supplied features.
         """
         self.report = AuditReport()

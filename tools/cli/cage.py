@@ -83,8 +83,8 @@ def query_all_journals(
 ) -> tuple[list[_ResultT], tuple[str, ...]]:
     """Call ``query`` with each journal of this machine; return the results, and an error text per unreadable journal.
 
-    The last result is that of the current journal, which is verified with the machine's key; the results
-    before it are those of the journals that memory clears have replaced, oldest first. Raises JournalError if
+    The last result is for the current journal, which is verified with the machine's key; the results
+    before it are for the journals that memory clears have replaced, oldest first. Raises JournalError if
     the present journal is damaged or was altered.
     """
     results, error_texts = [], []

@@ -4,7 +4,7 @@ Everything that the cabinet runs is in ``/opt/open-egm``: a virtual environment 
 the wheels that ``requirements.txt`` names by digest, and this project's wheel. Wheels are for one minor
 version of Python, so there is one set for each supported Debian release. Nothing is downloaded where the
 package is installed; its ``postinst`` compiles the modules for the installed Python, and again when that
-changes (a dpkg trigger). The same inputs give the same bytes: file times are those of the last commit (or
+changes (a dpkg trigger). The same inputs give the same bytes: files have the time of the last commit (or
 ``SOURCE_DATE_EPOCH``).
 """
 

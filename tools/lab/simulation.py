@@ -370,7 +370,7 @@ def simulate(
 ) -> Iterator[SimulationTally]:
     """Simulate games in ``workers`` processes; yield the growing sums after each batch.
 
-    ``table_state`` and ``additional_bets`` are those of :func:`play_batch`.
+    For ``table_state`` and ``additional_bets`` see :func:`play_batch`.
     """
     required_bets = dict(additional_bets)  # a worker process takes no read-only view
     if workers < 1 or workers > (os.cpu_count() or 1):

@@ -50,7 +50,7 @@ _SORTER_PATH_NOT_REPORTED: Final = 0
 #: How long a coin fault is shown after its event: the acceptor reports the beginning of a fault, never the end.
 _COIN_FAULT_SHOWN_SECONDS: Final = 3.0
 
-#: More coins than this are not attributed to this acceptor: its counter is then that of another acceptor.
+#: More coins than this are not attributed to this acceptor: the counter then belongs to another acceptor.
 UNREPORTED_COINS_MAX: Final = 255
 
 #: A coin in flight when coins were disabled arrives within this time.
@@ -242,7 +242,7 @@ class CctalkCoinDriver(CctalkDriver):
 
         Return None if all coins can be credited. ``unreported_coin_count`` is the number of coins in the accept counter
         less that in the events. If it is negative, the reported coins worth ``uncounted_cents`` are not in the counter;
-        if it is above :data:`UNREPORTED_COINS_MAX`, the counter is that of another acceptor. ``lost_event_count``
+        if it is above :data:`UNREPORTED_COINS_MAX`, the counter belongs to another acceptor. ``lost_event_count``
         events were overwritten before they were read. ``unknown_slots`` are the slots of coins without a value.
         """
         coin_values_cents = self._cents_by_slot.values()

@@ -12,7 +12,7 @@ checksum.
 
 Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels quote
 them from the owner's handbook (p. 49) and from their own logs; the handbook itself was not available. How a
-wheel with a double zero reports it is unknown: :data:`WHEEL_NUMBERS` are those of a single zero.
+wheel with a double zero reports it is unknown: :data:`WHEEL_NUMBERS` are for a single zero.
 """
 
 import re

@@ -243,7 +243,7 @@ def prepare_clearance(
 ) -> Clearance:
     """Return the memory clear that carries out the decision on each claim.
 
-    ``decisions`` are those of ``person`` and ``second_person``, by claim id. ``challenge`` is the code of the
+    ``decisions`` are the two persons' decisions by claim id. ``challenge`` is the code of the
     inspection that they have read. ``authentication_method`` says how they were authenticated. Raises
     :class:`ClearRefused`, which names the claims, if a decision is missing or not possible.
     """

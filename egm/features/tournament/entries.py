@@ -1,7 +1,7 @@
 """The journal entries of a tournament: its rules, its entries and rounds, and the games played with points.
 
-A game's entries are those of an ordinary game (a :class:`~egm.play.records.game_record.GameRecord` and its
-choices) but of separate kinds: no meter, register or recall of games for money includes them.
+A game's entries have the records of an ordinary game (a :class:`~egm.play.records.game_record.GameRecord` and its
+choices) but kinds of their own: no meter, register or recall of games for money includes them.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Games played with the points of a tournament; rules, random numbers and steps are those of games for money.
+"""Games played with the points of a tournament, with the same rules, random numbers and steps as games for money.
 
 Stakes and wins are booked on the accounts of the tournament. Credits, meters and the last game played with credits do
 not change. The open game is stored under :attr:`PlayKey.PURSE_GAME`. It is resumed after a restart like any other game.
@@ -158,7 +158,7 @@ def _build_bet(machine: Machine, selection: Selection, played_round: PlayedRound
 def _compute_needed_points(bet: AcceptedBet) -> int:
     """Return how many points a game with this bet can cost: its wager, and the stakes that it may need later.
 
-    Later stakes are those of the strategy with which the game was certified.
+    Later stakes follow the strategy with which the game was certified.
     """
     return bet.wager.credits + bet.game.rules.compute_raise_reserve(bet.wager)
 

@@ -48,7 +48,7 @@ class ReportFormat(IntEnum):
 class CalculationStatus(IntEnum):
     """Progress of the last signature calculation (bits 2-3 of the GAT status).
 
-    The values are those of the only public GAT host program, which reads results only if it receives them.
+    The only public GAT host program uses these values, and reads results only if it receives them.
     """
 
     REQUESTED = 0

@@ -88,7 +88,7 @@ def _iter_exception_codes(
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the exceptions that a journal entry raises, each as (exception code, event data, event code).
 
-    The event code is that of real-time event reporting; 0 means that it equals the exception code.
+    The event code is used in real-time event reporting; 0 means that it equals the exception code.
     """
     is_handpay_opened = entry.phase is Phase.RESERVE and isinstance(
         entry.state.get(MoneyKey.HANDPAY), Mapping

@@ -164,7 +164,7 @@ SUPPORTED_METER_CODES: Final = (
 def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
     """Return the value of the SAS meter with this code, in the meter's own unit.
 
-    Without ``game_id`` the meter is that of the machine. Return None if the machine does not support the meter,
+    Without ``game_id`` the whole machine is metered. Return None if the machine does not support the meter,
     or only for the whole machine.
     """
     if code not in SUPPORTED_METER_CODES or (game_id and code not in METER_CODES_AVAILABLE_PER_GAME):

@@ -119,7 +119,7 @@ class SasReadout:
         return count_by_bill_cents.get(str(amount_cents), 0)
 
     def limit_to_denomination(self, denomination_cents: int) -> "SasReadout":
-        """Return a copy of the readout whose meters of play are those of one denomination."""
+        """Return a copy of the readout whose meters of play count one denomination only."""
         return replace(self, play_meters_denomination_cents=denomination_cents)
 
     def find_game(self, game_number: int) -> GameReadout | None:

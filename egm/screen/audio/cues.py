@@ -97,7 +97,7 @@ class SoundPlayer:
     def _request_sounds(self, sound_store: SoundStore, sound_family: str, view: View) -> None:
         """Request the synthesis of the sounds of all games, and store the sounds that the games supply.
 
-        The sounds of ``sound_family``, which is that of the game on the screen, come first.
+        The sounds of ``sound_family``, the family of the game on the screen, come first.
         """
         looks = (self._theme.find_look(game.id, game.family, game.art.look) for game in view.games.values())
         sound_store.request_families(sound_family, *(look.name for look in looks))

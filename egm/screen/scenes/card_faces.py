@@ -65,7 +65,7 @@ def render_card_art(
 ) -> pygame.Surface:
     """Return a drawing of a card: a large rank above its suit, which is repeated in the corner unless ``is_small``.
 
-    If ``has_four_suit_colours``, each suit has its own colour. The code may also be that of a joker, a card face down,
+    If ``has_four_suit_colours``, each suit has its own colour. The code may also mean a joker, a card face down,
     or a tile.
     """
     if is_tile(card_code):

@@ -43,7 +43,7 @@ def format_question(context: DrawingContext, decision: DecisionRequest) -> str:
     answer_kinds = {str(option).rstrip("-0123456789") for option in decision.options}
     if not decision.options and not context.texts.has_text(key):
         return context.texts.translate("decide.waits")
-    # If an option has the name of the kind, the text is that of the option, not a question.
+    # If an option has the name of the kind, the text names the option and is no question.
     if context.texts.has_text(key) and decision.kind not in answer_kinds:
         return context.texts.translate(key)
     answer_list = _format_option_list(context, decision)

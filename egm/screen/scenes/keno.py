@@ -659,7 +659,7 @@ def _draw_tray_foot(context: DrawingContext, step: KenoStep, balls: tuple[int, .
 def list_keno_prizes(context: DrawingContext) -> tuple[int, list[tuple[int, str]]]:
     """Return the number of spots of a Keno ticket, and its prizes as pairs of catch and text.
 
-    If the player has marked numbers, the number of spots is that of the current card's way with the most spots. Without
+    If the player has marked numbers, the way of the current card with the most spots decides. Without
     marks, the ticket is the last one played or, before any game, the one that PLAY buys.
     """
     game = context.view.game

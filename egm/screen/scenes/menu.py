@@ -76,7 +76,7 @@ def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
 
 
 def _find_page_indices(view: View, layout: Layout) -> tuple[int, int]:
-    """Return the index of the page that the menu shows, and that of the page with the game on the screen."""
+    """Return the indexes of the page that the menu shows, and of the page with the game on the screen."""
     pages = _list_pages(view, layout)
     current_game_page = next((page_index for page_index, games in enumerate(pages) if view.game in games), 0)
     return (current_game_page + view.sheet_index) % len(pages), current_game_page

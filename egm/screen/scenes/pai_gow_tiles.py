@@ -16,7 +16,7 @@ from egm.screen.theme import parse_colour
 
 #: The name of a tile that lies face down.
 FACE_DOWN_TILE: Final = "?-?"
-#: A tile's width, relative to that of a card of the same height.
+#: A tile's width, as a share of the width of a card of the same height.
 _TILE_WIDTH_PER_CARD_WIDTH: Final = 0.66
 #: The upper and the lower colour of a tile's face.
 _TILE_FACE_COLOURS: Final = (parse_colour("#3a3a44"), parse_colour("#131318"))
@@ -29,7 +29,7 @@ _TILE_EDGE_COLOUR: Final = parse_colour("#8d8d9c")
 
 
 def is_tile(piece_name: str) -> bool:
-    """Return whether a name is that of a tile (two numbers of pips) and not that of a card."""
+    """Return whether a name means a tile (two numbers of pips) and not a card."""
     return "-" in piece_name
 
 

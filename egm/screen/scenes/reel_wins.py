@@ -121,7 +121,7 @@ def find_reels_stop_seconds(step_times: StepTimes, motion: MotionTimes) -> float
 
 
 def _choose_line_colour(win: WinOnReels, win_index: int) -> Colour:
-    """Return the colour in which a win is drawn: that of its pay line, or one that depends on ``win_index``."""
+    """Return the colour in which a win is drawn: its pay line's, or one that depends on ``win_index``."""
     return PAY_LINE_COLOURS[((win.line_number or win_index + 1) - 1) % len(PAY_LINE_COLOURS)]
 
 

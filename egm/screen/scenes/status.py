@@ -425,7 +425,7 @@ def _describe_total_win(context: DrawingContext, cents: int) -> TextAndColour:
 
     At a table, payments include stakes: the text says that the amount was received, and for which stake. If the amount
     is less than the stake, or if every bet returned exactly its stake, the text says that it is returned. Video poker
-    pays by a pay table, and its text is that of a reel game.
+    pays by a pay table, and its text has the form of a reel game's.
     """
     keno_text_and_colour = _describe_finished_keno_ticket(context)
     if keno_text_and_colour is not None:

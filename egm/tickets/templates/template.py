@@ -110,7 +110,7 @@ class TemplateLine(_Table):
     at_mm: tuple[Millimetres, Millimetres]
     """The position in millimetres of the line's left end, middle or right end, as ``align`` says.
 
-    The second coordinate is that of half the line's height.
+    The second coordinate is at half the line's height.
     """
     size_mm: Annotated[float, Field(ge=2, le=14)]
     width_mm: Annotated[float, Field(gt=0, le=TICKET_WIDTH_MM)]

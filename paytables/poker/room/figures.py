@@ -3,7 +3,7 @@
 What a player wins depends on the other players, so the certified figure is the commission
 (:attr:`RoomRules.commission_rate`). The return is stated for one play that can be counted: two players with equal
 table stakes call the forced bets and then check to the showdown, where each is equally likely to win. The highest
-win is that of any play: every other seat loses table stakes of the same amount to the player.
+win does not assume this play: every other seat loses table stakes of the same amount to the player.
 """
 
 from dataclasses import replace

@@ -183,7 +183,7 @@ class PokerRules(SeatedRules):
     def _build_raise_spot(self, definition_spot: BetSpot, spot: Spot) -> Spot:
         """Return the spot of a raise: ``spot`` with the ante's limits times the lowest and highest multiple offered.
 
-        The multiples are those of the options of the player's decisions. If no decision raises the spot, it is
+        The options of the player's decisions state the multiples. If no decision raises the spot, it is
         returned unchanged. ``definition_spot`` is the spot's definition.
         """
         options = (option for step in self.definition.steps for option in step.options)

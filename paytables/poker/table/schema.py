@@ -279,7 +279,7 @@ class ProvedFigures(StrictTable):
     policy: PackedPolicy | None = None
     """The index of the best option in each class of hands, as packed data; None if it would be too long.
 
-    Classes are those of the cards that the player sees (:mod:`paytables.poker.policy`). If the bank shows a card,
+    The cards that the player sees decide the class (:mod:`paytables.poker.policy`). If the bank shows a card,
     there is an index for each such card.
     """
     level_row_probabilities: dict[Identifier, FractionText] = Field({}, alias="levels")

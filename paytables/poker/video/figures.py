@@ -104,7 +104,7 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
 def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int) -> BetAnalysis:
     """Return the exact figures of a bet on ``hand_count`` hands of one deal, at ``credits_`` credits each.
 
-    The win distribution is that of one hand. All hands of a deal have the same distribution; that they depend on each
+    The win distribution is for one hand. All hands of a deal have the same distribution; that they depend on each
     other only affects the variance. The simplest strategy's return would count a progressive level at its reset amount,
     so it is stated only for a bet that plays for no level.
     """

@@ -51,7 +51,7 @@ def list_rules(
 ) -> tuple[AuditRule, ...]:
     """Return the audit rules for all declared journal entries.
 
-    ``added_rules`` are those of operator-supplied features. A declared entry without a specific rule gets the
+    ``added_rules`` are the rules of operator-supplied features. A declared entry without a specific rule gets the
     default rule: it must move no money, and its id must be the one that a journal gives to a new entry of this
     kind. It is not compared with earlier entries.
     """

@@ -34,7 +34,7 @@ def _read_sheets(
 ) -> tuple[list[InterventionSheet], GamingDay]:
     """Return the sheets of all interventions in a journal, oldest first, and the venue's gaming day.
 
-    The journal is that of a machine's memory or the exported one in ``export_file``. Raises ClickException if it is
+    The journal is read from a machine's memory or from ``export_file``. Raises ClickException if it is
     damaged or missing.
     """
     sheet_head = SheetHead()

@@ -1,6 +1,6 @@
 """Raw output for laboratories: the bytes that the generator in service produces, before scaling to outcomes.
 
-The service, mechanism, seeding and policy are those of a cabinet; the one difference is that each Generate
+Service, mechanism, seeding and policy are the same as in a cabinet; the one difference is that each Generate
 request is for the maximum number of bytes, while a game requests a few. No cabinet code imports this module.
 """
 

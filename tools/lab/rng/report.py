@@ -1,6 +1,6 @@
 """The laboratory's report on the RNG: collected as data, written as JSON or as one HTML page with plots.
 
-The structure is that of accredited laboratories' reports; the content is a self-assessment and says so first.
+It is structured like the reports of accredited laboratories; the content is a self-assessment and says so first.
 """
 
 import base64

@@ -239,7 +239,7 @@ _NOT_SUPPORTED_ERROR, _MALFORMED_POLL_ERROR, _NOT_LIMITABLE_ERROR, _UNKNOWN_DENO
 def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll B0: the reply to the poll that it contains, for one player denomination.
 
-    The meters of play are those of that denomination; denomination 00 is the machine as a whole. If the contained poll
+    The meters of play count that denomination only; denomination 00 is the machine as a whole. If the contained poll
     cannot be answered in this way, the reply has an error code.
     """
     from egm.links.sas.polls import IMPLEMENTED_POLLS  # noqa: PLC0415 (an import at the top would be circular)

@@ -194,7 +194,7 @@ def count_completions(lengths_pmf: Floats, observed_lengths: Sequence[int]) -> t
 def estimate_certain_completions(mean: float, variance: float, observation_count: int) -> int:
     """Return how many gaps or collections almost certainly end within ``observation_count`` observations.
 
-    ``mean`` and ``variance`` are those of one length. The number is fixed in advance, because counting all that happen
+    ``mean`` and ``variance`` describe one length. The number is fixed in advance, because counting all that happen
     to end would over-represent short ones.
     """
     return int(observation_count / mean - 6 * (variance * observation_count / mean**3) ** 0.5) - 1
