@@ -11,7 +11,7 @@ from typing import Annotated, Final, TypeAlias
 
 from egm.record_codec import FieldCondition
 
-#: The form of a ticket number of which at most the last four digits are shown.
+#: The form of a masked ticket number, which shows at most the last four digits.
 _MASKED_TICKET_NUMBER_PATTERN: Final = re.compile(r"•*[0-9]{0,4}")
 #: The form of a SHA-256 digest.
 _SHA256_DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
@@ -58,7 +58,7 @@ SHA256_DIGEST_CONDITION: Final = FieldCondition(
 #: The condition that a ticket number shows at most its last four digits (E-06).
 MASKED_TICKET_NUMBER_CONDITION: Final = FieldCondition(
     "ticket number, at most the last four digits shown",
-    "not a number of which at most four digits are shown",
+    "not a number that shows at most four of its digits",
     lambda value: _MASKED_TICKET_NUMBER_PATTERN.fullmatch(value) is not None,
 )
 STAFF_NUMBER_CONDITION: Final = FieldCondition("staff number", "not a member of staff", bool)
@@ -87,7 +87,7 @@ NonBlankText: TypeAlias = Annotated[str, NON_BLANK_TEXT_CONDITION]
 IsoTime: TypeAlias = Annotated[str, ISO_TIME_CONDITION]
 #: A SHA-256 digest, in hexadecimal.
 Sha256Digest: TypeAlias = Annotated[str, SHA256_DIGEST_CONDITION]
-#: A ticket's number of which at most the last four digits are shown (E-06).
+#: A ticket's masked number, which shows at most the last four digits (E-06).
 MaskedTicketNumber: TypeAlias = Annotated[str, MASKED_TICKET_NUMBER_CONDITION]
 #: The staff number of a person.
 StaffNumber: TypeAlias = Annotated[str, STAFF_NUMBER_CONDITION]

@@ -249,7 +249,7 @@ def decode(body: bytes) -> StoredEntry:
 
 
 def _decode_content(raw: dict[str, object], body: bytes) -> StoredEntry:
-    """Return the journal entry of the bytes ``body``, of which ``raw`` is the parsed JSON.
+    """Return the journal entry of the bytes ``body``; ``raw`` is their parsed JSON.
 
     Raises ``ValueError`` if it is not a valid entry.
     """
@@ -301,7 +301,7 @@ def _check_canonical(raw: object, body: bytes) -> None:
 
 
 def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
-    """Return the transaction in an entry's bytes ``body``, of which ``raw`` is the parsed JSON.
+    """Return the transaction in an entry's bytes ``body``; ``raw`` is their parsed JSON.
 
     Parsed JSON can still be nested too deeply, or contain lone surrogates (from Unicode escapes). If the bytes rule
     out both, the check of each value is skipped, which is faster.

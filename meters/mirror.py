@@ -2,8 +2,8 @@ r"""A small value stored on both media: either copy suffices, and each repairs t
 
 It is used for data outside the journal that must not be lost with one medium: the machine key, the staff
 roster, a register. Every write leaves the old or the new value intact on each medium. The first medium is
-written before the second, so a power loss between the two writes leaves copies of two generations, of which
-the newer one is valid.
+written before the second, so a power loss between the two writes leaves copies of two generations; the newer
+one is valid.
 
     OEGM1 NAME GENERATION CHECK\n    then the value.
 

@@ -154,7 +154,7 @@ class ProgressiveFigures:
     def scale_to_wager(self, stake: int, cost_credits: int) -> "ProgressiveFigures":
         """Return this level's figures per credit of a wager.
 
-        The wager costs ``cost_credits``, of which only ``stake`` credits play for the level.
+        The wager costs ``cost_credits``; only ``stake`` credits of it play for the level.
         """
         part = Fraction(stake, cost_credits)
         return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)

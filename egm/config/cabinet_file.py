@@ -518,7 +518,7 @@ class StateFolder:
         )
 
     def list_journal_files(self) -> list[str]:
-        """Return the names of those files in the state folder that exist only once the machine has a journal."""
+        """Return the names of the files in the state folder that exist only once the machine has a journal."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         names = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
         return [*names, *([self.staff.name] if self._is_roster_sealed() else ())]

@@ -23,7 +23,7 @@ STACK_SECONDS: Final = 0.7
 RETURN_SECONDS: Final = 0.5
 #: Time for which an item is held in escrow at the machine's command.
 HOLD_SECONDS: Final = 10.0
-#: Number of stacked items, and of returned ones, of which the details are stored without power.
+#: Number of stacked items, and of returned ones, whose details survive a power loss.
 _STORED_ITEMS_MAX: Final = 100
 #: Time in which a rejected item moves back to the player.
 REJECT_SECONDS: Final = 0.6

@@ -17,7 +17,7 @@ BARCODE_PRINT_SECONDS: Final = 0.7
 _PRINT_SECONDS_AFTER_BARCODE: Final = 0.5
 #: Time after which a person takes the ticket.
 _TICKET_TAKEN_SECONDS: Final = 1.0
-#: Number of printed tickets of which the content is stored.
+#: Number of printed tickets whose content is stored.
 _STORED_TICKETS_MAX: Final = 50
 
 

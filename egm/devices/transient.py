@@ -133,7 +133,7 @@ class TransientPayoutLedger:
     """In-memory ledger of a hopper's payouts.
 
     ``paid_coins_by_payout`` has the number of paid coins by the id of each finished payout;
-    ``disputed_coins_by_payout`` has the number of coins of which it is unknown whether they left the hopper.
+    ``disputed_coins_by_payout`` has the number of coins that may or may not have left the hopper.
     """
 
     def __init__(self) -> None:

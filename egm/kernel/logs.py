@@ -22,7 +22,7 @@ class Log(StrEnum):
     EVENTS = "events", 100
     """The log of all events (E-08, E-09; NY 5317.26)."""
     BILLS = "bills", 35
-    """The log of bills accepted, and not of those rejected or returned (E-07; FL 75-14.043(3))."""
+    """The log of accepted bills, without rejected and returned ones (E-07; FL 75-14.043(3))."""
     VOUCHERS = "vouchers", 35
     """The log of tickets in and out (E-06; AGE 5.1.5).
 

@@ -186,7 +186,7 @@ class FeltState(_Message):
     button: int | None = None
     """At a poker table, the number of the seat to which the dealer button is offered first, or None."""
     first: tuple[str, ...] = ()
-    """Spots of which one must have a bet before the player may bet on any other spot."""
+    """Spots of which at least one must have a bet before the player may bet on any other spot."""
     plays: dict[str, bool] = {}
     """For each spot whose bet the player may switch on or off: whether the bet takes part in the next throw."""
     spots: dict[str, SpotState] = {}

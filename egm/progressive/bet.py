@@ -44,7 +44,7 @@ class AcceptedBet:
 
     @property
     def qualifying_stake_cents_by_level(self) -> dict[str, int]:
-        """Return the stake of which each progressive level receives its increment, in minor units by the level's name.
+        """Return the stake that qualifies for each progressive level's increment, in minor units by the level's name.
 
         For a level of a side bet it is that side bet's stake; for any other level the whole bet.
         """

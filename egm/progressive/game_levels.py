@@ -187,7 +187,7 @@ def _build_round(
 ) -> ProgressiveRound:
     """Return a new collector of the changes that one step of a game makes to its progressive levels.
 
-    ``qualifying_stake_cents_by_level`` is the stake of which each level receives its increment, in minor units by the
+    ``qualifying_stake_cents_by_level`` is the stake that qualifies for each level's increment, in minor units by the
     level's name.
     """
     level_access = LevelAccess(

@@ -179,7 +179,7 @@ class ControllerLink:
     def __init__(self, machine_id: str, pools: Iterable[ProgressivePool], *, stale_ns: int) -> None:
         """Create the link of the machine with the serial number ``machine_id`` for the linked levels in ``pools``.
 
-        A level of which no amount was received for ``stale_ns`` nanoseconds counts as stale.
+        A level counts as stale if no amount of it was received for ``stale_ns`` nanoseconds.
         """
         self._machine_id = machine_id
         self._stale_ns = stale_ns

@@ -202,7 +202,7 @@ class EnrolmentAccepted(_Message):
 #:
 #: A controller normally sends twice a second.
 VALUE_TIMEOUT_NS: Final = 5_000_000_000
-#: The most decreases of a level's amount of which a machine or its controller can have missed the messages.
+#: The most decreases of a level's amount whose messages a machine or its controller can have missed.
 #:
 #: A count that is further ahead is refused as implausible.
 UNREPORTED_FALLS_MAX: Final = 1_000_000

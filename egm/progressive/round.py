@@ -98,7 +98,7 @@ class ProgressiveRound:
     pool_by_level: Mapping[str, ProgressivePool | FormerPool]
     """The pools that the game plays for, by the level's name in the game's definition."""
     qualifying_stake_cents_by_level: Mapping[str, int]
-    """The stake of which each level receives its increment, in minor units by its name in the game's definition."""
+    """The stake that qualifies for each level's increment, in minor units by its name in the game's definition."""
     level_access: LevelAccess
     claim_prefix: str
     """The prefix of the ids of the claims that this step makes."""

@@ -76,7 +76,7 @@ class _StreetGrid:
 
 
 def list_openable_bet_groups(table: TableGameData) -> tuple[str, ...]:
-    """Return the ids of the groups of roulette bets of which one is open at a time: only its spots can be touched.
+    """Return the ids of the groups of roulette bets that take turns: only the open group's spots can be touched.
 
     These are the inside bets (straight up, split, street ...) and bets on two dozens, sorted by how many numbers a bet
     covers. The player chooses the open group. At first, the group of straight-up bets is open.

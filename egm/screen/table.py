@@ -91,7 +91,7 @@ class BetSpot:
     pay_texts: Mapping[str, str] = field(default_factory=dict)
     """Text about what the spot pays, by language, if its odds alone do not say it."""
     cycle_spot_ids: tuple[str, ...] = ()
-    """The other spots of a cycle: a group of spots of which each needs a bet on the next.
+    """The other spots of a cycle: a group in which each spot needs a bet on the next.
 
     A chip on one of them places the lowest bet on all. Empty if the spot is in no cycle.
     """

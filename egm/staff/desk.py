@@ -1,4 +1,4 @@
-"""The open service menu: the stack of menu pages that a person has opened, of which the screen shows the top one.
+"""The open service menu: the stack of menu pages that a person has opened; the screen shows the top one.
 
 A page builds its content from the machine's state each time it is shown. It answers a touch with a result:
 stay, open a page, go back, close the menu, or submit an event, which the state table accepts or refuses. All changes

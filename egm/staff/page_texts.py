@@ -113,7 +113,7 @@ def build_regulation_meter_name_text(meter_name: str, jurisdiction: str) -> Page
 
 
 def build_meter_value_text(meter_name: str, meter_value: int) -> PageText:
-    """Return a meter's value as text: money or a count, of which only the last ten digits are shown (D-05)."""
+    """Return a meter's value, money or a count, as text that shows only its last ten digits (D-05)."""
     meter = METER_BY_NAME.get(meter_name)
     displayed_value = compute_displayed_value(meter_value, METER_DIGIT_COUNT)
     return (

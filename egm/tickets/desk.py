@@ -76,7 +76,7 @@ class UnfinishedTickets:
     """One machine's tickets and redemptions that are not finished, as found after a power loss."""
 
     tickets: tuple[TicketRecord, ...]
-    """The tickets that have a number, but of which no printing is recorded."""
+    """The tickets that have a number, but whose printing is not recorded."""
     redemptions: tuple[TicketRedemption, ...]
     """The redemptions whose ticket this machine has locked and neither redeemed nor released."""
 

@@ -1,4 +1,4 @@
-"""Validation numbers: 18 digits, the first two of which state who created the number.
+"""Validation numbers: 18 digits; the first two state who created the number.
 
 * **Secure enhanced** (00): a machine's 24-bit validation identifier and sequence, scrambled by CRC. Typing
   errors are detected; it is reversible, so its security is the host's list of issued tickets.

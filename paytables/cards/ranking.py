@@ -122,7 +122,7 @@ class HandRanking:
         """Whether any category needs cards of one suit."""
 
     def compute_strength(self, cards: Iterable[Card]) -> int:
-        """Return the strength of the best hand among the cards, of which there are at least ``rules.hand_size``."""
+        """Return the strength of the best hand among the cards. There must be at least ``rules.hand_size`` cards."""
         wild_ranks = self.rules.wild_ranks
         ranks: list[int] = []
         rank_masks = [0, 0, 0, 0]

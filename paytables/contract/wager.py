@@ -1,4 +1,4 @@
-"""Spots of a game, bets on them, and the wager made of those bets."""
+"""Spots of a game, bets on them, and the wager that consists of these bets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

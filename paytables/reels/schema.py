@@ -268,8 +268,8 @@ class ReelsStage(StrictTable):
     """The id of a stage that is played once whenever a new cell sticks, or None."""
     window_multipliers: tuple[PositiveInt, ...] = Field(
         default=(),
-        description="winning symbols fall away; the multipliers of the falls in order, of which the last is"
-        " that of all later falls",
+        description="winning symbols fall away; the multipliers of the falls in order; the last holds"
+        " for all later falls",
         alias="cascade",
     )
     """If winning symbols disappear: the multipliers of the first window and of the window after each fall.

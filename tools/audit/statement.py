@@ -37,7 +37,7 @@ STATEMENT_METERS: Final = (
 #: The operator's win from the games, in minor units: wagers less wins, and charges for the time played. (The account
 #: ``house:win`` is another thing: the wins paid to players.)
 OPERATOR_WIN_KEY: Final = "house_win"
-#: The meters of which the operator's win is the sum, each with its sign.
+#: The meters whose sum is the operator's win, each with its sign.
 _SIGN_BY_WIN_METER: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1, "time_charges": 1}
 #: What staff counted, in minor units: the sum, what was metered for the same boxes, and the difference.
 COUNTED_CASH_KEYS: Final = ("counted_cents", "metered_cents", "difference_cents")

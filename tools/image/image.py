@@ -1,6 +1,6 @@
 """The image of a machine: ``make image``.
 
-Builds, into one folder, ``open-egm.img`` (a disk: two system slots of which the first is filled, and the
+Builds, into one folder, ``open-egm.img`` (a disk: two system slots, the first one filled, and the
 first state medium), ``second.img`` (the second state medium) and ``open-egm.bundle`` (the same release as a
 signed update). The same Debian packages and the same commit give the same bytes. The contents of the image
 are listed in ``image.toml``. It needs root rights, or one of the alternatives that ``mmdebstrap`` accepts.

@@ -40,7 +40,7 @@ _STATUS_SIZE_BYTES: Final = 6
 BARCODE_CHARACTERS_MAX: Final = 28
 #: Characters with which acceptors fill a bar code after its last character.
 _BARCODE_FILLERS: Final = b"\0( "
-#: Stands for a bar code of which no character was read.
+#: Stands for a bar code in which no character could be read.
 _UNREADABLE_CHARACTER: Final = "?"
 
 #: Note value code (1 to 7) to minor units, dollars.

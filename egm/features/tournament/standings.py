@@ -228,7 +228,7 @@ def _rank_by_second_entry(
     """Give participants a rank by a second entry if their better entry was refunded or excluded in a later round.
 
     The second entry counts in the last round that it played. Otherwise these participants would have no rank, although
-    the fee of the second entry is not refunded. ``groups`` has the ranks of those who left after each round; it is
+    the fee of the second entry is not refunded. ``groups`` has the ranks of those that left after each round; it is
     updated.
     """
     unranked_entries = {*outcome.refunded_entries, *outcome.excluded_entries}

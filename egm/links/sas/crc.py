@@ -14,5 +14,5 @@ def append_crc(body: bytes) -> bytes:
 
 
 def has_valid_crc(frame: bytes) -> bool:
-    """Return whether the last two bytes of ``frame`` are the CRC of those before them."""
+    """Return whether the last two bytes of ``frame`` are the CRC of the bytes before them."""
     return len(frame) > CRC_SIZE_BYTES and append_crc(frame[:-CRC_SIZE_BYTES]) == frame

@@ -19,7 +19,7 @@ from egm.links.sas.host import SasHost
 
 #: Suffixes of the sources under which a host's line disables the machine: a full exception queue, a delayed game.
 QUEUE_FULL_SUFFIX, GAME_DELAY_SUFFIX = ":full", ":delay"
-#: The suffixes of those sources whose disabling ends at a restart.
+#: The suffixes of the sources whose disabling ends at a restart.
 _DISABLING_SUFFIXES_CLEARED_AT_RESTART: Final = (QUEUE_FULL_SUFFIX, GAME_DELAY_SUFFIX)
 
 

@@ -55,7 +55,7 @@ class LevelContribution:
 
     pool_id: str = field(metadata=stored_as("pool"))
     wager_cents: Cents
-    """The wager of which the contribution is a share, in minor units."""
+    """The wager from which the contribution was computed, in minor units."""
     contribution_number: PositiveNumber | None = omit_if_default(None, key="sequence")
     """The number of this machine's contribution to a controller's level, from 1; None for the machine's own level."""
     amount: Fraction | None = omit_if_default(None)

@@ -37,7 +37,7 @@ from egm.screen.scenes.wheel_game import draw_wheel_prizes
 from egm.screen.view import Action, list_offered_costs
 from egm.screen.wheel_stakes import is_wheel_game
 
-#: The most prizes pictured with the rules, of those that award more than credits.
+#: How many of the prizes that award more than credits are pictured with the rules at most.
 _PICTURED_PRIZES_MAX: Final = 3
 #: The most differences from the usual rules on one page.
 _RULE_DIFFERENCES_PER_PAGE_MAX: Final = 4

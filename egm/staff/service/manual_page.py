@@ -10,7 +10,7 @@ from egm.staff.page_texts import BACK_ACTION, build_code_text, build_text, build
 from egm.staff.service.manual import MANUAL_CHAPTERS, ManualChapter, list_fault_codes
 from egm.staff.service.menu import ServiceMenu
 
-#: A chapter with more columns is a list of its first cells, each of which opens.
+#: A chapter with more columns is shown as a list of its first cells; a touch on one opens its row.
 _COLUMN_COUNT: Final = 2
 
 

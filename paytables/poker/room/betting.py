@@ -210,7 +210,7 @@ class Betting:
 
     # ------------------------------------------------------------------ what a player does
     def apply_option(self, player: Player, option: str) -> int:
-        """Carry out a player's option, one of those in :meth:`list_options`; return the credits put into the pot."""
+        """Carry out one of the player's options (:meth:`list_options`); return the credits put into the pot."""
         credits_, raise_min = self.list_options(player)[option], self._find_raise_min()
         player.has_acted, player.can_raise = True, False
         player.is_folded = option == FOLD_OPTION

@@ -111,7 +111,7 @@ class _SeatHandsView:
         return Cue("deal", {"hand": BOARD_HAND_ID, "card": format_card(self.board[-1])})
 
     def show_hole_cards(self, seat: int, category: str) -> Iterator[Cue]:
-        """Show a seat's hole cards to all; yield the animation cues of those that the viewer has not seen."""
+        """Show a seat's hole cards to all; yield the animation cues of the cards that the viewer has not seen."""
         seen_cards = self._list_seen_cards(seat)
         self.seats_shown.add(seat)
         self.category_by_seat[seat] = category

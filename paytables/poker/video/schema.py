@@ -152,7 +152,7 @@ class HoldRule(StrictTable):
 
 
 class SimpleStrategy(StrictTable):
-    """A published simple strategy for holding video poker cards: lines, of which the first that fits applies.
+    """A published simple strategy for holding video poker cards: a list of lines; the first one that fits applies.
 
     If a line fits more than one choice of held cards, the choice with the lowest ranks is held.
     """

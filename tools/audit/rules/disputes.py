@@ -1,4 +1,4 @@
-"""The audit rules for disputed amounts: money of which only staff can decide whether the player is owed it.
+"""The audit rules for disputed amounts: only staff can decide whether the player is owed the money.
 
 For example, a bill was lost in the acceptor. The entry that closes the interrupted transaction opens the
 dispute and states the smallest and the largest amount that may be owed. One ruling of staff between these

@@ -224,7 +224,7 @@ def _are_staff(value: object, context: CheckContext) -> bool:
     )
 
 
-#: The form of a ticket number of which at most the last four digits are shown.
+#: The form of a masked ticket number, which shows at most the last four digits.
 _MASKED_TICKET_NUMBER_PATTERN: Final = re.compile(r"•*[0-9]{0,4}")
 #: The form of a SHA-256 digest.
 _SHA256_DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")

@@ -151,7 +151,7 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
 
     Each secret must match its commitment. The winning contribution must have reached the secret amount, as the first
     one unless the level also received other amounts, and come from the machine in the register. An open level must
-    equal the sum of its contributions and of those other amounts.
+    equal the sum of its contributions and these other amounts.
     Raises :class:`MysteryError` with the figures.
     """
     terms, prizes = record.level.terms, session.read_prizes(record.id)

@@ -21,7 +21,7 @@ from tools.lab.simulation import choose_as_player
 
 #: Games played per bet and decision policy, to see what is drawn on the way.
 _GAMES_PER_POLICY: Final = 50
-#: The most games played to find a win, for a bet of which neither prizes nor a distribution are known.
+#: The most games played to find a win, for a bet whose prizes and distribution are both unknown.
 _GAMES_TO_WIN_MAX: Final = 400
 #: Words that the game's rules use for holding reels, by language.
 _HOLD_WORDS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -215,7 +215,7 @@ def _check_count(count: int) -> None:
 
 
 class _RowLayout:
-    """The layout of one row's draws in 16-bit units: which units form the word of which draw.
+    """The layout of one row's draws in 16-bit units: the units that form the word of each draw.
 
     The most significant unit of a word is the last.
     """

@@ -106,7 +106,7 @@ def answer_selected_game(_: LongPoll, readout: SasReadout) -> Reply:
 
 
 def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
-    """Answer poll 56: the numbers of the enabled games; in poll B0, of those offered at its denomination."""
+    """Answer poll 56: the numbers of the enabled games; in poll B0, only of games offered at its denomination."""
     only_denomination_cents = readout.play_meters_denomination_cents
     game_numbers = [
         game.game_number
