@@ -1,8 +1,8 @@
 """The common representation of what a window of reels pays: small automata that read the reels left to right.
 
-Everything a stage can pay is a *component*: a payline (with its group of prizes, of which it pays
-the highest), a symbol paid by ways, a scatter, or the record of the cells that a sticky symbol shows on. Of each reel's column,
-a component sees only a *letter* (the symbol on its cell, or how many of its symbols show) and moves from *node* to
+Everything a stage can pay is a *component*: a payline (with its group of prizes, of which it pays the highest), a
+symbol paid by ways, a scatter, or the record of the cells that a sticky symbol shows on. Of each reel's column, a
+component sees only a *letter* (the symbol on its cell, or how many of its symbols show) and moves from *node* to
 node; each step may multiply a *weight* (the ways). The *final node* says which prize was won: its win is weight x
 value. A component is *alive* while it can still win. Example of three reels that pay a cherry by ways: the reels show
 2, 1 and 3 cherries; these are the letters, and the weight becomes 2 x 1 x 3 = 6 ways. The game itself, the compiled
