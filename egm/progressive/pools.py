@@ -8,6 +8,7 @@ game's definition states base, increment, odds and stake; the cabinet file state
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.errors import OperatorError
@@ -52,6 +53,19 @@ class ProgressivePool:
     def is_own(self) -> bool:
         """Return whether this machine manages the progressive level itself, without a controller or SAS host."""
         return self.keeper is LevelKeeper.MACHINE
+
+
+class BroadcastLevel(NamedTuple):
+    """The numbers by which SAS names a level whose amount a host broadcasts: progressive group, and level in it."""
+
+    group_number: int
+    level_number: int
+
+    @classmethod
+    def parse_pool_id(cls, pool_id: str) -> "BroadcastLevel":
+        """Return the level that the id of its pool names, ``sas.group.level``."""
+        _, group_text, level_text = pool_id.split(".")
+        return cls(int(group_text), int(level_text))
 
 
 class ProgressivePools:

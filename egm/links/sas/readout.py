@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from egm.config.cabinet_file import TicketValidator
+from egm.progressive.pools import BroadcastLevel
 from meters import MeterReading
 
 
@@ -34,6 +35,8 @@ class HandpayReadout:
     id: str
     kind: str
     amount_cents: int
+    broadcast_level: BroadcastLevel | None = None
+    """The level, broadcast by a SAS host, whose win the hand-pay pays; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.play.records.games import find_last_game
 from egm.play.selections import find_highest_stake_credits
+from egm.progressive.pools import BroadcastLevel, LevelKeeper, ProgressivePools
 from meters import MeterReading
 from meters.entry import StoredEntry
 from meters.view import JournalView
@@ -153,7 +154,21 @@ class ReadoutBuilder:
         handpay = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         if handpay is None or handpay.id == self._host.values_between_polls.get(READ_HANDPAY_KEY):
             return None
-        return HandpayReadout(handpay.id, handpay.kind, handpay.amount_cents)
+        return HandpayReadout(
+            handpay.id, handpay.kind, handpay.amount_cents, self._find_broadcast_level(handpay)
+        )
+
+    def _find_broadcast_level(self, handpay: HandpayRecord) -> BroadcastLevel | None:
+        """Return the first level that a SAS host broadcasts and whose win a hand-pay pays, or None."""
+        pool_by_id = self._host.machine.component(ProgressivePools).pool_by_id
+        return next(
+            (
+                BroadcastLevel.parse_pool_id(pool_id)
+                for pool_id in handpay.progressive_pools.split(", ")
+                if pool_id in pool_by_id and pool_by_id[pool_id].keeper is LevelKeeper.BROADCAST
+            ),
+            None,
+        )
 
     def _read_hopper(self) -> HopperReadout | None:
         """Return the coins in the hopper and its active faults, or None without a hopper."""

@@ -9,6 +9,7 @@ from egm.app.view import build_snapshot
 from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import Event, EventType, State
 from egm.links.sas.crc import append_crc
+from egm.money.keys import MoneyKey
 from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
 from egm.progressive.broadcast import create_broadcast_services
@@ -140,6 +141,21 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     bodies[index] = encode_canonical_json(entry)
     findings = Auditor(GameFiles([GAME.parent])).audit_entries(bodies).findings
     assert any("the wins in state for the host do not match" in finding.why for finding in findings)
+
+
+@pytest.mark.sas(polls="1B", exceptions="51")
+@pytest.mark.requirement("I-09", "K-12")
+def test_the_hand_pay_of_a_broadcast_level_states_its_group_and_level_and_its_amount_in_cents(make):
+    bench = make(A, NO_LUCK, MISS)
+    bench.rig.insert(2000)
+    bench.send_long_poll(0x80, "02030009999900")
+    bench.rig.play()
+    bench.rig.report_shown()
+    assert bench.rig.state is State.HANDPAY
+    assert 0x51 in bench.read_exceptions()
+    win_cents = bench.rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
+    assert win_cents >= 9999900
+    assert bench.read(0x1B) == f"0203{win_cents:010}" + "00" * 13
 
 
 @pytest.mark.not_audited

@@ -16,13 +16,11 @@ from egm.staff.events import Authorisation
 
 #: Level code of a hand-pay that is a cancelled credit and not a win.
 _LEVEL_CODE_CANCELLED_CREDIT: Final = 0x80
-#: Level code of a hand-pay that is a win.
+#: Group number and level code of a hand-pay that pays no level broadcast by a SAS host.
 #:
-#: It is also sent for a win of a progressive level or an external bonus: polls 84 to 87 report the wins of SAS
-#: progressive levels with group and level. Code 0x40, for a game's top award, is not used.
-_LEVEL_CODE_WIN: Final = 0x00
-#: Progressive group: none.
-_NO_PROGRESSIVE_GROUP: Final = b"\0"
+#: They are also sent for a win of another progressive level or an external bonus. Level code 0x40, for a game's top
+#: award, is not used.
+_NO_GROUP, _LEVEL_CODE_WIN = 0x00, 0x00
 #: Reset method: by an attendant only.
 _RESET_BY_ATTENDANT_ONLY: Final = b"\0"
 #: Data bytes of the reply to poll 1B.
@@ -32,19 +30,23 @@ _RESET_DONE_CODE, _UNABLE_TO_RESET_CODE, _NO_HANDPAY_CODE = 0x00, 0x01, 0x02
 
 
 def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
-    """Answer poll 1B: the money owed by hand, in credits; all zeros if nothing is owed or if this host has read it.
+    """Answer poll 1B: the money owed by hand; all zeros if nothing is owed or if this host has read it.
 
-    SAS cannot express a merchandise prize: if nothing else is owed, the amount is zero.
+    The amount is in cents if a win of a level that a SAS host broadcasts is part of it, otherwise in credits. SAS
+    cannot express a merchandise prize: if nothing else is owed, the amount is zero.
     """
     handpay = readout.handpay
     if handpay is None:
         return Reply(bytes(_HANDPAY_REPLY_DATA_SIZE_BYTES), is_resent_on_repeat=True)
-    level_code = _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_WIN
+    if handpay.broadcast_level is not None:
+        group_number, level_code = handpay.broadcast_level
+        amount = handpay.amount_cents
+    else:
+        group_number = _NO_GROUP
+        level_code = _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_WIN
+        amount = readout.convert_to_credits(handpay.amount_cents)
     data = (
-        _NO_PROGRESSIVE_GROUP
-        + bytes((level_code,))
-        + encode_bcd(readout.convert_to_credits(handpay.amount_cents), 5)
-        + encode_bcd(0, 2)  # partial pay: none
+        bytes((group_number, level_code)) + encode_bcd(amount, 5) + encode_bcd(0, 2)  # partial pay: none
     )
     return Reply(
         (data + _RESET_BY_ATTENDANT_ONLY).ljust(_HANDPAY_REPLY_DATA_SIZE_BYTES, b"\0"),

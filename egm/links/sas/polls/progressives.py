@@ -19,6 +19,7 @@ from egm.links.sas.request_sizes import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
+from egm.progressive.pools import BroadcastLevel
 from egm.progressive.records import BroadcastWin
 
 #: BCD bytes of a total in credits.
@@ -97,12 +98,13 @@ def _list_unread_wins(host: SasHost) -> list[_UnreadWin]:
 
 def _encode_win(win: BroadcastWin) -> bytes:
     """Return a progressive win as level and amount in cents, encoded for the reply."""
-    return bytes((int(win.pool_id.split(".")[2]),)) + encode_bcd(win.amount_cents, AMOUNT_SIZE_BYTES)
+    level_number = BroadcastLevel.parse_pool_id(win.pool_id).level_number
+    return bytes((level_number,)) + encode_bcd(win.amount_cents, AMOUNT_SIZE_BYTES)
 
 
 def _find_group_number(win: BroadcastWin) -> int:
     """Return the number of the progressive group to which a win's level belongs."""
-    return int(win.pool_id.split(".")[1])
+    return BroadcastLevel.parse_pool_id(win.pool_id).group_number
 
 
 def answer_current_win(host: SasHost, _: LongPoll) -> Reply:
