@@ -1,1 +1,1 @@
-"""Tickets: validation numbers, the printed ticket, and the ledger that records which tickets are owed."""
+"""Tickets: validation numbers, the printed ticket, and the ticket ledger, which records the tickets that are owed."""

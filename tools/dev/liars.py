@@ -77,7 +77,7 @@ _ENROLLED_PERSON_LIE: Final = (
 _ACT_WITHOUT_CONSEQUENCE_LIE: Final = (
     "an act on which no later entry depends, such as the last bill, added or removed as a whole"
 )
-_DRAW_WITHOUT_EFFECT_LIE: Final = "a draw that changes nothing shown or won"
+_DRAW_WITHOUT_EFFECT_LIE: Final = "a draw that changes neither what was shown nor what was won"
 _RECEIVED_REPORT_LIE: Final = "what a controller or host showed or reported, if it moved nothing"
 _UNPROVED_PRIZE_LIE: Final = (
     "a mystery secret that matches no commitment, if two people accepted the prize all the same"
@@ -88,12 +88,12 @@ _TICKET_LIE: Final = (
     "a ticket that was never printed, its commitment, or the recorded progress of the ticket ledger"
 )
 _LEVEL_TERMS_LIE: Final = (
-    "terms of a level that have not affected any play yet, such as a ceiling that was not reached"
+    "a term of a level that has had no effect yet, such as a ceiling that was not reached"
 )
 _DEVICE_COUNT_LIE: Final = "what a device had counted before an event, if the event moved no money"
 _PLAYER_SELECTION_LIE: Final = "what a player had selected to play next"
 _RESIDUAL_LIMIT_LIE: Final = (
-    "the amount below which credit is residual, if neither a game nor a removal of residual credit used it"
+    "the amount below which credit is residual, if no game and no removal of residual credit used it"
 )
 _POSITION_LIE: Final = "the position at which something was recorded, if it moved no money"
 _REMARK_LIE: Final = (
@@ -106,7 +106,7 @@ _TAX_LIE: Final = (
     "the tax mark and tax form of a hand-pay, if no other hand-pay since the same power-up contradicts them"
 )
 _PAY_ROW_MARK_LIE: Final = (
-    "whether a payment of an outcome is a prize of the pay table, which earlier versions did not record"
+    "in journals of earlier versions, whether a paid amount was a prize of the pay table"
 )
 _ROUND_ID_LIE: Final = "the id of a round that no other position played"
 

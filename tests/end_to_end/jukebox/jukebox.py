@@ -129,44 +129,44 @@ class SongPage(MenuPage):
         return build_refusal("not_offered")
 
 
-def notices(machine: Machine) -> Iterator[Notice]:
+def list_notices(machine: Machine) -> Iterator[Notice]:
     song = machine.memory.get(JukeboxKey.SONG)
     if song is not None:
         yield Notice(code="song_plays", values={"song": song}, is_lasting=True)
 
 
-def metrics(machine: Machine) -> Iterator[Metric]:
+def list_metrics(machine: Machine) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "egm_song", "The song that plays, or 0.", value=machine.memory.get(JukeboxKey.SONG) or 0
     )
 
 
-class Player:
+class SongTimer:
     """The service that ends a song after its time."""
 
     name = "jukebox"
 
     def __init__(self, context: MachineContext) -> None:
         self._context = context
-        self._news = asyncio.Event()
+        self._has_changed = asyncio.Event()
 
     async def run(self) -> None:
         while True:
-            await self._news.wait()
-            self._news.clear()
+            await self._has_changed.wait()
+            self._has_changed.clear()
             await asyncio.sleep(SECONDS)
             if self._context.engine.accepts_event_type(JukeboxEvent.SONG_OVER):
                 self._context.submit_event(Event(JukeboxEvent.SONG_OVER))
 
     def process_change(self, _now: Snapshot) -> None:
-        self._news.set()
+        self._has_changed.set()
 
 
-def player(context: MachineContext) -> Iterable[BackgroundService]:
-    return (Player(context),)
+def create_song_timer(context: MachineContext) -> Iterable[BackgroundService]:
+    return (SongTimer(context),)
 
 
-WORDS = {
+TEXTS_BY_LANGUAGE = {
     "en": {
         "entry.song_started": "Song started",
         "entry.song_ended": "Song over",
@@ -204,8 +204,8 @@ JUKEBOX = Feature(
         Rule(JukeboxEvent.SONG_OVER, STATES_AFTER_BOOT, (song_plays,), (end_song,)),
     ),
     contributions=(FORM, MenuItem("jukebox", "machine", None, SongPage), SONGS),
-    service_factories=(player,),
-    list_notices=notices,
-    list_metrics=metrics,
-    texts_by_language=WORDS,
+    service_factories=(create_song_timer,),
+    list_notices=list_notices,
+    list_metrics=list_metrics,
+    texts_by_language=TEXTS_BY_LANGUAGE,
 )
