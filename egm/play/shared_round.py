@@ -136,9 +136,9 @@ def _read_steps_by_play_id(machine: Machine, game_record: GameRecord) -> dict[st
 def is_round_void(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the open game's round is over because another game of it was declared void.
 
-    Where players win each other's stakes, a void game ends the round, because its stakes can no longer be won.
-    Exception: if another seat has recorded more steps than the void game, the round continues without the void game. In
-    other games a void game does not end the round.
+    Where players win each other's stakes, a void game ends the round, because its stakes can no longer be won. One case
+    differs: if the void game lacked a step that another seat has recorded (it can then only be void because it cannot
+    be replayed), the round continues without it. In other games a void game does not end the round.
     """
     void_cache, cache_key = machine.component(RoundVoidCache), (game_record.play_id, machine.journal.sequence)
     if (void_cache.play_id, void_cache.sequence) != cache_key:
