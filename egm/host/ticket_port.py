@@ -29,7 +29,7 @@ from egm.host.keys import HostKey
 from egm.host.tickets import (
     HOST_TIMED_OUT_REASON,
     NUMBER_REFUSED_BY_HOST_REASON,
-    find_cash_out_awaiting_number,
+    find_payout_awaiting_number,
     record_result_read,
 )
 from egm.host.transfers import can_add_restricted_pool
@@ -97,7 +97,7 @@ class PrintedTicketInRing:
 
 
 #: Final statuses: the redemption has ended.
-_FINAL_REDEMPTION_STATES: Final = frozenset(RedemptionStatus) - {
+_FINAL_REDEMPTION_STATUSES: Final = frozenset(RedemptionStatus) - {
     RedemptionStatus.WAITING,
     RedemptionStatus.PENDING,
     RedemptionStatus.NO_TICKET,
@@ -120,7 +120,7 @@ class HostTicketInterface:
     @property
     def pending_ticket_number_request(self) -> TicketNumberRequest | None:
         """Return the cash-out by ticket that waits for the host's number, or None."""
-        pay_out = find_cash_out_awaiting_number(self._machine)
+        pay_out = find_payout_awaiting_number(self._machine)
         if pay_out is None or pay_out.credit_kind is None:
             return None
         return TicketNumberRequest(pay_out.id, pay_out.credit_kind, pay_out.amount_cents)
@@ -285,7 +285,7 @@ class HostTicketInterface:
         return (
             host_ticket is not None
             and not host_ticket.host_has_read
-            and host_ticket.status in _FINAL_REDEMPTION_STATES
+            and host_ticket.status in _FINAL_REDEMPTION_STATUSES
         )
 
     def acknowledge_result(self) -> None:

@@ -36,9 +36,7 @@ from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, PrintingRecord
 from egm.money.ticket_ledger import check_ledger_against_journal, update_ledger_faults
 from egm.tickets.audit import LedgerAnchor
-from egm.tickets.desk import (
-    TicketDesk,
-)
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from egm.tickets.record import TicketAction, TicketRecord
 
@@ -59,11 +57,11 @@ def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
     )
 
 
-def recover_tickets(machine: Machine, reason: str = "") -> None:
+def recover_tickets(machine: Machine, ledger_error: str = "") -> None:
     """Finish in the ticket ledger the tickets that the journal has finished; then compare ledger and journal.
 
-    Tickets that a device is still handling are left unchanged. If there is no ledger, ``reason`` says why; otherwise it
-    is "". Tickets are disabled if there is no ledger or if it differs from the journal.
+    Tickets that a device is still handling are left unchanged. If there is no ledger, ``ledger_error`` says why;
+    otherwise it is "". Tickets are disabled if there is no ledger or if it differs from the journal.
     """
     desk = machine.find_installed(TicketDesk)
     if desk is None:
@@ -72,8 +70,8 @@ def recover_tickets(machine: Machine, reason: str = "") -> None:
         _complete_interrupted_tickets(machine, desk)
         _raise_faults_for_credited_tickets(machine, desk)
         _raise_faults_for_tickets_paid_at_clear(machine, desk)
-        reason = check_ledger_against_journal(machine)
-    update_ledger_faults(machine, reason)
+        ledger_error = check_ledger_against_journal(machine)
+    update_ledger_faults(machine, ledger_error)
 
 
 def close_printed_ticket(machine: Machine) -> None:
@@ -191,9 +189,8 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
                 not machine.journal.has_transaction(f"{record.issue_id}.printed")
                 and len(unread_pay_out_ids) < HOST_TICKET_RING_SIZE
             ):
-                _add_ticket_to_host_ring(
-                    machine, record
-                )  # printed before a memory clear, which erased that it is unread
+                # It was printed before a memory clear, which erased that it is unread.
+                _add_ticket_to_host_ring(machine, record)
                 unread_pay_out_ids.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger
                 desk.mark_read_by_host(record.ticket.number)

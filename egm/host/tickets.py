@@ -3,7 +3,7 @@
 Tickets out: the credits are reserved first, then the host is queried. The result (a number, a refusal or a timeout) is
 processed once and durably. A number is assigned to the reserved ticket, which is then printed. After a refusal or a
 timeout, the ticket gets a number of the machine's own if the profile allows that (H-09); otherwise the credits are paid
-by hand (F-09). After a restart in between, the cash-out still has no number, and the host is queried again.
+by hand (F-09). After a restart before the result, the cash-out still has no number, and the host is queried again.
 
 Tickets in: the ticket waits in escrow. After the host has replied with its value, the ticket is locked with that value
 in the machine's own ledger, then the acceptor is ordered to stack it. From there it is handled like every bill:
@@ -23,8 +23,8 @@ from egm.host.entries import (
     REDEMPTION_RESULT_READ_BY_HOST,
     VOUCHER_AUTHORISED,
     VOUCHER_NUMBERED,
+    HostTicketReturned,
     TicketNumberStored,
-    TicketRefusedByHost,
     TicketStackingOrdered,
 )
 from egm.host.events import (
@@ -49,7 +49,8 @@ from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, TicketRefusal, TicketRefusalReason
 from rng import RngError
 
-#: Results that the host must read. For the others (no line to the host, misread digits) it was not queried.
+#: Results that the host must read. For the others (no line to the host, misread digits) it was not queried. It was not
+#: queried for NOT_NOW either while an earlier result was unread; then nothing is stored for it to read.
 _REDEMPTION_STATUSES_HOST_MUST_READ: Final = frozenset(RedemptionStatus) - {
     RedemptionStatus.LINK_DOWN,
     RedemptionStatus.MISREAD,
@@ -68,7 +69,7 @@ def host_validates(machine: Machine, _: Event) -> bool:
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
     """Return whether the cash-out named in the host's reply still waits for the host's ticket number."""
-    pay_out = find_cash_out_awaiting_number(machine)
+    pay_out = find_payout_awaiting_number(machine)
     return pay_out is not None and pay_out.id == event.read_payload(TicketNumberReply).id
 
 
@@ -78,8 +79,8 @@ def inquiry_is_open(machine: Machine, event: Event) -> bool:
     return inquiry is not None and inquiry.id == event.read_payload(TicketRedemptionReply).id
 
 
-def find_cash_out_awaiting_number(machine: Machine) -> CashOutRecord | None:
-    """Return the reserved cash-out by ticket that waits for the host's number, or None."""
+def find_payout_awaiting_number(machine: Machine) -> CashOutRecord | None:
+    """Return the reserved payout by ticket that waits for the host's number, or None."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return (
         pay_out
@@ -108,11 +109,13 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     reason = event.read_payload(TicketNumberRefused).reason
-    is_host_required = machine.profile.tickets.requires_central_system and not host_validates(machine, event)
+    is_required_host_missing = machine.profile.tickets.requires_central_system and not host_validates(
+        machine, event
+    )
     may_use_own_number = (
         reason != NUMBER_REFUSED_BY_HOST_REASON
         and machine.profile.host.offline_ticket_count_max > 0
-        and not is_host_required
+        and not is_required_host_missing
     )
     if not (may_use_own_number and _assign_number(machine, pay_out, None)):
         void_unnumbered_ticket(machine, pay_out, reason)
@@ -253,7 +256,7 @@ def _return_ticket(
     )
     machine.post(
         HOST_VOUCHER_REFUSED,
-        TicketRefusedByHost(id=inquiry.id, number=number, status=status, reason=reason.value),
+        HostTicketReturned(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.LAST_TICKET_REDEMPTION: host_ticket},
     )
     machine.component(MoneyDevices).required_acceptor.return_paper(inquiry.escrow_number)

@@ -178,11 +178,7 @@ def print_ticket(machine: Machine) -> None:
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    if (
-        pay_out is None
-        or pay_out.payout_method != "ticket"
-        or is_awaiting_or_voided_by_ruling(printing_record)
-    ):
+    if pay_out is None or pay_out.payout_method != "ticket" or is_awaiting_ruling_or_voided(printing_record):
         return
     may_have_been_printed = printing_record is not None and printing_record.state is PrintState.PRINTING
     if not pay_out.masked_number:
@@ -330,7 +326,7 @@ def _record_disputed_ticket(machine: Machine, pay_out: CashOutRecord, reason: st
     post_ruling_and_raise_faults(machine)
 
 
-def is_awaiting_or_voided_by_ruling(printing_record: PrintingRecord | None) -> bool:
+def is_awaiting_ruling_or_voided(printing_record: PrintingRecord | None) -> bool:
     """Return whether the print job is a ticket that waits for a ruling, or that a ruling has declared void."""
     return printing_record is not None and printing_record.state in {PrintState.DISPUTED, PrintState.FAILED}
 
@@ -438,11 +434,11 @@ def settle_coins(machine: Machine, event: Event) -> None:
     """Settle a hopper payout that has ended: post the coins counted out; what it could not pay is paid by hand.
 
     If all coins were paid, credit too small for a coin is left to the next payout method, where the profile says so. If
-    more coins may have left than were counted (``uncertainty``), their amount is set aside for a ruling.
+    more coins may have left than were counted (``doubt_reason``), their amount is set aside for a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     report = event.read_payload(CoinsPaid)
-    paid_coin_count, uncertainty = report.paid_coins, report.uncertainty
+    paid_coin_count, doubt_reason = report.paid_coins, report.doubt_reason
     # Not the profile's value, which may have changed since the order.
     coin_cents = pay_out.amount_cents // pay_out.ordered_coins
     progress = _add_coins_paid(machine, pay_out, paid_coin_count * coin_cents)
@@ -468,10 +464,10 @@ def settle_coins(machine: Machine, event: Event) -> None:
         ordered_coins=pay_out.ordered_coins,
         paid_coins=paid_coin_count,
         coin_cents=coin_cents,
-        doubt_reason=uncertainty,
+        doubt_reason=doubt_reason,
         coin_payout=progress,
     )
-    coins_to_post = dispensed_coins if paid_coin_count or uncertainty else None
+    coins_to_post = dispensed_coins if paid_coin_count or doubt_reason else None
     _void_payout(
         machine,
         COINS_CASH_OUT_VOID,

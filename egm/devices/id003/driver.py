@@ -37,8 +37,8 @@ from egm.devices.interface import (
     DeviceIdentified,
     EventSink,
     FaultCode,
+    ItemRejected,
     PaperContent,
-    PaperRejection,
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
@@ -183,7 +183,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         elif status in _RETURNING_STATUSES:
             self._escrow.record_direction(to_box=False)
             if is_new_status and report.rejection_reason:
-                self._emit(PaperRejection(device=self.name, reason=report.rejection_reason))
+                self._emit(ItemRejected(device=self.name, reason=report.rejection_reason))
 
     def _read_content(self, report: StatusReport) -> PaperContent | None:
         """Return the bill or ticket that the acceptor's status reports.

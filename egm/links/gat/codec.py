@@ -3,7 +3,9 @@
 A packet is ``command, length, payload..., crc high, crc low``: the length counts the whole packet, the CRC is
 CRC-16/MODBUS over everything before it, sent high byte first. A reply carries the command with its top bit
 set. The layout of reply 84 (to "initiate") is not public, except that it is short; here it is one byte: 00 started,
-01 refused. What GAT calls an authentication is the calculation of a signature.
+01 refused. What GAT calls an authentication is the calculation of a signature; its *authentication level* is a number
+that the verifier chooses and that the machine only reports back. Results too long for one packet are divided into
+*frames* (GAT's word).
 """
 
 from collections.abc import Callable, Mapping
@@ -48,7 +50,7 @@ class ReportFormat(IntEnum):
 class CalculationStatus(IntEnum):
     """Progress of the last signature calculation (bits 2-3 of the GAT status).
 
-    The values are those of the only public GAT host program, which reads results only if it receives them.
+    The values are those of the only public GAT host program; with other values, it does not read the results.
     """
 
     REQUESTED = 0
@@ -126,7 +128,7 @@ def cut_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
     size = buffer[1]
     if size < _PACKET_OVERHEAD_SIZE_BYTES:
         return FrameCut(
-            1,
+            1,  # skip one byte only: a packet may begin at the next one
             ProtocolError(
                 GAT_PROTOCOL,
                 f"packet length is {size}; expected at least {_PACKET_OVERHEAD_SIZE_BYTES}",

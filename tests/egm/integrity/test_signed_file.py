@@ -56,7 +56,7 @@ class Cabinet:
 
         async def work(process):
             action(process)
-            result.update(faults=set(process._machine.active_faults), state=process._engine.state)
+            result.update(faults=set(process._first_machine.active_faults), state=process._engine.state)
 
         self._monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
         asyncio.run(MachineProcess(self.folder, load_cabinet(self.file), CLOCK).run())
@@ -146,7 +146,7 @@ def test_a_changed_cabinet_file_is_signed_at_the_service_menu_but_not_by_an_atte
     cabinet.change()
 
     def accept(process):
-        machine = process._machine
+        machine = process._first_machine
         roster = machine.component(Roster)
         menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
         machine.install(roster)
@@ -186,7 +186,7 @@ def test_a_changed_cabinet_file_cannot_be_signed_at_the_machine_while_it_has_cre
     cabinet.change()
 
     def refuse(process):
-        machine = process._machine
+        machine = process._first_machine
         machine.install(machine.component(Roster))
         menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
         process._engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")

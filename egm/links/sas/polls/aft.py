@@ -158,12 +158,13 @@ def _order_transfer(
         ),
         asset_number=decode_binary(body[19:23]),
         registration_key=body[23:43],
-        only_if_locked=bool(flags & _ONLY_IF_LOCKED_FLAG),
+        requires_lock=bool(flags & _ONLY_IF_LOCKED_FLAG),
     )
     if status is TransferStatus.PENDING:
         if flags & _SET_CASH_OUT_TERMS_FLAG:
             transfer_interface.set_cash_out_terms(
-                enabled=bool(flags & _OFFER_CASH_OUTS_FLAG), host_only=bool(flags & _HOST_CASH_OUT_ONLY_FLAG)
+                is_offered_to_host=bool(flags & _OFFER_CASH_OUTS_FLAG),
+                is_host_only=bool(flags & _HOST_CASH_OUT_ONLY_FLAG),
             )
         return _build_order_reply(
             body, _CODE_BY_TRANSFER_STATUS[status], repeats_amounts=True
