@@ -14,7 +14,7 @@ from egm.money.events import BillEscrowed, CashOut, PaperNotAccepted, TicketEscr
 from egm.staff.events import Authorisation, KeySwitchChange, MenuClosed, MenuRequest
 from egm.staff.service.effects import MENU_KEYS
 
-#: The deck's buttons -> the event each requests (as on the screen).
+#: The event that each button of the button deck requests, as the same key on the screen does.
 _EVENT_BY_BUTTON: Final[Mapping[str, Event]] = {
     "play": Event(EventType.PLAY),
     "cash_out": Event(EventType.CASH_OUT, CashOut()),

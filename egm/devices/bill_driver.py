@@ -216,7 +216,7 @@ class BillDriver(LineDriver[MessageT]):
 
         An item that was in escrow before counts only once the acceptor has reported it again.
         """
-        # The machine has started: the disputed amount may be older.
+        # In the first session after a start, the disputed item may be one of an earlier run.
         if self._may_report_disputed_item is None:
             self._may_report_disputed_item = self._escrow.has_disputed_paper()
         self._last_escrowed_item, self._escrowed_item = self._escrowed_item or self._last_escrowed_item, None
@@ -260,7 +260,7 @@ class BillDriver(LineDriver[MessageT]):
             self._escrowed_item = last_item
             self._last_escrowed_item = None
             return
-        # An open record here is not being stacked: otherwise nothing could be in escrow.
+        # If a record is open, its item has not been stacked: otherwise nothing could be in escrow.
         previous_content = self._escrow.content or (None if last_item is None else last_item.content)
         self._handle_clear_path(
             "a bill is in escrow",
@@ -397,7 +397,9 @@ class BillDriver(LineDriver[MessageT]):
         self._last_escrowed_item = None
         if verdict is EscrowVerdict.DISPUTED:
             self._emit(
-                AmountDisputed(device=self.name, text=f"nothing says where an ordered bill went: {reason}")
+                AmountDisputed(
+                    device=self.name, text=f"the acceptor did not report where an ordered bill went: {reason}"
+                )
             )
         elif verdict is EscrowVerdict.NOT_STACKED and not is_still_in_escrow:
             self._emit(

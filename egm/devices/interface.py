@@ -178,7 +178,7 @@ class ItemRejected(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmountDisputed(DeviceEvent):
-    """The ledger has opened a disputed amount, which was neither credited nor recorded as paid; a person decides it.
+    """An amount is in doubt: it was neither credited nor recorded as paid. The ledger stores it for a person to decide.
 
     The machine cannot know where a bill, a ticket or some coins are, or the hopper has paid coins without an order.
     """

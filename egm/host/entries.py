@@ -226,7 +226,7 @@ CREDIT_EXPIRED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- controls
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostControl:
+class HostRestrictionRecorded:
     """A host has restricted a function of the machine, or withdrawn its restriction."""
 
     source: str
@@ -237,8 +237,8 @@ class HostControl:
     """The setting that the host requests for the function; null if it withdraws the restriction."""
 
 
-HOST_CONTROL: Final = EntryDeclaration(
+HOST_RESTRICTION_RECORDED: Final = EntryDeclaration(
     kind="host.control",
-    record=HostControl,
+    record=HostRestrictionRecorded,
     written_keys=(HostKey.FUNCTION_RESTRICTION,),
 )

@@ -40,7 +40,7 @@ from egm.kernel.machine import Machine
 from egm.money.host_money import (
     HostMoney,
     build_ticket_read_state,
-    find_pay_out_in_ticket_ring,
+    find_payout_id_in_ticket_ring,
     list_unread_ticket_indices,
 )
 from egm.money.keys import MoneyKey
@@ -310,7 +310,7 @@ class HostTicketInterface:
 
     def find_ticket_in_ring(self, ring_index: int) -> PrintedTicketInRing | None:
         """Return the printed ticket at ``ring_index`` (1 to 31) of the ring buffer that the host reads, or None."""
-        issue_id = find_pay_out_in_ticket_ring(self._machine.journal, ring_index)
+        issue_id = find_payout_id_in_ticket_ring(self._machine.journal, ring_index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
         return (
             None

@@ -28,7 +28,7 @@ from egm.money.host_money import (
     HOST_TICKET_RING_SIZE,
     HostMoney,
     build_ticket_ring_state,
-    find_pay_out_in_ticket_ring,
+    find_payout_id_in_ticket_ring,
     list_unread_ticket_indices,
 )
 from egm.money.keys import MoneyKey
@@ -179,7 +179,7 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
     """
     if machine.component(HostMoney).ticket_validator.is_host:
         unread_pay_out_ids = {
-            find_pay_out_in_ticket_ring(machine.journal, ring_index)
+            find_payout_id_in_ticket_ring(machine.journal, ring_index)
             for ring_index in list_unread_ticket_indices(machine.journal)
         }
         for record in desk.list_unread():

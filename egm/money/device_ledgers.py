@@ -34,7 +34,7 @@ from egm.money.entries import (
     COINS_ORDERED,
     PAPER_CONFIRMED,
     PAPER_DIRECTION_REPORTED,
-    PAPER_POSITION_STORED,
+    PAPER_EXCHANGE_PROGRESS_STORED,
     TICKET_PENDING,
     TICKET_PRINTING,
     TICKET_TAKEN,
@@ -212,7 +212,7 @@ class JournalEscrowLedger:
         """
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
         self._machine.post(
-            PAPER_POSITION_STORED,
+            PAPER_EXCHANGE_PROGRESS_STORED,
             state={MoneyKey.PAPER_BEING_STACKED: replace(paper, exchange_progress=progress)},
         )
 

@@ -190,7 +190,7 @@ VOUCHER_REFUSED: Final = EntryDeclaration(
     description="The ticket ledger or the profile refuses the ticket; it is returned.",
     counts={"vouchers_refused": 1},
 )
-PAPER_POSITION_STORED: Final = EntryDeclaration(
+PAPER_EXCHANGE_PROGRESS_STORED: Final = EntryDeclaration(
     kind="bill.mark",
     record=NoneType,
     description="The acceptor's driver has advanced in its protocol while a bill or ticket is being stacked.",
@@ -696,7 +696,7 @@ class OrphanTicket(_OrphanRuling):
 class OrphanTicketRefused(_OrphanRuling):
     """A ticket found without its owner could not be redeemed into the register of unclaimed money."""
 
-    ledger_answer: str = field(metadata=stored_as("answer"))
+    refusal_reason: str = field(metadata=stored_as("answer"))
     """The reason why the ticket cannot be redeemed."""
 
 

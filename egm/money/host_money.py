@@ -144,7 +144,7 @@ def build_ticket_read_state(journal: JournalView) -> Mapping[str, int]:
     return {HostKey.TICKETS_READ_FROM_RING: _read_count(journal, HostKey.TICKETS_READ_FROM_RING) + 1}
 
 
-def find_pay_out_in_ticket_ring(journal: JournalView, ring_index: int) -> str | None:
+def find_payout_id_in_ticket_ring(journal: JournalView, ring_index: int) -> str | None:
     """Return the id of the cash-out that printed the ticket at an index (1 to 31) of the ring buffer, or None."""
     pay_out_id = journal.state(f"{HostKey.PRINTED_TICKET_RING}{ring_index}")
     return pay_out_id if isinstance(pay_out_id, str) else None

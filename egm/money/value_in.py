@@ -49,8 +49,8 @@ from egm.money.events import (
     TicketEscrowed,
     UnorderedMoneyTaken,
 )
-from egm.money.host_controls import is_acceptor_allowed, list_allowed_bills
 from egm.money.host_money import HostMoney
+from egm.money.host_restrictions import is_acceptor_allowed, list_allowed_bills
 from egm.money.keys import MoneyKey
 from egm.money.records.held_money import EscrowedBill
 from egm.money.records.host import HostTicketRecord, RedemptionStatus, RestrictedTerms

@@ -286,7 +286,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             Header.INHIBIT_MASK: enabled_types_mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._can_accept_anything,)),
         }
-        if asyncio.get_running_loop().time() >= self._renew_settings_at:  # in case the validator lost them
+        # Send all settings again from time to time, because the validator may have lost them without reporting it.
+        if asyncio.get_running_loop().time() >= self._renew_settings_at:
             self._applied_settings.clear()
         for header, data in settings.items():
             if self._applied_settings.get(header) == data:

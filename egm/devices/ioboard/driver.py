@@ -41,7 +41,7 @@ _POLL_WAIT_HUNDREDTHS_OF_SECOND = 8
 #: Most pulses that a running machine can owe a hard meter; if more are missing, somebody has turned the counter
 #: or fitted another board.
 HARD_METER_PULSES_BEHIND_MAX = 10_000
-#: Sensor -> the fault of its bad level.
+#: The fault that each sensor's bad level reports.
 _FAULT_BY_SENSOR = {"mains_good": FaultCode.POWER_SUPPLY, "battery_good": FaultCode.BATTERY_LOW}
 
 

@@ -117,7 +117,7 @@ class SasLineThread(threading.Thread):
 
     ``run_effect`` schedules a poll's effect on the machine's event loop and returns its future at once;
     ``report`` passes reports (confirmations, changes of the link) to that loop. Both may be called from this
-    thread.
+    thread. If an effect has not ended ``busy_ns`` after its poll, the machine replies that it is busy.
     """
 
     def __init__(
