@@ -343,9 +343,9 @@ class MachineProcess:
             apply_options(machine)
             machines.append(machine)
         self._stations = tuple(self._open_station(machine) for machine in machines)
-        self._engine, devices = self._stations[0].engine, self._stations[0].devices
+        self._first_engine, devices = self._stations[0].engine, self._stations[0].devices
         context = MachineContext(
-            self._engine,
+            self._first_engine,
             self._cabinet_file,
             self._state_folder,
             self._clock,

@@ -239,19 +239,6 @@ class PrintProgress(DeviceEvent):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TicketJob:
-    """A ticket to print.
-
-    ``fields`` are the texts of the template's fields, by name. ``barcode`` is an even number of digits.
-    """
-
-    job_id: str
-    template: str
-    barcode: str
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-
 # ---------------------------------------------------------------- input and output board
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorChanged(DeviceEvent):
@@ -321,6 +308,20 @@ class WheelPhaseReported(DeviceEvent):
 
 #: Receives the events of the drivers.
 EventSink = Callable[[DeviceEvent], None]
+
+
+# ---------------------------------------------------------------- orders
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketJob:
+    """A ticket to print.
+
+    ``fields`` are the texts of the template's fields, by name. ``barcode`` is an even number of digits.
+    """
+
+    job_id: str
+    template: str
+    barcode: str
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 # ---------------------------------------------------------------- the interfaces

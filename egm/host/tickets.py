@@ -161,10 +161,10 @@ def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticke
 
 # ---------------------------------------------------------------------------------------------- tickets in
 def query_ticket_value(machine: Machine, event: Event) -> None:
-    """Hold the inserted ticket in escrow and query the host for its value, or return the ticket to the player.
+    """Hold the inserted ticket in escrow and open the query for its value, or return the ticket to the player.
 
-    It is returned if its number cannot be a ticket's, if the host is offline, or if the host has not yet read
-    the result of the last ticket that it authorised.
+    The line of the host offers the open query to the host. The ticket is returned if its number cannot be a ticket's,
+    if the host is offline, or if the host has not yet read the result of the last ticket that it authorised.
     """
     host_money, escrowed_ticket = machine.component(HostMoney), event.read_payload(TicketEscrowed)
     inquiry = TicketInquiry(machine.fresh_id("ticket"), escrowed_ticket.escrow_number, escrowed_ticket.digits)

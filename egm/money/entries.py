@@ -812,14 +812,6 @@ class TicketContradicted:
     amount_cents: Cents
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TicketLedgerRepaired:
-    """One copy of the ticket ledger was damaged or lost, and was restored from the other."""
-
-    repair: str = field(metadata=stored_as("what"))
-    """A text that says which copy was restored, and why."""
-
-
 TICKET_LEDGER_CHECKED: Final = EntryDeclaration(
     kind="tickets.checked",
     record=TicketLedgerChecked,
@@ -830,10 +822,5 @@ TICKET_LEDGER_CONTRADICTED: Final = EntryDeclaration(
     kind="tickets.contradicted",
     record=TicketContradicted,
     written_keys=(MoneyKey.TICKET_LEDGER_ANCHOR,),
-    significance=Significance(EventEffect.LOG),
-)
-TICKET_LEDGER_REPAIRED: Final = EntryDeclaration(
-    kind="tickets.mended",
-    record=TicketLedgerRepaired,
     significance=Significance(EventEffect.LOG),
 )

@@ -98,5 +98,5 @@ def withdraw_ticket_request(machine: Machine, event: Event) -> None:
 
     A notice says so before the attendant pays.
     """
-    toggle_ticket_request(machine, event)
+    toggle_ticket_request(machine, event)  # the guard requires a request, so this cancels it
     machine.notice = Notice(code="ticket_impossible", severity="warning")

@@ -101,7 +101,7 @@ class SignedStep(SetupStep):
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the page of what is to be signed.
 
-        While the form is being signed, return the page that asks the next signer for the staff number or PIN instead.
+        While persons are signing, return the page that asks the next signer for the staff number or PIN instead.
         """
         if not self.is_asking_for_signers:
             sign_action = PageAction(

@@ -258,8 +258,8 @@ class CctalkCoinDriver(CctalkDriver):
             amount_max_cents += UNREPORTED_COINS_MAX * max(coin_values_cents, default=0)
         elif unreported_coin_count > 0 or lost_event_count:
             reasons.append(
-                f"{max(unreported_coin_count, 0)} coins were accepted and {lost_event_count} events lost "
-                "that were never reported"
+                f"{max(unreported_coin_count, 0)} coins were accepted but never reported; "
+                f"{lost_event_count} events were lost"
             )
             amount_min_cents += max(unreported_coin_count, 0) * min(coin_values_cents, default=0)
             amount_max_cents += max(unreported_coin_count, 0) * max(coin_values_cents, default=0)

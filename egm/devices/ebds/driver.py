@@ -120,7 +120,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         )
         poll = EbdsPoll(
             ack_number=self._ack_number,
-            enabled_notes_mask=sum(1 << queried_code - 1 for queried_code in self._note_codes_to_accept),
+            enabled_notes_mask=sum(1 << note_code - 1 for note_code in self._note_codes_to_accept),
             accepts_barcodes=self._can_accept_tickets,
             is_stack_command=command is EscrowCommand.STACK,
             is_return_command=command is EscrowCommand.RETURN,
