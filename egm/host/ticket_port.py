@@ -120,10 +120,10 @@ class HostTicketInterface:
     @property
     def pending_ticket_number_request(self) -> TicketNumberRequest | None:
         """Return the cash-out by ticket that waits for the host's number, or None."""
-        pay_out = find_payout_awaiting_number(self._machine)
-        if pay_out is None or pay_out.credit_kind is None:
+        payout = find_payout_awaiting_number(self._machine)
+        if payout is None or payout.credit_kind is None:
             return None
-        return TicketNumberRequest(pay_out.id, pay_out.credit_kind, pay_out.amount_cents)
+        return TicketNumberRequest(payout.id, payout.credit_kind, payout.amount_cents)
 
     def assign_ticket_number(self, ticket_number: str) -> TicketNumberReplyResult:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
@@ -318,9 +318,9 @@ class HostTicketInterface:
             else PrintedTicketInRing(ring_index, ticket, self._find_restricted_pool(issue_id))
         )
 
-    def _find_restricted_pool(self, pay_out_id: str) -> int:
+    def _find_restricted_pool(self, payout_id: str) -> int:
         """Return the number of the pool of restricted credit that became a cash-out's ticket; 0 for other credit."""
-        entry = self._machine.journal.get(f"{pay_out_id}.printed")
+        entry = self._machine.journal.get(f"{payout_id}.printed")
         return 0 if entry is None else int(read_details(entry).get("pool", 0))
 
     def mark_ticket_read(self, ticket_number: str) -> None:

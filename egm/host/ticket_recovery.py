@@ -145,16 +145,16 @@ def _was_redeemed(record: TicketRecord, redemption_id: str) -> bool:
 def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
     """Complete in the ticket ledger what a power loss interrupted: printed, failed and redeemed tickets."""
     unfinished_tickets = desk.find_unfinished()
-    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     open_ids = _list_ids_in_progress(machine)
     for record in unfinished_tickets.tickets:
         if has_ticket_ended(machine.journal, f"{record.issue_id}.printed"):
             desk.record_printed(record.ticket.number)
         elif record.issue_id not in open_ids:
             desk.record_failed_print(record.ticket.number, "the machine stopped before it was printed")
-        elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.masked_number:
+        elif payout is not None and payout.id == record.issue_id and not payout.masked_number:
             # the ledger has the host's number, but the journal does not have it yet
-            record_ticket_number(machine, pay_out, record.ticket)
+            record_ticket_number(machine, payout, record.ticket)
     for redemption in unfinished_tickets.redemptions:
         if has_ticket_ended(machine.journal, f"{redemption.redemption_id}.in"):
             desk.commit_redemption(redemption.redemption_id)
@@ -178,20 +178,20 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
     A ticket that the host authorised and that is no longer being stacked is reported to the host as not stacked.
     """
     if machine.component(HostMoney).ticket_validator.is_host:
-        unread_pay_out_ids = {
+        unread_payout_ids = {
             find_payout_id_in_ticket_ring(machine.journal, ring_index)
             for ring_index in list_unread_ticket_indices(machine.journal)
         }
         for record in desk.list_unread():
-            if record.state is TicketState.RESERVED or record.issue_id in unread_pay_out_ids:
+            if record.state is TicketState.RESERVED or record.issue_id in unread_payout_ids:
                 continue
             if (
                 not machine.journal.has_transaction(f"{record.issue_id}.printed")
-                and len(unread_pay_out_ids) < HOST_TICKET_RING_SIZE
+                and len(unread_payout_ids) < HOST_TICKET_RING_SIZE
             ):
                 # It was printed before a memory clear, which erased that it is unread.
                 _add_ticket_to_host_ring(machine, record)
-                unread_pay_out_ids.add(record.issue_id)
+                unread_payout_ids.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger
                 desk.mark_read_by_host(record.ticket.number)
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)

@@ -69,8 +69,8 @@ def host_validates(machine: Machine, _: Event) -> bool:
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
     """Return whether the cash-out named in the host's reply still waits for the host's ticket number."""
-    pay_out = find_payout_awaiting_number(machine)
-    return pay_out is not None and pay_out.id == event.read_payload(TicketNumberReply).id
+    payout = find_payout_awaiting_number(machine)
+    return payout is not None and payout.id == event.read_payload(TicketNumberReply).id
 
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
@@ -81,10 +81,10 @@ def inquiry_is_open(machine: Machine, event: Event) -> bool:
 
 def find_payout_awaiting_number(machine: Machine) -> CashOutRecord | None:
     """Return the reserved payout by ticket that waits for the host's number, or None."""
-    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return (
-        pay_out
-        if pay_out is not None and pay_out.payout_method == "ticket" and not pay_out.masked_number
+        payout
+        if payout is not None and payout.payout_method == "ticket" and not payout.masked_number
         else None
     )
 
@@ -95,9 +95,9 @@ def assign_host_number(machine: Machine, event: Event) -> None:
 
     If the number cannot be stored, the ticket is cancelled and the credits are paid by hand.
     """
-    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    if not _assign_number(machine, pay_out, event.read_payload(TicketNumberAssigned).number):
-        void_unnumbered_ticket(machine, pay_out, "the number could not be stored")
+    payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    if not _assign_number(machine, payout, event.read_payload(TicketNumberAssigned).number):
+        void_unnumbered_ticket(machine, payout, "the number could not be stored")
 
 
 def continue_without_host_number(machine: Machine, event: Event) -> None:
@@ -107,7 +107,7 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     the machine's own. Otherwise the ticket is cancelled and the credits are paid by hand. If the profile requires a
     central system and the host was removed, no ticket is printed, because nobody would accept it.
     """
-    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     reason = event.read_payload(TicketNumberRefused).reason
     is_required_host_missing = machine.profile.tickets.requires_central_system and not host_validates(
         machine, event
@@ -117,45 +117,45 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
         and machine.profile.host.offline_ticket_count_max > 0
         and not is_required_host_missing
     )
-    if not (may_use_own_number and _assign_number(machine, pay_out, None)):
-        void_unnumbered_ticket(machine, pay_out, reason)
+    if not (may_use_own_number and _assign_number(machine, payout, None)):
+        void_unnumbered_ticket(machine, payout, reason)
 
 
-def _assign_number(machine: Machine, pay_out: CashOutRecord, ticket_number: str | None) -> bool:
+def _assign_number(machine: Machine, payout: CashOutRecord, ticket_number: str | None) -> bool:
     """Assign ``ticket_number`` to a reserved ticket, or a number of the machine's own if it is None.
 
     Return whether the ticket has a number now. A machine without a host cannot create one if its generator has failed.
     """
-    if pay_out.credit_kind is None:
-        raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
+    if payout.credit_kind is None:
+        raise InvariantError(f"{payout.id} is not a ticket cash-out")
     try:
         ticket = machine.component(TicketDesk).prepare_ticket(
-            pay_out.id,
-            pay_out.amount_cents,
-            TicketKind(pay_out.credit_kind.value),
+            payout.id,
+            payout.amount_cents,
+            TicketKind(payout.credit_kind.value),
             denomination_cents=machine.selection.denomination_cents,
-            printed_terms=find_printed_terms(machine, pay_out.credit_kind),
+            printed_terms=find_printed_terms(machine, payout.credit_kind),
             ticket_number=ticket_number,
             journal_head=machine.journal_head,
         )
     except RngError:
         return False
     if isinstance(ticket, Ticket):
-        record_ticket_number(machine, pay_out, ticket)
+        record_ticket_number(machine, payout, ticket)
         return True
     return False
 
 
-def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
+def record_ticket_number(machine: Machine, payout: CashOutRecord, ticket: Ticket) -> None:
     """Record in the journal the last digits of a reserved ticket's number.
 
     The full number is left out, because people read the journal and the ticket is still money.
     """
     machine.post(
         VOUCHER_NUMBERED,
-        TicketNumberStored(id=pay_out.id, number=ticket.masked_number),
-        entry_id=f"{pay_out.id}.numbered",
-        state={MoneyKey.PAY_OUT: replace(pay_out, masked_number=ticket.masked_number)},
+        TicketNumberStored(id=payout.id, number=ticket.masked_number),
+        entry_id=f"{payout.id}.numbered",
+        state={MoneyKey.PAY_OUT: replace(payout, masked_number=ticket.masked_number)},
     )
 
 
