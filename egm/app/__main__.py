@@ -17,8 +17,7 @@ from egm.garbage_collector import pause_garbage_collector
 
 with pause_garbage_collector():  # otherwise it takes a third of the time of these imports
     from egm.app.first_start.probing import find_serial_ports
-    from egm.app.first_start.wizard import CABINET_PRESET_FILE_NAME
-    from egm.app.first_start.wizard import run_first_start as ask_on_screen
+    from egm.app.first_start.wizard import CABINET_PRESET_FILE_NAME, run_first_start
     from egm.app.process import MachineProcess
     from egm.app.tilt_screen import (
         MISSING_MEDIUM_TIMEOUT_S,
@@ -57,9 +56,9 @@ _ERRORS_THAT_END_THE_PROCESS = (
 )
 
 
-async def _run_until_signal(work: Coroutine[object, object, None]) -> bool:
-    """Run ``work`` until it ends or a signal stops it; return whether it ended by itself."""
-    task = asyncio.ensure_future(work)
+async def _run_until_signal(coroutine: Coroutine[object, object, None]) -> bool:
+    """Run ``coroutine`` until it ends or a signal stops it; return whether it ended by itself."""
+    task = asyncio.ensure_future(coroutine)
     loop = asyncio.get_running_loop()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(signal_number, task.cancel)
@@ -137,7 +136,7 @@ def _run_until_stopped(
     return False
 
 
-def _run_first_start(
+def _run_first_start_and_exit(
     state_folder: StateFolder,
     cabinet_path: Path,
     preset_file: Path,
@@ -155,7 +154,7 @@ def _run_first_start(
         """Ask the staff on the screen for a cabinet file; lock the state folder meanwhile."""
         lock = FolderLock(state_folder.root)
         try:
-            await ask_on_screen(
+            await run_first_start(
                 state_folder,
                 cabinet_path,
                 preset_file,
@@ -282,7 +281,7 @@ def main(
             )
             sys.exit(_EXIT_CODE_RESTART if asyncio.run(_run_until_signal(screen_task)) else 0)
         if can_ask_for_cabinet_file and cabinet_path is not None and _is_absent(cabinet_path):
-            _run_first_start(
+            _run_first_start_and_exit(
                 state_folder,
                 cabinet_path,
                 preset_file or cabinet_path.with_name(CABINET_PRESET_FILE_NAME),

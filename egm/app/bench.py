@@ -93,7 +93,7 @@ class DeviceSimulator:
         ISO 4217.
         """
         self._run_folder = state_folder / "run"
-        self._device_memory_folder = state_folder / "bench"
+        self._retained_state_folder = state_folder / "bench"
         self._token = ""  # created anew at each start
         self._server: asyncio.Server | None = None
         # Whether the folder's sockets, links and files belong to this bench.
@@ -132,26 +132,26 @@ class DeviceSimulator:
         )
         replace_private_file(self._run_folder / "bench.ready", f"{os.getpid()}\n")
 
-    # ------------------------------------------------------------ what devices keep without power
+    # ------------------------------------------------------------ what devices retain without power
     def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
         """Restore the state that a simulated device retains without power; store it whenever it changes."""
-        path = self._device_memory_folder / f"{name}.json"
-        device_memory = {"kind": twin.kind, **twin.export_memory()}
+        path = self._retained_state_folder / f"{name}.json"
+        stored_state = {"kind": twin.kind, **twin.export_memory()}
         with suppress(FileNotFoundError):
             try:
-                device_memory = json.loads(path.read_text(encoding="utf-8"))
-                if device_memory["kind"] == twin.kind:
-                    twin.restore_memory(device_memory)
+                stored_state = json.loads(path.read_text(encoding="utf-8"))
+                if stored_state["kind"] == twin.kind:
+                    twin.restore_memory(stored_state)
             except (ValueError, KeyError, RecursionError, TypeError) as error:
                 raise DeviceSimulatorError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def store_retained_state() -> None:
             """Store the state that the simulated device retains without power, if it has changed."""
-            nonlocal device_memory
+            nonlocal stored_state
             retained_state = {"kind": twin.kind, **twin.export_memory()}
-            if retained_state != device_memory:
-                device_memory = retained_state
-                self._device_memory_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if retained_state != stored_state:
+                stored_state = retained_state
+                self._retained_state_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 replace_private_file(path, json.dumps(retained_state))
 
         twin.on_change = store_retained_state
@@ -195,7 +195,7 @@ class DeviceSimulator:
             while (message := await self._read_message(reader)) is not None:
                 writer.write(encode_message(self.execute_command(message)))
                 await writer.drain()
-                await asyncio.sleep(0)  # a buffered command must not keep the devices from their lines
+                await asyncio.sleep(0)  # so that buffered commands do not delay the devices' replies
         except MessageError as error:
             writer.write(encode_message(BenchReply(ok=False, text=str(error))))
         except (ConnectionError, ValueError):  # disconnected, or a line over the limit

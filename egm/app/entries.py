@@ -31,7 +31,7 @@ class ScreenRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketLedgerRepaired:
-    """One of the two copies of the ticket ledger was damaged, and was restored from the intact copy."""
+    """One of the two copies of the ticket ledger was damaged or lost, and was restored from the other."""
 
     repair: str = field(metadata=stored_as("what"))
     """Text that names the restored copy and the reason."""

@@ -64,17 +64,17 @@ def build_menu(features: Features) -> ServiceMenu:
 
     Raises InvariantError if the machine could refuse a form without showing the reason.
     """
-    rules = features.state_table
+    state_table = features.state_table
     menu = ServiceMenu(
         menu_items=features.list_contributions(MenuItem),
         forms=features.list_contributions(Form),
-        rules=rules,
+        rules=state_table,
         entry_declarations=features.entry_declarations,
     )
     for form in menu.forms:
-        is_refusal_reported = rules.find_refusal(form.event) is RefusalHandling.REPORT
+        is_refusal_reported = state_table.find_refusal(form.event) is RefusalHandling.REPORT
         check_invariant(
-            is_refusal_reported or rules.is_always_accepted(form.event),
+            is_refusal_reported or state_table.is_always_accepted(form.event),
             f"form {form.id}: a refusal of {form.event} must be reported to the screen",
         )
     return menu

@@ -67,7 +67,7 @@ def _load_template_lines() -> dict[str, list[str]]:
     }
 
 
-#: Protocol (as in cabinet files) -> factory of its driver.
+#: The function that creates each protocol's driver, by the protocol's name in cabinet files.
 DRIVER_FACTORY_BY_PROTOCOL: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
     "id003": lambda arguments: Id003Driver(
         arguments.device_name,
@@ -126,7 +126,7 @@ DRIVER_FACTORY_BY_PROTOCOL: Final[Mapping[str, Callable[[DriverArguments], Devic
     ),
 }
 
-#: Kind of device -> the field of :class:`PositionDevices` for its driver; other kinds only run.
+#: The field of :class:`PositionDevices` for the driver of each device kind. The drivers of other kinds are only run.
 _DEVICE_FIELD_BY_KIND: Final[Mapping[str, str]] = {
     "bill_acceptor": "bill_acceptor",
     "io_board": "io_board",

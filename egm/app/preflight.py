@@ -36,7 +36,7 @@ GameCheck: TypeAlias = Callable[[str, GameTable, Game], Iterable[ConfigMistake]]
 def iter_preflight_mistakes(
     cabinet_file: CabinetFile,
     on_progress: Callable[[str], None] = lambda _: None,
-    check_game: GameCheck = lambda _key, _slot, _game: (),
+    check_game: GameCheck = lambda _key, _game_table, _game: (),
 ) -> Iterator[ConfigMistake]:
     """Yield a mistake for everything that would keep the machine from starting or from offering a game.
 
@@ -184,7 +184,7 @@ def _iter_game_mistakes(
 ) -> Generator[ConfigMistake, None, dict[str, set[str]]]:
     """Yield a mistake for each game that the machine would not offer or not accept bets on; return the games' levels.
 
-    The result maps the id of each game that could be loaded, offered or not, to the ids of its progressive levels.
+    The result maps the id of each game that could be loaded, offered or not, to the names of its progressive levels.
     """
     are_certificates_required = (
         bool(cabinet_file.hardware_port_descriptions) and profile.inventory.requires_certificates

@@ -96,8 +96,8 @@ from rng import EntropySource, RandomService, RngError
 
 #: The installed release of the software.
 _SOFTWARE_VERSION: Final = version("open-egm")
-#: Seconds until the next check, while no random numbers are to be discarded: the profile does not require it, or the
-#: generator is out of service.
+#: How often to check whether background cycling (drawing and discarding random numbers) is required again, while the
+#: profile does not require it or the generator is out of service.
 _CYCLING_CHECK_INTERVAL_SECONDS: Final = 5.0
 
 
@@ -193,7 +193,7 @@ class MachineProcess:
             refuse_removed_positions_with_money(
                 journal, position_count, self._features.storage_keys, currency
             )
-            # the first while the second is missing: nothing is written in its place
+            # If the second medium is missing, this is the first: then no second copies are written anywhere else.
             second_medium = journal.media[-1]
             ticket_store, ledger_error = open_ticket_store(
                 journal, self._state_folder.root, second_medium, self._storage
@@ -201,10 +201,10 @@ class MachineProcess:
             if ticket_store is not None:
                 cleanup.enter_context(ticket_store)
             self._create_machines_and_stations(journal, ticket_store, ledger_error)
-            check_cabinet_file_signature(self._machine, self._cabinet_file, self._state_folder.root)
+            check_cabinet_file_signature(self._first_machine, self._cabinet_file, self._state_folder.root)
             certificate_folder = LinkCertificateFolder.for_state_folder(self._state_folder.root)
             record_certificate_at_start(
-                self._machine,
+                self._first_machine,
                 certificate_folder,
                 EnrolmentStick(self._usb_stick_path),
                 self._cabinet_file.progressive_link,
@@ -221,9 +221,9 @@ class MachineProcess:
                 await self._run_until_stopped()
             finally:
                 self._has_ended = True
-                if self._machine.random_service is not None:
+                if self._first_machine.random_service is not None:
                     store_random_output_for_next_start(
-                        self._state_folder.carry_over_file, self._machine.random_service
+                        self._state_folder.carry_over_file, self._first_machine.random_service
                     )
 
     def _show_examined_game(self, game_number: int, game_name: str) -> None:
@@ -242,7 +242,7 @@ class MachineProcess:
         """Return whether any device is real; a machine with only simulated devices is a demonstration."""
         return bool(self._cabinet_file.hardware_port_descriptions)
 
-    # ------------------------------------------------------------------ coming up
+    # ------------------------------------------------------------------ start-up
     def _open_journal(self) -> Journal:
         """Open the journal on both storage media, with the profile's rules. Raises OperatorError, JournalError."""
         journal_rules, memory_table = self._profile.journal, self._cabinet_file.memory
@@ -260,7 +260,7 @@ class MachineProcess:
             self._state_folder.root,
             now=self._clock.now,
             second_folder=second_medium,
-            check_new_journal_allowed=self._check_new_journal_allowed,
+            check_new_journal_allowed=self._allow_new_journal,
             machine_id=self._cabinet_file.machine.serial,
             policy=JournalPolicy(
                 entries_per_checkpoint=journal_rules.checkpoint_interval_entries,
@@ -278,10 +278,10 @@ class MachineProcess:
             raise
         return journal
 
-    def _check_new_journal_allowed(self) -> None:
-        """Raise :class:`JournalDamaged` if any file of an earlier journal exists, so that no new one is started.
+    def _allow_new_journal(self) -> None:
+        """Allow a new journal to be started, and note that this start begins one.
 
-        Otherwise note that this start begins a new journal.
+        Raises :class:`JournalDamaged` if any file of an earlier journal exists.
         """
         file_names = self._state_folder.list_journal_files()
         if file_names:
@@ -305,12 +305,14 @@ class MachineProcess:
         If ``ticket_store`` is None, ``ledger_error`` says why the ticket ledger cannot be used.
         """
         machine_table = self._cabinet_file.machine
-        first_machine = self._create_machine(journal, Position(position_count=machine_table.position_count))
+        first_machine = self._create_machine_of_position(
+            journal, Position(position_count=machine_table.position_count)
+        )
         record_clock_trust(first_machine)  # before anything is recorded with an untrusted time
         ticket_desk = self._open_ticket_desk(first_machine, ticket_store)
         if ticket_desk is not None:
             first_machine.install(ticket_desk)
-        self._machine = first_machine
+        self._first_machine = first_machine
         apply_options(first_machine)
         certificate_by_game = {
             name: installed_game.certificate for name, installed_game in self._installed_games.items()
@@ -331,7 +333,9 @@ class MachineProcess:
             )
         machines = [first_machine]
         for position_number in range(2, machine_table.position_count + 1):
-            machine = self._create_machine(journal, Position(position_number, machine_table.position_count))
+            machine = self._create_machine_of_position(
+                journal, Position(position_number, machine_table.position_count)
+            )
             if ticket_desk is None:
                 close_printed_ticket(machine)
             else:
@@ -339,9 +343,9 @@ class MachineProcess:
             apply_options(machine)
             machines.append(machine)
         self._stations = tuple(self._open_station(machine) for machine in machines)
-        self._engine, devices = self._stations[0].engine, self._stations[0].devices
+        self._first_engine, devices = self._stations[0].engine, self._stations[0].devices
         context = MachineContext(
-            self._engine,
+            self._first_engine,
             self._cabinet_file,
             self._state_folder,
             self._clock,
@@ -380,12 +384,12 @@ class MachineProcess:
             self._profile,
             self._clock,
             self._timekeeper,
-            lambda: self._machine.random_service,
+            lambda: self._first_machine.random_service,
             self._cabinet_file.host.ticket_validator,
             is_known_to_journal=partial(is_ticket_accounted, first_machine),
         )
 
-    def _create_machine(self, journal: Journal, position: Position) -> Machine:
+    def _create_machine_of_position(self, journal: Journal, position: Position) -> Machine:
         """Return the machine of one player position on the journal, with the installed games."""
         machine_table = self._cabinet_file.machine
         second_medium = journal.media[-1]
@@ -415,7 +419,7 @@ class MachineProcess:
             game_id: installed_game.lowest_return for game_id, installed_game in self._installed_games.items()
         }
         machine.install(InstalledGames(machine.games, machine.denominations_cents, lowest_return_by_game))
-        machine.install(GeneratorFactory(self._test_and_start_generator))
+        machine.install(GeneratorFactory(self._test_and_start_random_service))
         machine.install(self._features)
         machine.install(build_menu(self._features))
         machine.install(self._create_host_money())
@@ -478,7 +482,7 @@ class MachineProcess:
         If a check fails, take the machine out of service, with the first fault as the reason.
         """
         try:
-            self._test_and_start_generator()
+            self._test_and_start_random_service()
         except (LocalError, RngError) as error:
             self._print_message(f"out of service: {error}")
             for station in self._stations:
@@ -490,15 +494,15 @@ class MachineProcess:
         for station in self._stations:
             station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=digest_by_game)))
 
-    def _test_and_start_generator(self) -> RandomService:
-        """Check journal, progressive levels and games, then start a new random number generator and return it.
+    def _test_and_start_random_service(self) -> RandomService:
+        """Check journal, progressive levels and games, then start a new random service and return it.
 
-        Raises LocalError or RngError if a check fails; then no generator is started.
+        Raises LocalError or RngError if a check fails; then no random service is started.
         """
-        self._machine.journal.self_audit()
-        open_levels(self._machine)
+        self._first_machine.journal.self_audit()
+        open_levels(self._first_machine)
         self._report_games(self._installed_games, self._refused_games)
-        return self._renew_random_service()
+        return self._replace_random_service()
 
     def _report_games(
         self, installed_games: Mapping[str, InstalledGame], refused_games: tuple[RefusedGame, ...]
@@ -510,48 +514,48 @@ class MachineProcess:
         for refusal in refused_games:
             if installed_games:
                 self._print_message(f"game refused: {refusal.reason}")
-            self._machine.post(
+            self._first_machine.post(
                 GAME_REFUSED, GameRefused(game_id_or_path=refusal.game_id_or_path, reason=refusal.reason)
             )
         for game in record_conflicting_versions(
-            self._machine, [installed_game.game for installed_game in installed_games.values()]
+            self._first_machine, [installed_game.game for installed_game in installed_games.values()]
         ):
             self._print_message(
                 f"{game.id}: this machine played another definition as version {game.version}: "
                 "give this one a new game.version"
             )
-        device_page_data = self._machine.component(ServiceDesk).device_page_data
+        device_page_data = self._first_machine.component(ServiceDesk).device_page_data
         device_page_data.refused_games = tuple(
             (refusal.game_id_or_path, refusal.reason) for refusal in refused_games
         )
-        update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused_games))
+        update_cabinet_file_fault(self._first_machine, "; ".join(refusal.reason for refusal in refused_games))
         if not installed_games:
             reasons = (
                 "; ".join(refusal.reason for refusal in refused_games) or "the cabinet file lists no game"
             )
             raise LocalError(f"no game may be offered: {reasons}")
 
-    def _renew_random_service(self) -> RandomService:
-        """Start a new random number generator, which all player positions use from now on, and return it."""
+    def _replace_random_service(self) -> RandomService:
+        """Start a new random service, which all player positions use from now on, and return it."""
         service = self._start_random_service()
         for station in self._stations:
             station.machine.random_service = service
         return service
 
     def _start_random_service(self) -> RandomService:
-        """Instantiate a random number generator for this machine and its profile."""
+        """Start a random service (a random number generator with its tests) for this machine and its profile."""
         return start_random_service(
             profile=self._profile,
-            identity=self._machine.identity,
-            boot_counter=int(self._machine.memory.get(IntegrityKey.BOOT_COUNT)),
+            identity=self._first_machine.identity,
+            boot_counter=int(self._first_machine.memory.get(IntegrityKey.BOOT_COUNT)),
             carry_over_file=self._state_folder.carry_over_file,
             clock=self._clock,
-            on_event=partial(record_generator_event, self._machine),
+            on_event=partial(record_generator_event, self._first_machine),
             sources=self._entropy_sources,
             fresh_input=os.getrandom if self._entropy_sources is None else self._storage.random_bytes,  # noqa: TID251 (it feeds the random number generator)
         )
 
-    # ------------------------------------------------------------------ working
+    # ------------------------------------------------------------------ running
     async def _run_until_stopped(self) -> None:
         """Run device drivers, host connections and background services together until the machine is stopped."""
         self._stop_future = asyncio.get_running_loop().create_future()
@@ -560,16 +564,16 @@ class MachineProcess:
         start_up_activity.write_start_up_activity(self._state_folder.start_up_file, None)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._wait_until_stopped(), name="stopped")
+                group.create_task(self._wait_until_stopped(), name="stop")
                 drivers = [driver for station in self._stations for driver in station.devices.drivers]
                 for driver in drivers:
                     group.create_task(driver.run(), name=driver.name)
                 for _, service in self._attached_services:
                     group.create_task(service.run(), name=service.name)
-                group.create_task(self._run_background_cycling(), name="chance")
+                group.create_task(self._run_background_cycling(), name="background cycling")
                 if self._requires_screen:
                     screen_watch = ScreenWatch(
-                        self._machine, self._submit_machine_event, self._count_connected_screens
+                        self._first_machine, self._submit_machine_event, self._count_connected_screens
                     )
                     group.create_task(screen_watch.run(), name="screens")
                 group.create_task(send_watchdog_heartbeats(DriverProgressCheck(drivers)), name="heartbeat")
@@ -622,11 +626,11 @@ class MachineProcess:
         while True:
             pause_ns = 0
             if (
-                self._machine.random_service is not None
-                and self._machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
+                self._first_machine.random_service is not None
+                and self._first_machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
             ):
                 try:
-                    pause_ns = self._machine.random_service.cycle()
+                    pause_ns = self._first_machine.random_service.cycle()
                 except RngError as error:
                     self._submit_machine_event(
                         Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))

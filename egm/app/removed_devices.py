@@ -93,7 +93,7 @@ def settle_removed_devices_and_hosts(
         else:
             ledgers.escrow_ledger.close_lost_paper_as_disputed("the acceptor is gone")
     if ordered_payout is not None and "hopper" not in device_kinds:
-        coins_paid = CoinsPaid(paid_coins=ordered_payout.paid_coins, uncertainty="the hopper is gone")
+        coins_paid = CoinsPaid(paid_coins=ordered_payout.paid_coins, doubt_reason="the hopper is gone")
         submit_event(Event(EventType.COINS_PAID, coins_paid))
     for code in list(machine.active_faults):
         device_kind = code.partition(".")[0]

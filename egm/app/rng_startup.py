@@ -30,7 +30,7 @@ def start_random_service(
     sources: Sequence[EntropySource] | None = None,
     fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (it feeds the random number generator)
 ) -> RandomService:
-    """Instantiate the generator from fresh entropy and the last run's stored output, if there is any.
+    """Start the generator from fresh entropy and the last run's stored output, if there is any.
 
     The stored output is deleted, and new output is stored for the next start. If the old output is damaged, that is
     reported to ``on_event``, and the generator starts without it.

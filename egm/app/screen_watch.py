@@ -13,7 +13,7 @@ from egm.kernel.machine import Machine
 
 #: The fault code while a player position has no screen.
 SCREEN_MISSING_FAULT: Final = "screen_missing"
-#: Seconds for which every position must have had a screen, before the screens count as shown.
+#: Seconds for which every position must have had a screen, before the time no longer counts as time without a screen.
 _PRESENT_SECONDS_UNTIL_READY: Final = 10.0
 #: Seconds for which every position must have had a screen, before the fault is cleared.
 _PRESENT_SECONDS_UNTIL_CLEARED: Final = 60.0

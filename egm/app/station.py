@@ -1,4 +1,4 @@
-"""One player position at work: its engine, its devices and its screens.
+"""The station of one player position: its engine, its devices and its screens.
 
 A machine with one position has one station. The machine (:mod:`egm.app.process`) owns the background services
 and everything that its positions share: journal, random number generator, games, service menu, doors.
@@ -84,8 +84,8 @@ class DiscardingOutbox:
 class PlayerStation:
     """One player position with its engine, devices and screens.
 
-    ``handle`` submits an event at this position; ``on_change`` is called after every change. The station
-    works once :meth:`connect_devices` has received the drivers of its devices.
+    ``submit_event`` submits an event at a station; ``on_change`` is called after every change. The station can be used
+    once :meth:`connect_devices` has received the drivers of its devices.
     """
 
     devices: PositionDevices
@@ -121,7 +121,7 @@ class PlayerStation:
             build_greeting=self._build_connection_messages,
             on_intent=self._handle_intent,
             on_peer_error=self._record_refused_screen,
-            now_s=lambda: machine.clock.monotonic_ns() / 1e9,
+            read_monotonic_seconds=lambda: machine.clock.monotonic_ns() / 1e9,
         )
         machine.screen_outbox = self
 
@@ -250,13 +250,13 @@ class PlayerStation:
         A board that has not reported its inputs yet may have any recorded door open.
         """
         positions = self.machine.component(RunningPositions).position_by_number
-        reports = [
+        doors_of_boards = [
             running_position.find_open_doors()
             for number, running_position in positions.items()
             if number != self.machine.position.number
         ]
         return frozenset[str]().union(
-            *(self.machine.open_doors if doors is None else doors for doors in reports)
+            *(self.machine.open_doors if doors is None else doors for doors in doors_of_boards)
         )
 
     def _handle_intent(self, intent: Intent) -> None:
@@ -391,11 +391,12 @@ class PlayerStation:
             devices.coin_acceptor.route_coins(to_hopper=are_coins_routed_to_hopper(machine))
             devices.coin_acceptor.enable(list_acceptable_coins(machine, state))
         if devices.io_board is not None:
-            test_outputs = machine.component(
-                ServiceDesk
-            ).device_page_data.tested_outputs  # a test's outputs, during a test
+            # empty unless an output test is running
+            tested_outputs = machine.component(ServiceDesk).device_page_data.tested_outputs
             devices.io_board.light_lamps(
-                list_outputs_under_test(test_outputs, "lamp") if test_outputs else find_lit_lamps(snapshot)
+                list_outputs_under_test(tested_outputs, "lamp")
+                if tested_outputs
+                else find_lit_lamps(snapshot)
             )
 
     def _update_tower_light_and_bell(self) -> None:
@@ -403,9 +404,8 @@ class PlayerStation:
         io_board = self.devices.io_board
         if io_board is None:
             return
-        test_outputs = self.machine.component(
-            ServiceDesk
-        ).device_page_data.tested_outputs  # a test's outputs, during a test
+        # empty unless an output test is running
+        tested_outputs = self.machine.component(ServiceDesk).device_page_data.tested_outputs
         positions = self.machine.component(RunningPositions)
         positions_served = positions.iter_positions_served(self.machine.position.number)
         snapshots = [
@@ -413,8 +413,8 @@ class PlayerStation:
             for running_position in positions_served
         ]
         io_board.light_tower(
-            list_outputs_under_test(test_outputs, "tower")
-            if test_outputs
+            list_outputs_under_test(tested_outputs, "tower")
+            if tested_outputs
             else frozenset[str]().union(*map(find_lit_tower_lights, snapshots))
         )
-        io_board.switch_bell(on="bell" in test_outputs or any(map(is_bell_ringing, snapshots)))
+        io_board.switch_bell(on="bell" in tested_outputs or any(map(is_bell_ringing, snapshots)))

@@ -160,7 +160,7 @@ async def wait_for_file_change(
     given, wait until that file is changed instead.
     """
     screen_task = asyncio.create_task(
-        serve_tilt_screen(folder, _read_identity(cabinet_path), clock, reason, tilt_code=tilt_code)
+        serve_tilt_screen(folder, _read_machine_table(cabinet_path), clock, reason, tilt_code=tilt_code)
     )
     watched_path = watched_file or cabinet_path
     try:
@@ -184,8 +184,11 @@ def _read_modification_stamp(file: Path) -> tuple[int, int] | None:
     return stat.st_mtime_ns, stat.st_size
 
 
-def _read_identity(file: Path) -> MachineTable:
-    """Return the machine's identity from a cabinet file that may be invalid; missing numbers are "-"."""
+def _read_machine_table(file: Path) -> MachineTable:
+    """Return the machine table, with the identity only, of a cabinet file that may be invalid.
+
+    Missing numbers are "-".
+    """
     identity: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
         table = parse_toml(read_contents(file).decode())["machine"]

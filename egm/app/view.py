@@ -26,8 +26,8 @@ from egm.kernel.messages import (
 from egm.kernel.positions import Position
 from egm.money import hand_pays, ticket_for_handpay
 from egm.money.events import CashOut
-from egm.money.host_controls import find_allowed_sound
 from egm.money.host_money import HostMoney
+from egm.money.host_restrictions import find_allowed_sound
 from egm.money.keys import MoneyKey
 from egm.money.records.held_money import find_held_cents
 from egm.money.records.money import CashOutRecord, HandpayRecord

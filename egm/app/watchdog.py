@@ -26,11 +26,11 @@ def _read_watchdog_interval_us() -> int:
 
 
 def allow_start_up_time() -> None:
-    """Let systemd's watchdog wait for a machine that opens its memory after the process was reported as up.
+    """Extend the interval of systemd's watchdog while the machine opens its memory.
 
-    Before that report ``TimeoutStartSec`` applies. Afterwards, for example when a missing medium was shown on the
-    screen meanwhile, the watchdog's interval applies, which is too short for a journal of many years or a slow
-    computer. :func:`send_watchdog_heartbeats` restores it.
+    Until the process is reported as up, ``TimeoutStartSec`` applies. If it was reported before the memory is opened,
+    for example because the screen showed that a medium is missing, the watchdog's interval applies. That is too short
+    for a journal of many years or a slow computer. :func:`send_watchdog_heartbeats` restores it.
     """
     if _read_watchdog_interval_us():
         notify_systemd(f"{WATCHDOG_INTERVAL_PREFIX}{MACHINE_START_SECONDS_MAX * 1e6:.0f}")
@@ -53,17 +53,17 @@ async def send_watchdog_heartbeats(makes_progress: Callable[[], bool] = lambda: 
 
 
 class DriverProgressCheck:
-    """A check for systemd's watchdog: calling it returns whether every driver has run since the last call."""
+    """A check for systemd's watchdog: calling it returns whether every driver's loop has turned since the last call."""
 
     def __init__(self, drivers: Sequence[object]) -> None:
         self._drivers = [driver for driver in drivers if isinstance(driver, LineDriver)]
-        self._last_cycle_counts: list[int] = []
+        self._last_turn_counts: list[int] = []
 
     def __call__(self) -> bool:
-        """Return whether every driver has run a cycle since the last call; trying to reopen a lost line counts."""
-        cycle_counts = [driver.loop_turn_count for driver in self._drivers]
-        has_progress = not self._last_cycle_counts or all(
-            a > b for a, b in zip(cycle_counts, self._last_cycle_counts, strict=True)
+        """Return whether every driver's loop has turned since the last call; trying to reopen a lost line counts."""
+        turn_counts = [driver.loop_turn_count for driver in self._drivers]
+        has_progress = not self._last_turn_counts or all(
+            a > b for a, b in zip(turn_counts, self._last_turn_counts, strict=True)
         )
-        self._last_cycle_counts = cycle_counts
+        self._last_turn_counts = turn_counts
         return has_progress

@@ -14,7 +14,7 @@ from egm.money.events import BillEscrowed, CashOut, PaperNotAccepted, TicketEscr
 from egm.staff.events import Authorisation, KeySwitchChange, MenuClosed, MenuRequest
 from egm.staff.service.effects import MENU_KEYS
 
-#: The deck's buttons -> the event each requests (as on the screen).
+#: The event that each button of the button deck requests, as the same key on the screen does.
 _EVENT_BY_BUTTON: Final[Mapping[str, Event]] = {
     "play": Event(EventType.PLAY),
     "cash_out": Event(EventType.CASH_OUT, CashOut()),
@@ -39,7 +39,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
             is_ticket = isinstance(content, interface.Barcode)
             yield Event(EventType.BILL_RETURNED, PaperNotAccepted(reason=reason.value, is_ticket=is_ticket))
         # A refused coin is in the tray.
-        case interface.PaperRejection(reason=text) if device_kind == "bill_acceptor":
+        case interface.ItemRejected(reason=text) if device_kind == "bill_acceptor":
             yield Event(EventType.BILL_REJECTED, PaperNotAccepted(reason=text))
         case interface.DeviceFault(code=code, is_active=active, detail=detail):
             event_type = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
@@ -52,23 +52,24 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
         case interface.LineRestored():
             code = interface.FaultCode.COMMUNICATION
             yield Event(EventType.FAULT_CLEARED, FaultChange(code=f"{device_kind}.{code.value}"))
-        case interface.DoorChanged(door=door, is_open=is_open, is_unattended=unattended):
+        case interface.DoorChanged(door=door, is_open=is_open, was_unobserved=was_unobserved):
             event_type = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
-            yield Event(event_type, DoorChange(door=door, was_unobserved=unattended))
+            yield Event(event_type, DoorChange(door=door, was_unobserved=was_unobserved))
         case interface.InputsReported(doors_open=doors_open):
             for door in sorted(doors_open.difference(doors_known_open)):
                 yield Event(EventType.DOOR_OPENED, DoorChange(door=door, was_unobserved=True))
             for door in sorted(set(doors_known_open) - doors_open):
                 yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, was_unobserved=True))
-        case interface.KeyTurned(key=key, is_on=on, is_unattended=unattended):
+        case interface.KeyTurned(key=key, is_on=is_on, was_unobserved=was_unobserved):
             yield Event(
-                EventType.KEY_SWITCH_CHANGED, KeySwitchChange(key=key, is_on=on, was_unattended=unattended)
+                EventType.KEY_SWITCH_CHANGED,
+                KeySwitchChange(key=key, is_on=is_on, was_unattended=was_unobserved),
             )
-            if key in MENU_KEYS and not on:
+            if key in MENU_KEYS and not is_on:
                 yield Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason="key"))
-            elif on and not unattended and key in MENU_KEYS:
+            elif is_on and not was_unobserved and key in MENU_KEYS:
                 yield Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key))
-            elif on and not unattended:
+            elif is_on and not was_unobserved:
                 yield Event(EventType.KEY_TURNED, Authorisation(key=key))
         case interface.ButtonPressed(button=button) if button in _EVENT_BY_BUTTON:
             yield _EVENT_BY_BUTTON[button]

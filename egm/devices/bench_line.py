@@ -47,14 +47,14 @@ def find_running_bench_terminal(link: Path) -> str | None:
     """
     try:
         descriptor = os.open(build_owner_lock_path(link), os.O_RDONLY | os.O_CLOEXEC)
-        leads_to = str(link.readlink())
+        link_target = str(link.readlink())
     except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:  # locked: its owner is running
-        stated_path = os.read(descriptor, _LOCK_FILE_BYTES_MAX).decode(errors="replace")
-        return stated_path if stated_path == leads_to else None
+        stated_terminal = os.read(descriptor, _LOCK_FILE_BYTES_MAX).decode(errors="replace")
+        return stated_terminal if stated_terminal == link_target else None
     finally:
         os.close(descriptor)
     return None

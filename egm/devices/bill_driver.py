@@ -24,12 +24,12 @@ from egm.devices.escrow import EscrowRules, EscrowVerdict
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import (
     AcceptorReadiness,
+    AmountDisputed,
     Banknote,
     Barcode,
     EventSink,
     FaultCode,
     PaperContent,
-    PaperDisputed,
     PaperInEscrow,
     PaperReturned,
     PaperStacked,
@@ -216,7 +216,7 @@ class BillDriver(LineDriver[MessageT]):
 
         An item that was in escrow before counts only once the acceptor has reported it again.
         """
-        # The machine has started: the disputed amount may be older.
+        # In the first session after a start, the disputed item may be one of an earlier run.
         if self._may_report_disputed_item is None:
             self._may_report_disputed_item = self._escrow.has_disputed_paper()
         self._last_escrowed_item, self._escrowed_item = self._escrowed_item or self._last_escrowed_item, None
@@ -260,7 +260,7 @@ class BillDriver(LineDriver[MessageT]):
             self._escrowed_item = last_item
             self._last_escrowed_item = None
             return
-        # An open record here is not being stacked: otherwise nothing could be in escrow.
+        # If a record is open, its item has not been stacked: otherwise nothing could be in escrow.
         previous_content = self._escrow.content or (None if last_item is None else last_item.content)
         self._handle_clear_path(
             "a bill is in escrow",
@@ -351,9 +351,9 @@ class BillDriver(LineDriver[MessageT]):
             text = (
                 "the acceptor did not report what it did with a bill or ticket that it was ordered to stack"
             )
-            self._escrow.close_unreported_paper_as_disputed(text)
+            self._escrow.close_lost_paper_as_disputed(text)
             self._escrowed_item, self._last_escrowed_item, self._may_report_disputed_item = None, None, True
-            self._emit(PaperDisputed(device=self.name, text=text))
+            self._emit(AmountDisputed(device=self.name, text=text))
 
     def _handle_stacked_item(self) -> None:
         """Handle the acceptor's report that the item is in the box for good: credit it once.
@@ -363,7 +363,7 @@ class BillDriver(LineDriver[MessageT]):
         """
         if self._may_report_disputed_item and self._escrow.content is None:
             self._may_report_disputed_item = False
-            self._emit(PaperDisputed(device=self.name, text="the disputed bill or ticket is in the box"))
+            self._emit(AmountDisputed(device=self.name, text="the disputed bill or ticket is in the box"))
             return
         content = self._escrow.content
         verdict = self._escrow.handle_stacked()
@@ -376,7 +376,7 @@ class BillDriver(LineDriver[MessageT]):
             self._escrow.open_disputed_amount_of_unordered_paper(
                 text, max(self._cents_by_note_code.values(), default=0)
             )
-            self._emit(PaperDisputed(device=self.name, text=text))
+            self._emit(AmountDisputed(device=self.name, text=text))
 
     def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
         """Handle the report that the bill path is clear: no item moves, and all reports are acknowledged.
@@ -397,7 +397,9 @@ class BillDriver(LineDriver[MessageT]):
         self._last_escrowed_item = None
         if verdict is EscrowVerdict.DISPUTED:
             self._emit(
-                PaperDisputed(device=self.name, text=f"nothing says where an ordered bill went: {reason}")
+                AmountDisputed(
+                    device=self.name, text=f"the acceptor did not report where an ordered bill went: {reason}"
+                )
             )
         elif verdict is EscrowVerdict.NOT_STACKED and not is_still_in_escrow:
             self._emit(

@@ -23,7 +23,7 @@ STACK_SECONDS: Final = 0.7
 RETURN_SECONDS: Final = 0.5
 #: Time for which an item is held in escrow at the machine's command.
 HOLD_SECONDS: Final = 10.0
-#: Number of stacked items, and of returned ones, whose details survive a power loss.
+#: Number of stacked items, and of returned ones, whose details are retained without power.
 _STORED_ITEMS_MAX: Final = 100
 #: Time in which a rejected item moves back to the player.
 REJECT_SECONDS: Final = 0.6
@@ -84,10 +84,10 @@ class BillTwin(Twin[MessageT]):
         self._note_code_by_cents = {cents: code for code, cents in cents_by_note_code.items()}
         self._phase = ItemPhase.STARTING
         self._item: SimulatedItem | None = None
-        self._phase_at_fault: ItemPhase | None = None
+        self._fault_phase: ItemPhase | None = None
         self._should_jam_next = False
         self._should_fill_next = False
-        self._worth_cents_by_code: dict[int, int] = {}
+        self._programmed_cents_by_code: dict[int, int] = {}
         self.inserted_cents = 0
         self.stacked_cents = 0
         self.returned_cents = 0
@@ -113,7 +113,7 @@ class BillTwin(Twin[MessageT]):
             return False
         self._stop_timers()
         self._enter_phase(ItemPhase.STACKING)
-        self._schedule_step(STACK_SECONDS / 2, self._move_past_return)
+        self._schedule_step(STACK_SECONDS / 2, self._move_past_point_of_no_return)
         return True
 
     def return_escrowed_item(self) -> bool:
@@ -152,7 +152,7 @@ class BillTwin(Twin[MessageT]):
     def _stop_in_fault(self, phase: ItemPhase) -> None:
         """Stop the simulated acceptor in a fault that only a manual action ends."""
         self._stop_timers()
-        self._phase_at_fault = phase
+        self._fault_phase = phase
         self._enter_phase(phase)
 
     def _move_into_escrow(self) -> None:
@@ -174,7 +174,7 @@ class BillTwin(Twin[MessageT]):
             if self.escrow_seconds is not None:
                 self._schedule_time_limit(self.escrow_seconds, self._start_returning)
 
-    def _move_past_return(self) -> None:
+    def _move_past_point_of_no_return(self) -> None:
         """Move the item past the point of no return and into the box; jam on it if a jam was ordered."""
         if self._item is None:
             return
@@ -239,11 +239,11 @@ class BillTwin(Twin[MessageT]):
         cents = next(
             (cents for cents, known_code in self._note_code_by_cents.items() if known_code == code), 0
         )
-        return self._worth_cents_by_code.get(code, cents)
+        return self._programmed_cents_by_code.get(code, cents)
 
     def _set_note_worth(self, *, slot: int, amount_cents: int) -> str:
         """Program note code ``slot`` to a note of ``amount_cents`` (0: none), whatever value the machine expects."""
-        self._worth_cents_by_code[slot] = amount_cents
+        self._programmed_cents_by_code[slot] = amount_cents
         return f"note code {slot} takes {amount_cents} cents"
 
     def _set_escrow_limit(self, *, seconds: int) -> str:
@@ -294,7 +294,7 @@ class BillTwin(Twin[MessageT]):
         """Repair the acceptor; an item that can still come out is returned to the player."""
         self._stop_timers()
         self._should_jam_next = self._should_fill_next = False
-        self._phase_at_fault = None
+        self._fault_phase = None
         if self._item is not None and not self._item.is_past_point_of_no_return:
             self._count_returned(self._item)
             self._item = None
@@ -338,7 +338,7 @@ class BillTwin(Twin[MessageT]):
         item = self._item
         return {
             "paper": None if item is None else asdict(item),
-            "stuck": self._phase_at_fault,
+            "stuck": self._fault_phase,
             "inserted_cents": self.inserted_cents,
             "stacked_cents": self.stacked_cents,
             "returned_cents": self.returned_cents,
@@ -349,9 +349,9 @@ class BillTwin(Twin[MessageT]):
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
         """Restore the bill acceptor's state that :meth:`export_memory` returned."""
         self._stop_timers()
-        item, phase_at_fault = memory["paper"], memory["stuck"]
+        item, fault_phase = memory["paper"], memory["stuck"]
         self._item = None if item is None else SimulatedItem(**item)
-        self._phase_at_fault = None if phase_at_fault is None else ItemPhase(phase_at_fault)
+        self._fault_phase = None if fault_phase is None else ItemPhase(fault_phase)
         self.inserted_cents = memory["inserted_cents"]
         self.stacked_cents = memory["stacked_cents"]
         self.returned_cents = memory["returned_cents"]
@@ -373,7 +373,7 @@ class BillTwin(Twin[MessageT]):
         """
         return {
             "status": self._format_status(),
-            "stuck": self._phase_at_fault,
+            "stuck": self._fault_phase,
             "jams_next": self._should_jam_next,
             "notes_cents": sorted(self._note_code_by_cents),
             "inside_cents": 0 if self._item is None else self._item.cents,

@@ -1,4 +1,4 @@
-"""The protocols that a cabinet can use: each one's kind of device, line settings and simulated device.
+"""The protocols that a cabinet can use: for each, the kind of device, the line settings and the simulated device.
 
 A cabinet file names each device with its protocol and port. The process of the simulated devices and the
 command ``egm device`` look up everything else here. The machine creates the drivers itself, because their
@@ -46,11 +46,11 @@ class DeviceProtocol:
     """Whether several devices share a line, each with its own address."""
 
     def build_channel_value_table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
-        """Return the value of each channel, in minor units by channel code, as the list ``values_cents`` states them.
+        """Return a map from channel codes to values in minor units.
 
-        A channel is the protocol's number of a denomination. The list comes from the cabinet file: one value per
-        channel, in order; a channel with the value 0 is unused and left out. Raises :class:`OperatorError` if the
-        protocol has no channels or too few, if a value occurs twice, or if the list has no value.
+        A channel is the protocol's number of a denomination. ``values_cents`` is the list in the cabinet file: one
+        value per channel, in order; a channel with the value 0 is unused and left out. Raises :class:`OperatorError`
+        if the protocol has no channels or too few, if a value occurs twice, or if the list has no value.
         """
         if self.first_channel is None:
             raise OperatorError(
@@ -81,7 +81,7 @@ class DeviceProtocol:
         return self.twin_class(name, port, speed, *values)
 
 
-#: Protocol name (as in cabinet files) -> entry.
+#: The supported protocols, by their names in cabinet files.
 PROTOCOLS: Final[Mapping[str, DeviceProtocol]] = {
     "id003": DeviceProtocol(
         "bill_acceptor", id003.ID003_LINE_SETTINGS, Id003Twin, id003_codec.FIRST_NOTE_CODE, 8

@@ -14,13 +14,13 @@ CrcTable = tuple[int, ...]
 def _build_crc_table(polynomial: int) -> CrcTable:
     """Return the table of a reflected CRC-16 with this polynomial."""
 
-    def shift_byte(value: int) -> int:
-        """Return the CRC table's entry for one byte value."""
+    def compute_byte_crc(value: int) -> int:
+        """Return the CRC of one byte value."""
         for _ in range(8):
             value = (value >> 1) ^ polynomial if value & 1 else value >> 1
         return value
 
-    return tuple(shift_byte(value) for value in range(256))
+    return tuple(compute_byte_crc(value) for value in range(256))
 
 
 #: Table of the polynomial 0x1021, reflected.

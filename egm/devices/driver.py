@@ -96,7 +96,7 @@ class LineDriver(ABC, Generic[MessageT]):
         self._cutter = cutter
         self._reader = FrameReader(cutter)
         self._wake_event = asyncio.Event()
-        self._is_replying: bool | None = None
+        self._is_replying: bool | None = None  # None until the device first replies or is reported as lost
         self._unanswered_query_count = 0
         self._unanswered_seconds = 0.0
         self._unanswered_counted_at = 0.0
@@ -121,7 +121,7 @@ class LineDriver(ABC, Generic[MessageT]):
         return self._is_replying is True
 
     def restore_faults(self, codes: frozenset[FaultCode]) -> None:
-        """Set the faults recorded when the machine last ran; each ends once the device no longer reports it.
+        """Restore the faults that were active when the machine stopped; each ends once the device no longer reports it.
 
         The communication fault is left out, because it depends on this run's line.
         """

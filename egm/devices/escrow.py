@@ -10,8 +10,8 @@ the record and sending commands have a fixed order:
 1. The machine decides to keep the paper. It writes the record in phase ORDERED, then sends the stack command.
 2. "Stacked" arrives. The machine credits the paper and sets phase CREDITED in one transaction, then acknowledges the
    report.
-3. The acceptor shows that it has the acknowledgement (any status that means that no paper is moving: a clear path).
-   The record is closed.
+3. The acceptor reports a *clear path*, that is any status that means that no paper is moving. It therefore has the
+   acknowledgement. The record is closed.
 
 Every interruption can then be resolved when the machine or the device comes back:
 
@@ -37,9 +37,9 @@ CREDITED            path clear                                     acknowledged:
 
 The rule is correct because the line delivers in order, an acceptor handles one paper at a time and
 repeats "stacked" until that is acknowledged, and only this machine orders it to stack. A report that the paper is
-being returned is stored in the record, so that it survives a restart. Storing the record may take longer than the
-acceptor keeps a paper in escrow. Then no command was sent, so the paper was returned, not stacked. If an acceptor shows
-a clear path and has never reported whether the paper went into the box or back out, a person decides the amount. This
+being returned is stored in the record, so that it survives a restart. If storing the record takes longer than the
+acceptor keeps a paper in escrow, no stack command is sent, and the acceptor returns the paper. If an acceptor reports a
+clear path and has never reported whether the paper went into the box or back out, a person decides the amount. This
 holds for every protocol.
 """
 
@@ -52,7 +52,7 @@ from egm.devices.ledgers import EscrowLedger, EscrowPhase
 class EscrowVerdict(StrEnum):
     """The result of the escrow rule for a report of the bill acceptor, such as "credited" or "a repeat".
 
-    Twins and logs show the values, which have kept their first names.
+    The values are older names; twins and logs show them.
     """
 
     CREDITED = "credited"  # this report caused the credit
@@ -81,7 +81,7 @@ class EscrowRules:
 
     @property
     def exchange_progress(self) -> int | None:
-        """Return the driver's position in the acceptor's sequence of events, as stored in the open stacking record.
+        """Return how far the driver has read its protocol's exchange, as stored in the open stacking record.
 
         It is for example the number of the last event, in the driver's own encoding. None without an open record.
         """
@@ -110,9 +110,9 @@ class EscrowRules:
 
         Do nothing unless the stacking of a paper is ordered.
         """
-        record = self._ledger.find_open()
-        if record is not None and record.phase is EscrowPhase.ORDERED and record.is_returning is to_box:
-            self._ledger.record_direction(is_returning=not to_box)
+        record, is_returning = self._ledger.find_open(), not to_box
+        if record is not None and record.phase is EscrowPhase.ORDERED and record.is_returning != is_returning:
+            self._ledger.record_direction(is_returning=is_returning)
 
     def handle_stacked(self) -> EscrowVerdict:
         """Handle the report that the paper is in the box for good: credit it, unless the report is a repeat.
@@ -128,12 +128,12 @@ class EscrowRules:
         self._ledger.credit_stacked_paper()
         return EscrowVerdict.CREDITED
 
-    def open_disputed_amount_of_unordered_paper(self, text: str, largest_cents: int) -> None:
-        """Open a disputed amount of up to ``largest_cents`` for a paper that was stacked without an order."""
-        self._ledger.open_disputed_amount_of_unordered_paper(text, largest_cents)
+    def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:
+        """Open a disputed amount of up to ``amount_max_cents`` for a paper that was stacked without an order."""
+        self._ledger.open_disputed_amount_of_unordered_paper(reason, amount_max_cents)
 
-    def close_unreported_paper_as_disputed(self, reason: str) -> None:
-        """Close an ordered stacking whose result was not reported in time; a person decides about its value."""
+    def close_lost_paper_as_disputed(self, reason: str) -> None:
+        """Close an ordered stacking whose result was not reported in time; a person decides the amount."""
         self._ledger.close_lost_paper_as_disputed(reason)
 
     def handle_clear_path(

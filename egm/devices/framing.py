@@ -1,6 +1,6 @@
 """Frame reader: splits a stream of bytes into messages, for every codec.
 
-A codec supplies a *cutter*: a function that is given the bytes received (never none). It returns a :class:`FrameCut`,
+A codec supplies a *cutter*: a function that is given the bytes received (at least one). It returns a :class:`FrameCut`,
 which says how many of the first bytes are a message or, with a :class:`ProtocolError`, are refused. It returns None if
 more bytes are needed. :class:`FrameReader` calls it until nothing is left to cut. However the bytes are split, each one
 ends in a message or an error, or waits for more; nothing raises.

@@ -17,7 +17,11 @@ from egm.errors import InvariantError
 
 
 class FaultCode(StrEnum):
-    """Device faults. Each is raised and cleared by a :class:`DeviceFault` event."""
+    """Device faults. Each is raised and cleared by a :class:`DeviceFault` event.
+
+    COMMUNICATION is an exception: :class:`LineLost` raises it, and :class:`LineRestored` clears it. Some values are
+    older names, which are stored in journals.
+    """
 
     COMMUNICATION = "communication"  # no reply, or bytes that violate the protocol
     FAILURE = "failure"  # the device reports that it is broken
@@ -163,8 +167,8 @@ class PaperReturned(DeviceEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaperRejection(DeviceEvent):
-    """The acceptor has rejected a bill, ticket or coin, for example because it did not recognise it.
+class ItemRejected(DeviceEvent):
+    """A bill or coin acceptor has rejected a bill, ticket or coin, for example because it did not recognise it.
 
     ``reason`` is the device's own reason.
     """
@@ -173,10 +177,10 @@ class PaperRejection(DeviceEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaperDisputed(DeviceEvent):
-    """The machine cannot know where a bill, ticket or coin is, or coins were paid without an order.
+class AmountDisputed(DeviceEvent):
+    """An amount is in doubt: it was neither credited nor recorded as paid. The ledger stores it for a person to decide.
 
-    The amount in doubt was not credited or booked as paid. The ledger stores it for a person to decide.
+    The machine cannot know where a bill, a ticket or some coins are, or the hopper has paid coins without an order.
     """
 
     text: str
@@ -235,43 +239,31 @@ class PrintProgress(DeviceEvent):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TicketJob:
-    """A ticket to print.
-
-    ``fields`` are the texts of the template's fields, by name. ``barcode`` is an even number of digits.
-    """
-
-    job_id: str
-    template: str
-    barcode: str
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-
 # ---------------------------------------------------------------- input and output board
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorChanged(DeviceEvent):
     """A door was opened or closed.
 
-    ``is_unattended``: no machine was connected to the I/O board at that time, for example because the power was off.
+    ``was_unobserved``: no machine was connected to the I/O board at that time, for example because the power was off.
     """
 
     door: str
     is_open: bool
-    is_unattended: bool = False
+    was_unobserved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTurned(DeviceEvent):
     """A key switch was turned on or off.
 
-    ``is_unattended``: no machine was connected to the I/O board at that time, for example because the power was off, or
-    the turn may have been reported before, because it is reported after an interruption of the line.
+    ``was_unobserved``: no machine was connected to the I/O board at that time, for example because the power was off.
+    It is also true if the event may be a repetition, because the I/O board reports the turn after the line was
+    interrupted.
     """
 
     key: str
     is_on: bool
-    is_unattended: bool = False
+    was_unobserved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,6 +310,20 @@ class WheelPhaseReported(DeviceEvent):
 EventSink = Callable[[DeviceEvent], None]
 
 
+# ---------------------------------------------------------------- orders
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketJob:
+    """A ticket to print.
+
+    ``fields`` are the texts of the template's fields, by name. ``barcode`` is an even number of digits.
+    """
+
+    job_id: str
+    template: str
+    barcode: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
 # ---------------------------------------------------------------- the interfaces
 class Device(Protocol):
     """Common interface of all drivers."""
@@ -327,7 +333,10 @@ class Device(Protocol):
         """Return the device's name in the cabinet file."""
 
     def restore_faults(self, codes: frozenset[FaultCode]) -> None:
-        """Set the faults recorded when the machine last ran; each is cleared once the device no longer reports it."""
+        """Restore the faults that were active when the machine stopped.
+
+        Each is cleared once the device no longer reports it.
+        """
 
     async def run(self) -> None:
         """Operate the device's line until cancelled: open, poll, recover, reopen. Only a failing ledger ends it."""
@@ -407,7 +416,7 @@ class IoBoard(Device, Protocol):
         ...
 
     def start_reading_hard_meters(self) -> None:
-        """Query from now on the pulse counts of the hard meters that this I/O board drives."""
+        """Start to query the pulse counts of the hard meters that this I/O board drives."""
         ...
 
     def advance_hard_meters(self, pulse_totals: tuple[int, ...]) -> None:
@@ -419,7 +428,10 @@ class IoBoard(Device, Protocol):
 
 @dataclass(slots=True)
 class MoneyDevices:
-    """The money devices that a player position has; None for each one that it lacks."""
+    """The money devices of a player position to which the machine sends orders; None for each one that it lacks.
+
+    The coin acceptor is not among them: it credits each coin through its ledger, without an order.
+    """
 
     acceptor: BillAcceptor | None = None
     printer: TicketPrinter | None = None
@@ -427,7 +439,7 @@ class MoneyDevices:
 
     @property
     def required_acceptor(self) -> BillAcceptor:
-        """Return the bill acceptor. Raises InvariantError if the machine has none."""
+        """Return the bill acceptor. Raises InvariantError if the player position has none."""
         if self.acceptor is None:
-            raise InvariantError("a bill or ticket is being processed, but the machine has no bill acceptor")
+            raise InvariantError("a bill or ticket is being processed, but the position has no bill acceptor")
         return self.acceptor

@@ -70,8 +70,8 @@ class EscrowLedger(Protocol):
     def close_lost_paper_as_disputed(self, reason: str) -> None:
         """Close an ORDERED record as a disputed amount: the whereabouts of the bill or ticket are unknown."""
 
-    def open_disputed_amount_of_unordered_paper(self, reason: str, largest_cents: int) -> None:
-        """Open a disputed amount of up to ``largest_cents``: the acceptor has stacked a paper without an order."""
+    def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:
+        """Open a disputed amount of up to ``amount_max_cents``: the acceptor has stacked a paper without an order."""
 
     def record_direction(self, *, is_returning: bool) -> None:
         """Store in the open stacking record whether the acceptor reports that the paper moves back to the player."""
@@ -108,8 +108,8 @@ class DisputedCoins:
     """Coins that cannot be credited: the reason, and the smallest and largest value that they can have."""
 
     reason: str = field(metadata=stored_as("why"))
-    smallest_cents: int = field(metadata=stored_as("least_cents"))
-    largest_cents: int = field(metadata=stored_as("most_cents"))
+    amount_min_cents: int = field(metadata=stored_as("least_cents"))
+    amount_max_cents: int = field(metadata=stored_as("most_cents"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +142,10 @@ class PayoutLedger(Protocol):
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """Record how many coins of the payout are known to have left the hopper."""
 
-    def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
+    def close_payout(self, payout_id: str, paid_coins: int, doubt_reason: str = "") -> None:
         """Close the payout with ``paid_coins``, and reduce the credit meter by their value.
 
-        ``uncertainty`` says why it is unknown whether the other coins left the hopper; their value is then a disputed
+        ``doubt_reason`` says why it is unknown whether the other coins left the hopper; their value is then a disputed
         amount.
         """
 

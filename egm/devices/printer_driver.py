@@ -69,8 +69,8 @@ class PrinterDriver(LineDriver[MessageT]):
         self._ledger = ledger
         # since the open ticket entered its current state, or since this run first saw it
         self._order_timer = OrderTimer()
-        # The last of the uninterrupted replies since the print order.
-        self._last_reply_at: float | None = None
+        # Time of the last of the uninterrupted replies since the print order; None after an interruption.
+        self._last_uninterrupted_reply_at: float | None = None
 
     # ------------------------------------------------------------ implemented per protocol
     @abstractmethod
@@ -132,15 +132,15 @@ class PrinterDriver(LineDriver[MessageT]):
         next print order.
         """
         now = asyncio.get_running_loop().time()
-        last_reply_at = self._last_reply_at
+        last_reply_at = self._last_uninterrupted_reply_at
         is_unbroken = (
             has_replied and last_reply_at is not None and now - last_reply_at <= _PRINTER_RESTART_SECONDS_MIN
         )
-        self._last_reply_at = now if is_unbroken else None
+        self._last_uninterrupted_reply_at = now if is_unbroken else None
 
     def _handle_missing_line(self) -> None:
         """Treat the status of the ticket being printed as unknown, because the printer's line cannot be opened."""
-        self._last_reply_at = None
+        self._last_uninterrupted_reply_at = None
         record = self._ledger.find_open()
         if record is not None:
             self._handle_unknown_status(record)
@@ -198,7 +198,7 @@ class PrinterDriver(LineDriver[MessageT]):
             self._line.write(command)
             # A query behind a ticket that is still being sent would be answered too late.
             await asyncio.sleep(len(command) * self._line.settings.character_seconds)
-            self._last_reply_at = asyncio.get_running_loop().time()
+            self._last_uninterrupted_reply_at = asyncio.get_running_loop().time()
 
     async def _handle_printing_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
         """Record how the printing of a ticket has ended, if it has.
@@ -213,7 +213,7 @@ class PrinterDriver(LineDriver[MessageT]):
             await self._discard_printer_job()
             reason = status.printing_obstacle or "nothing was printed"
             is_ticket_unexplained = status.ticket_in_path and not status.printing_obstacle
-            if self._last_reply_at is not None and not is_ticket_unexplained:
+            if self._last_uninterrupted_reply_at is not None and not is_ticket_unexplained:
                 self._record_state(record, PrintState.FAILED, reason)
             else:
                 self._record_state(

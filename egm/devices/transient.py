@@ -90,9 +90,9 @@ class TransientEscrowLedger:
         self._record = None
         self.void_reasons.append(reason)
 
-    def open_disputed_amount_of_unordered_paper(self, reason: str, largest_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
-        """Record that the acceptor stacked an item, worth ``largest_cents`` at most, without an order."""
-        self.unordered_stackings_cents.append(largest_cents)
+    def open_disputed_amount_of_unordered_paper(self, reason: str, amount_max_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
+        """Record that the acceptor stacked an item, worth ``amount_max_cents`` at most, without an order."""
+        self.unordered_stackings_cents.append(amount_max_cents)
 
     def record_direction(self, *, is_returning: bool) -> None:
         """Store whether the acceptor reports that it moves the ordered item back to the player."""
@@ -164,15 +164,15 @@ class TransientPayoutLedger:
         """Store how many coins of the open payout have left. Raises LedgerOrderError if it is not open."""
         self._record = replace(self._require_record(payout_id), paid_coins=paid_coins)
 
-    def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
+    def close_payout(self, payout_id: str, paid_coins: int, doubt_reason: str = "") -> None:
         """Close the open payout with the number of coins paid.
 
-        With ``uncertainty``, the remaining coins are listed as disputed. Raises LedgerOrderError if the
+        With ``doubt_reason``, the remaining coins are listed as disputed. Raises LedgerOrderError if the
         payout is not open.
         """
         record, self._record = self._require_record(payout_id), None
         self.paid_coins_by_payout[payout_id] = paid_coins
-        if uncertainty:
+        if doubt_reason:
             self.disputed_coins_by_payout[payout_id] = record.ordered_coins - paid_coins
 
     def close_unordered_payout(self, payout_id: str) -> None:

@@ -107,9 +107,9 @@ class SimulatedPort:
         """Return whether the cable is plugged in."""
         return self._master >= 0
 
-    def connect(self, receiver: Callable[[bytes], None]) -> None:
-        """Register a simulated device as a receiver of the machine's bytes; a bus line has several."""
-        self._listeners.append(receiver)
+    def connect(self, listener: Callable[[bytes], None]) -> None:
+        """Register a simulated device as a listener to the machine's bytes; a bus line has several."""
+        self._listeners.append(listener)
 
     def plug(self) -> None:
         """Plug the cable in: the line is a new pseudo-terminal under the same name."""
@@ -157,7 +157,9 @@ class SimulatedPort:
 
     def _process_received_block(self) -> None:
         """Process the next block of bytes that the simulated device received."""
-        self.receive(self._pending_received_blocks.popleft())  # as in _put: bytes keep their order
+        self.receive(
+            self._pending_received_blocks.popleft()
+        )  # not the timer's own block: see _write_next_bytes
 
     def receive(self, data: bytes) -> None:
         """Pass the machine's bytes to the simulated devices on this line; on a single-wire bus, echo them first."""
@@ -195,9 +197,8 @@ class SimulatedPort:
 
     def _write_next_bytes(self) -> None:
         """Write the next bytes of a reply to the line; drop them if the cable was replaced or nobody reads."""
-        data, master = (
-            self._pending_sent_blocks.popleft()
-        )  # timers of one instant may fire in any order, bytes may not
+        # Timers of the same instant may fire in any order, but the bytes must keep theirs: hence the queue.
+        data, master = self._pending_sent_blocks.popleft()
         if master == self._master:  # not if the cable has been replaced meanwhile
             try:
                 os.write(master, data)

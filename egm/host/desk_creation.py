@@ -35,15 +35,13 @@ def create_ticket_desk(
     """Create the machine's ticket desk, which issues and redeems tickets in the ledger ``store``.
 
     On a machine without a host, ticket numbers are random. With a host, the machine creates its own numbers from the
-    host's enrolment, and the number of tickets that the host has not read is limited (H-09). ``is_known_to_journal``
-    returns whether the journal confirms a ticket that the ledger lists as issued by this machine.
+    host's enrolment, and no more than a limited number of tickets may be unread by the host (H-09): as many as the
+    machine stores for the host or, in system validation, if the next ticket gets a number of the machine's own, as many
+    as the profile permits. ``is_known_to_journal`` returns whether the journal confirms a ticket that the ledger lists
+    as issued by this machine.
     """
     is_stand_alone = validator is TicketValidator.STAND_ALONE
-    unread_own_tickets_max = (
-        profile.host.offline_ticket_count_max
-        if validator is TicketValidator.SYSTEM
-        else HOST_TICKET_RING_SIZE
-    )
+    unread_tickets_max = None if is_stand_alone else HOST_TICKET_RING_SIZE
 
     def draw_below(bound: int) -> int:
         """Return a random number below a bound, for a ticket number."""
@@ -67,8 +65,12 @@ def create_ticket_desk(
             template=profile.id,
             limit_cents=profile.tickets.ticket_max_cents,
             valid_days=profile.tickets.validity_days,
-            unread_own_tickets_max=None if is_stand_alone else unread_own_tickets_max,
-            unread_tickets_max=None if is_stand_alone else HOST_TICKET_RING_SIZE,
+            unread_own_tickets_max=(
+                profile.host.offline_ticket_count_max
+                if validator is TicketValidator.SYSTEM
+                else unread_tickets_max
+            ),
+            unread_tickets_max=unread_tickets_max,
         ),
         clock,
         create_number=build_stand_alone_numbering(draw_below) if is_stand_alone else create_enrolled_number,

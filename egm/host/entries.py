@@ -49,7 +49,7 @@ class TicketStackingOrdered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketRefusedByHost:
+class HostTicketReturned:
     """A ticket in escrow whose value only the host knows was returned to the player.
 
     The host refused it or did not reply, or the machine could not accept it. The host is not queried if
@@ -100,7 +100,7 @@ VOUCHER_AUTHORISED: Final = EntryDeclaration(
 )
 HOST_VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
-    record=TicketRefusedByHost,
+    record=HostTicketReturned,
     counts={"vouchers_refused": 1},
     optional_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
@@ -226,7 +226,7 @@ CREDIT_EXPIRED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- controls
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostControl:
+class HostRestrictionRecorded:
     """A host has restricted a function of the machine, or withdrawn its restriction."""
 
     source: str
@@ -237,8 +237,8 @@ class HostControl:
     """The setting that the host requests for the function; null if it withdraws the restriction."""
 
 
-HOST_CONTROL: Final = EntryDeclaration(
+HOST_RESTRICTION_RECORDED: Final = EntryDeclaration(
     kind="host.control",
-    record=HostControl,
+    record=HostRestrictionRecorded,
     written_keys=(HostKey.FUNCTION_RESTRICTION,),
 )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.host.controls import record_host_control
+from egm.host.restrictions import record_host_restriction
 from egm.host.tickets import (
     assign_host_number,
     continue_without_host_number,
@@ -62,9 +62,8 @@ HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
         (execute_transfer_order,),
         NextState.DERIVED,
     ),
-    Rule(
-        EventType.TRANSFER_ORDERED, single_state(State.PLAYING), (order_is_open,)
-    ),  # executed after the game
+    # During a game there is no effect: the order is executed after the game.
+    Rule(EventType.TRANSFER_ORDERED, single_state(State.PLAYING), (order_is_open,)),
     Rule(EventType.TRANSFER_ORDERED, STATES_AFTER_BOOT, (order_is_open,), (refuse_transfer,)),
     Rule(EventType.TRANSFER_CANCELLED, STATES_AFTER_BOOT, (order_is_open,), (cancel_transfer,)),
     Rule(
@@ -133,5 +132,5 @@ HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
         (continue_without_host_number,),
         NextState.DERIVED,
     ),
-    Rule(EventType.HOST_RESTRICTION_CHANGED, STATES_AFTER_BOOT, (), (record_host_control,)),
+    Rule(EventType.HOST_RESTRICTION_CHANGED, STATES_AFTER_BOOT, (), (record_host_restriction,)),
 )

@@ -29,7 +29,7 @@ from egm.host.keys import HostKey
 from egm.host.tickets import (
     HOST_TIMED_OUT_REASON,
     NUMBER_REFUSED_BY_HOST_REASON,
-    find_cash_out_awaiting_number,
+    find_payout_awaiting_number,
     record_result_read,
 )
 from egm.host.transfers import can_add_restricted_pool
@@ -40,7 +40,7 @@ from egm.kernel.machine import Machine
 from egm.money.host_money import (
     HostMoney,
     build_ticket_read_state,
-    find_pay_out_in_ticket_ring,
+    find_payout_id_in_ticket_ring,
     list_unread_ticket_indices,
 )
 from egm.money.keys import MoneyKey
@@ -97,7 +97,7 @@ class PrintedTicketInRing:
 
 
 #: Final statuses: the redemption has ended.
-_FINAL_REDEMPTION_STATES: Final = frozenset(RedemptionStatus) - {
+_FINAL_REDEMPTION_STATUSES: Final = frozenset(RedemptionStatus) - {
     RedemptionStatus.WAITING,
     RedemptionStatus.PENDING,
     RedemptionStatus.NO_TICKET,
@@ -120,10 +120,10 @@ class HostTicketInterface:
     @property
     def pending_ticket_number_request(self) -> TicketNumberRequest | None:
         """Return the cash-out by ticket that waits for the host's number, or None."""
-        pay_out = find_cash_out_awaiting_number(self._machine)
-        if pay_out is None or pay_out.credit_kind is None:
+        payout = find_payout_awaiting_number(self._machine)
+        if payout is None or payout.credit_kind is None:
             return None
-        return TicketNumberRequest(pay_out.id, pay_out.credit_kind, pay_out.amount_cents)
+        return TicketNumberRequest(payout.id, payout.credit_kind, payout.amount_cents)
 
     def assign_ticket_number(self, ticket_number: str) -> TicketNumberReplyResult:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
@@ -285,7 +285,7 @@ class HostTicketInterface:
         return (
             host_ticket is not None
             and not host_ticket.host_has_read
-            and host_ticket.status in _FINAL_REDEMPTION_STATES
+            and host_ticket.status in _FINAL_REDEMPTION_STATUSES
         )
 
     def acknowledge_result(self) -> None:
@@ -310,7 +310,7 @@ class HostTicketInterface:
 
     def find_ticket_in_ring(self, ring_index: int) -> PrintedTicketInRing | None:
         """Return the printed ticket at ``ring_index`` (1 to 31) of the ring buffer that the host reads, or None."""
-        issue_id = find_pay_out_in_ticket_ring(self._machine.journal, ring_index)
+        issue_id = find_payout_id_in_ticket_ring(self._machine.journal, ring_index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
         return (
             None
@@ -318,9 +318,9 @@ class HostTicketInterface:
             else PrintedTicketInRing(ring_index, ticket, self._find_restricted_pool(issue_id))
         )
 
-    def _find_restricted_pool(self, pay_out_id: str) -> int:
+    def _find_restricted_pool(self, payout_id: str) -> int:
         """Return the number of the pool of restricted credit that became a cash-out's ticket; 0 for other credit."""
-        entry = self._machine.journal.get(f"{pay_out_id}.printed")
+        entry = self._machine.journal.get(f"{payout_id}.printed")
         return 0 if entry is None else int(read_details(entry).get("pool", 0))
 
     def mark_ticket_read(self, ticket_number: str) -> None:

@@ -28,7 +28,7 @@ from egm.money.host_money import (
     HOST_TICKET_RING_SIZE,
     HostMoney,
     build_ticket_ring_state,
-    find_pay_out_in_ticket_ring,
+    find_payout_id_in_ticket_ring,
     list_unread_ticket_indices,
 )
 from egm.money.keys import MoneyKey
@@ -36,9 +36,7 @@ from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, PrintingRecord
 from egm.money.ticket_ledger import check_ledger_against_journal, update_ledger_faults
 from egm.tickets.audit import LedgerAnchor
-from egm.tickets.desk import (
-    TicketDesk,
-)
+from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from egm.tickets.record import TicketAction, TicketRecord
 
@@ -59,11 +57,11 @@ def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
     )
 
 
-def recover_tickets(machine: Machine, reason: str = "") -> None:
+def recover_tickets(machine: Machine, ledger_error: str = "") -> None:
     """Finish in the ticket ledger the tickets that the journal has finished; then compare ledger and journal.
 
-    Tickets that a device is still handling are left unchanged. If there is no ledger, ``reason`` says why; otherwise it
-    is "". Tickets are disabled if there is no ledger or if it differs from the journal.
+    Tickets that a device is still handling are left unchanged. If there is no ledger, ``ledger_error`` says why;
+    otherwise it is "". Tickets are disabled if there is no ledger or if it differs from the journal.
     """
     desk = machine.find_installed(TicketDesk)
     if desk is None:
@@ -72,8 +70,8 @@ def recover_tickets(machine: Machine, reason: str = "") -> None:
         _complete_interrupted_tickets(machine, desk)
         _raise_faults_for_credited_tickets(machine, desk)
         _raise_faults_for_tickets_paid_at_clear(machine, desk)
-        reason = check_ledger_against_journal(machine)
-    update_ledger_faults(machine, reason)
+        ledger_error = check_ledger_against_journal(machine)
+    update_ledger_faults(machine, ledger_error)
 
 
 def close_printed_ticket(machine: Machine) -> None:
@@ -147,16 +145,16 @@ def _was_redeemed(record: TicketRecord, redemption_id: str) -> bool:
 def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
     """Complete in the ticket ledger what a power loss interrupted: printed, failed and redeemed tickets."""
     unfinished_tickets = desk.find_unfinished()
-    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     open_ids = _list_ids_in_progress(machine)
     for record in unfinished_tickets.tickets:
         if has_ticket_ended(machine.journal, f"{record.issue_id}.printed"):
             desk.record_printed(record.ticket.number)
         elif record.issue_id not in open_ids:
             desk.record_failed_print(record.ticket.number, "the machine stopped before it was printed")
-        elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.masked_number:
+        elif payout is not None and payout.id == record.issue_id and not payout.masked_number:
             # the ledger has the host's number, but the journal does not have it yet
-            record_ticket_number(machine, pay_out, record.ticket)
+            record_ticket_number(machine, payout, record.ticket)
     for redemption in unfinished_tickets.redemptions:
         if has_ticket_ended(machine.journal, f"{redemption.redemption_id}.in"):
             desk.commit_redemption(redemption.redemption_id)
@@ -180,21 +178,20 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
     A ticket that the host authorised and that is no longer being stacked is reported to the host as not stacked.
     """
     if machine.component(HostMoney).ticket_validator.is_host:
-        unread_pay_out_ids = {
-            find_pay_out_in_ticket_ring(machine.journal, ring_index)
+        unread_payout_ids = {
+            find_payout_id_in_ticket_ring(machine.journal, ring_index)
             for ring_index in list_unread_ticket_indices(machine.journal)
         }
         for record in desk.list_unread():
-            if record.state is TicketState.RESERVED or record.issue_id in unread_pay_out_ids:
+            if record.state is TicketState.RESERVED or record.issue_id in unread_payout_ids:
                 continue
             if (
                 not machine.journal.has_transaction(f"{record.issue_id}.printed")
-                and len(unread_pay_out_ids) < HOST_TICKET_RING_SIZE
+                and len(unread_payout_ids) < HOST_TICKET_RING_SIZE
             ):
-                _add_ticket_to_host_ring(
-                    machine, record
-                )  # printed before a memory clear, which erased that it is unread
-                unread_pay_out_ids.add(record.issue_id)
+                # It was printed before a memory clear, which erased that it is unread.
+                _add_ticket_to_host_ring(machine, record)
+                unread_payout_ids.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger
                 desk.mark_read_by_host(record.ticket.number)
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)

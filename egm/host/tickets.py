@@ -3,7 +3,7 @@
 Tickets out: the credits are reserved first, then the host is queried. The result (a number, a refusal or a timeout) is
 processed once and durably. A number is assigned to the reserved ticket, which is then printed. After a refusal or a
 timeout, the ticket gets a number of the machine's own if the profile allows that (H-09); otherwise the credits are paid
-by hand (F-09). After a restart in between, the cash-out still has no number, and the host is queried again.
+by hand (F-09). After a restart before the result, the cash-out still has no number, and the host is queried again.
 
 Tickets in: the ticket waits in escrow. After the host has replied with its value, the ticket is locked with that value
 in the machine's own ledger, then the acceptor is ordered to stack it. From there it is handled like every bill:
@@ -23,8 +23,8 @@ from egm.host.entries import (
     REDEMPTION_RESULT_READ_BY_HOST,
     VOUCHER_AUTHORISED,
     VOUCHER_NUMBERED,
+    HostTicketReturned,
     TicketNumberStored,
-    TicketRefusedByHost,
     TicketStackingOrdered,
 )
 from egm.host.events import (
@@ -49,7 +49,8 @@ from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, TicketRefusal, TicketRefusalReason
 from rng import RngError
 
-#: Results that the host must read. For the others (no line to the host, misread digits) it was not queried.
+#: Results that the host must read. For the others (no line to the host, misread digits) it was not queried. It was not
+#: queried for NOT_NOW either while an earlier result was unread; then nothing is stored for it to read.
 _REDEMPTION_STATUSES_HOST_MUST_READ: Final = frozenset(RedemptionStatus) - {
     RedemptionStatus.LINK_DOWN,
     RedemptionStatus.MISREAD,
@@ -68,8 +69,8 @@ def host_validates(machine: Machine, _: Event) -> bool:
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
     """Return whether the cash-out named in the host's reply still waits for the host's ticket number."""
-    pay_out = find_cash_out_awaiting_number(machine)
-    return pay_out is not None and pay_out.id == event.read_payload(TicketNumberReply).id
+    payout = find_payout_awaiting_number(machine)
+    return payout is not None and payout.id == event.read_payload(TicketNumberReply).id
 
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
@@ -78,12 +79,12 @@ def inquiry_is_open(machine: Machine, event: Event) -> bool:
     return inquiry is not None and inquiry.id == event.read_payload(TicketRedemptionReply).id
 
 
-def find_cash_out_awaiting_number(machine: Machine) -> CashOutRecord | None:
-    """Return the reserved cash-out by ticket that waits for the host's number, or None."""
-    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+def find_payout_awaiting_number(machine: Machine) -> CashOutRecord | None:
+    """Return the reserved payout by ticket that waits for the host's number, or None."""
+    payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return (
-        pay_out
-        if pay_out is not None and pay_out.payout_method == "ticket" and not pay_out.masked_number
+        payout
+        if payout is not None and payout.payout_method == "ticket" and not payout.masked_number
         else None
     )
 
@@ -94,9 +95,9 @@ def assign_host_number(machine: Machine, event: Event) -> None:
 
     If the number cannot be stored, the ticket is cancelled and the credits are paid by hand.
     """
-    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    if not _assign_number(machine, pay_out, event.read_payload(TicketNumberAssigned).number):
-        void_unnumbered_ticket(machine, pay_out, "the number could not be stored")
+    payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    if not _assign_number(machine, payout, event.read_payload(TicketNumberAssigned).number):
+        void_unnumbered_ticket(machine, payout, "the number could not be stored")
 
 
 def continue_without_host_number(machine: Machine, event: Event) -> None:
@@ -106,62 +107,64 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     the machine's own. Otherwise the ticket is cancelled and the credits are paid by hand. If the profile requires a
     central system and the host was removed, no ticket is printed, because nobody would accept it.
     """
-    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     reason = event.read_payload(TicketNumberRefused).reason
-    is_host_required = machine.profile.tickets.requires_central_system and not host_validates(machine, event)
+    is_required_host_missing = machine.profile.tickets.requires_central_system and not host_validates(
+        machine, event
+    )
     may_use_own_number = (
         reason != NUMBER_REFUSED_BY_HOST_REASON
         and machine.profile.host.offline_ticket_count_max > 0
-        and not is_host_required
+        and not is_required_host_missing
     )
-    if not (may_use_own_number and _assign_number(machine, pay_out, None)):
-        void_unnumbered_ticket(machine, pay_out, reason)
+    if not (may_use_own_number and _assign_number(machine, payout, None)):
+        void_unnumbered_ticket(machine, payout, reason)
 
 
-def _assign_number(machine: Machine, pay_out: CashOutRecord, ticket_number: str | None) -> bool:
+def _assign_number(machine: Machine, payout: CashOutRecord, ticket_number: str | None) -> bool:
     """Assign ``ticket_number`` to a reserved ticket, or a number of the machine's own if it is None.
 
     Return whether the ticket has a number now. A machine without a host cannot create one if its generator has failed.
     """
-    if pay_out.credit_kind is None:
-        raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
+    if payout.credit_kind is None:
+        raise InvariantError(f"{payout.id} is not a ticket cash-out")
     try:
         ticket = machine.component(TicketDesk).prepare_ticket(
-            pay_out.id,
-            pay_out.amount_cents,
-            TicketKind(pay_out.credit_kind.value),
+            payout.id,
+            payout.amount_cents,
+            TicketKind(payout.credit_kind.value),
             denomination_cents=machine.selection.denomination_cents,
-            printed_terms=find_printed_terms(machine, pay_out.credit_kind),
+            printed_terms=find_printed_terms(machine, payout.credit_kind),
             ticket_number=ticket_number,
             journal_head=machine.journal_head,
         )
     except RngError:
         return False
     if isinstance(ticket, Ticket):
-        record_ticket_number(machine, pay_out, ticket)
+        record_ticket_number(machine, payout, ticket)
         return True
     return False
 
 
-def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
+def record_ticket_number(machine: Machine, payout: CashOutRecord, ticket: Ticket) -> None:
     """Record in the journal the last digits of a reserved ticket's number.
 
     The full number is left out, because people read the journal and the ticket is still money.
     """
     machine.post(
         VOUCHER_NUMBERED,
-        TicketNumberStored(id=pay_out.id, number=ticket.masked_number),
-        entry_id=f"{pay_out.id}.numbered",
-        state={MoneyKey.PAY_OUT: replace(pay_out, masked_number=ticket.masked_number)},
+        TicketNumberStored(id=payout.id, number=ticket.masked_number),
+        entry_id=f"{payout.id}.numbered",
+        state={MoneyKey.PAY_OUT: replace(payout, masked_number=ticket.masked_number)},
     )
 
 
 # ---------------------------------------------------------------------------------------------- tickets in
 def query_ticket_value(machine: Machine, event: Event) -> None:
-    """Hold the inserted ticket in escrow and query the host for its value, or return the ticket to the player.
+    """Hold the inserted ticket in escrow and open the query for its value, or return the ticket to the player.
 
-    It is returned if its number cannot be a ticket's, if the host is offline, or if the host has not yet read
-    the result of the last ticket that it authorised.
+    The line of the host offers the open query to the host. The ticket is returned if its number cannot be a ticket's,
+    if the host is offline, or if the host has not yet read the result of the last ticket that it authorised.
     """
     host_money, escrowed_ticket = machine.component(HostMoney), event.read_payload(TicketEscrowed)
     inquiry = TicketInquiry(machine.fresh_id("ticket"), escrowed_ticket.escrow_number, escrowed_ticket.digits)
@@ -253,7 +256,7 @@ def _return_ticket(
     )
     machine.post(
         HOST_VOUCHER_REFUSED,
-        TicketRefusedByHost(id=inquiry.id, number=number, status=status, reason=reason.value),
+        HostTicketReturned(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.LAST_TICKET_REDEMPTION: host_ticket},
     )
     machine.component(MoneyDevices).required_acceptor.return_paper(inquiry.escrow_number)

@@ -1,8 +1,10 @@
 """Host timeouts: every query to a host, and every lock that a host holds on the machine, ends after a limit.
 
 The limits are timers of the running process. After a restart, waits that the journal still records start again; queries
-that existed only in memory are dropped. While the host is offline, a new wait for a ticket number ends at once, except
-after start-up, when the host gets time for its first poll.
+that existed only in memory are dropped. While the host is offline, a wait for a ticket number ends at once; after
+start-up, it lasts until the host has had time for its first poll.
+
+The service also has restricted credit removed when the term that the host has set for it is over.
 """
 
 import asyncio
@@ -33,7 +35,7 @@ class HostWait(NamedTuple):
 
 
 class HostTimeouts:
-    """Service that runs the timers for one machine's waits on its host."""
+    """Service that runs the timers for one machine's waits for its host, and for the expiry of restricted credit."""
 
     name = "host"
 
@@ -67,7 +69,7 @@ class HostTimeouts:
         self._context.submit_event(end_event)
 
     def iter_waits(self) -> Iterator[tuple[str, HostWait]]:
-        """Yield every present wait for the host, with its id."""
+        """Yield every present wait for a reply of the host, and for the end of its lock, with an id for each."""
         host_money, reply_seconds_max = (
             self._machine.component(HostMoney),
             self._machine.profile.host.reply_seconds_max,

@@ -109,19 +109,19 @@ class HostTransferInterface:
         *,
         asset_number: int,
         registration_key: bytes = b"",
-        only_if_locked: bool = False,
+        requires_lock: bool = False,
     ) -> TransferStatus:
         """Execute a host's transfer order now or after the current game, or return why it is refused.
 
         ``PENDING`` means accepted: read the result from :attr:`last_result`. ``PREVIOUS_RESULT_UNREAD``: another order
         is pending, or the host has not read the result of the last one. ``registration_key`` must be the
-        registration key; a key of all zeros is not checked. With ``only_if_locked``, the order is refused
+        registration key; a key of all zeros is not checked. With ``requires_lock``, the order is refused
         unless the host holds the transfer lock.
         """
         host_money = self._machine.component(HostMoney)
         if self.has_unread_result or host_money.transfer_order is not None:
             return TransferStatus.PREVIOUS_RESULT_UNREAD
-        refusal = self._find_refusal(order, asset_number, registration_key, only_if_locked=only_if_locked)
+        refusal = self._find_refusal(order, asset_number, registration_key, requires_lock=requires_lock)
         if refusal is not None:
             record_failed_order(self._machine, order, refusal, host_has_result=True)
             return refusal
@@ -130,7 +130,7 @@ class HostTransferInterface:
         return TransferStatus.PENDING
 
     def _find_refusal(
-        self, order: TransferOrder, asset_number: int, registration_key: bytes, *, only_if_locked: bool
+        self, order: TransferOrder, asset_number: int, registration_key: bytes, *, requires_lock: bool
     ) -> TransferStatus | None:
         """Return the first reason to refuse a host's transfer order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
@@ -150,7 +150,7 @@ class HostTransferInterface:
                 TransferStatus.WRONG_ASSET,
             ),
             (key_refusal, key_refusal),
-            (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
+            (not _is_valid_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
             (would_block_a_jackpot_handpay(machine.journal, identifier), TransferStatus.BAD_IDENTIFIER),
             (self._was_executed(identifier), TransferStatus.NOT_UNIQUE),
             (
@@ -162,7 +162,7 @@ class HostTransferInterface:
                 machine.memory.get(HostKey.TRANSFER_IDENTIFIERS_LOST) is not None,
                 TransferStatus.NOT_REGISTERED,
             ),
-            (only_if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
+            (requires_lock and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
             (min(order.cents_by_credit_kind.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
             # A host sets its cash-out mode with an order over nothing. An award over nothing is invalid.
             (order.kind.is_bonus and not order.total_cents, TransferStatus.BAD_AMOUNT),
@@ -327,12 +327,12 @@ class HostTransferInterface:
         terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT_TERMS)
         return terms or CashOutTerms(is_offered_to_host=False, is_host_only=False)
 
-    def set_cash_out_terms(self, *, enabled: bool, host_only: bool) -> None:
-        """Set whether cash-outs are offered to the host first, and whether only the host may take them (``host_only``).
+    def set_cash_out_terms(self, *, is_offered_to_host: bool, is_host_only: bool) -> None:
+        """Set whether cash-outs are offered to the host first, and whether only the host may take them.
 
         A repeat changes nothing.
         """
-        terms = CashOutTerms(is_offered_to_host=enabled, is_host_only=host_only)
+        terms = CashOutTerms(is_offered_to_host=is_offered_to_host, is_host_only=is_host_only)
         if terms != self.cash_out_terms:
             self._machine.post(AFT_CASH_OUT_TERMS_SET, terms, state={HostKey.CASH_OUT_TERMS: terms})
 
@@ -355,9 +355,9 @@ class HostTransferInterface:
         if not host_money.asset_number or asset_number != host_money.asset_number:
             return AftRegistration(asset_number=host_money.asset_number)
         record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(registration_key))
-        are_transfers_unproved = self._machine.memory.get(HostKey.TRANSFER_IDENTIFIERS_LOST) is not None
+        are_identifiers_lost = self._machine.memory.get(HostKey.TRANSFER_IDENTIFIERS_LOST) is not None
         if (
-            are_transfers_unproved
+            are_identifiers_lost
             or self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION) != record
         ):
             state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFER_IDENTIFIERS_LOST: None}
@@ -388,7 +388,7 @@ def _build_result(record: TransferRecord) -> HostTransferResult:
     )
 
 
-def _is_identifier(text: str) -> bool:
+def _is_valid_identifier(text: str) -> bool:
     """Return whether the text can identify a host's transfer.
 
     That takes one to twenty printable ASCII characters, and not only blanks.

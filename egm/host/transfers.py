@@ -96,15 +96,15 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
 
     After an executed order the transfer lock is released, unless the order says to keep it. If a cash-out
     is offered to the host and the order takes no credit, the offer stays open. If the order takes only a part of
-    it, the host counts as having declined the rest.
+    the credit, the host counts as having declined the remainder.
     """
     host_money = machine.component(HostMoney)
     order = _remove_order(machine)
-    movable_cents_by_kind = _compute_possible_amounts(machine, order)
-    if isinstance(movable_cents_by_kind, TransferStatus):
-        record_failed_order(machine, order, movable_cents_by_kind)
+    amounts_or_refusal = _compute_possible_amounts(machine, order)
+    if isinstance(amounts_or_refusal, TransferStatus):
+        record_failed_order(machine, order, amounts_or_refusal)
         return
-    _record_transfer(machine, order, movable_cents_by_kind)
+    _record_transfer(machine, order, amounts_or_refusal)
     lock = host_money.transfer_lock
     if lock is None or order.stays_locked_afterwards:
         return

@@ -14,14 +14,14 @@ _METRIC_LABEL_NAMES = ("device",)
 def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
     """Yield the metric families of devices on serial lines: whether each replies, and its reply times."""
     replying_gauge = GaugeMetricFamily(
-        "egm_device_up", "1 while a device answers.", labels=_METRIC_LABEL_NAMES
+        "egm_device_up", "1 while a device replies.", labels=_METRIC_LABEL_NAMES
     )
     reply_times = SummaryMetricFamily(
-        "egm_device_answer_seconds", "From a question to a device to its answer.", labels=_METRIC_LABEL_NAMES
+        "egm_device_answer_seconds", "From a query of a device to its reply.", labels=_METRIC_LABEL_NAMES
     )
     missing_replies = CounterMetricFamily(
         "egm_device_unanswered_questions",
-        "Questions to a device without an answer.",
+        "Queries of a device without a reply.",
         labels=_METRIC_LABEL_NAMES,
     )
     refused_counter = CounterMetricFamily(

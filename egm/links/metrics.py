@@ -190,7 +190,7 @@ class _QuietHandler(WSGIRequestHandler):
         """
         is_valid = super().parse_request()
         if isinstance(self.server, _MetricsServer):
-            self.server.mark_request_complete(self.connection)
+            self.server.protect_connection(self.connection)
         return is_valid
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's parameter name)
@@ -210,12 +210,13 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
 
     def __init__(self, address: tuple[str, int]) -> None:
         self._connection_slots = BoundedSemaphore(CONNECTIONS_MAX)
-        self._unread_requests: dict[socket, None] = {}
+        #: The connections without a complete request, oldest first; the values have no meaning.
+        self._incomplete_connections: dict[socket, None] = {}
         super().__init__(address, _QuietHandler)
 
-    def mark_request_complete(self, request: socket) -> None:
+    def protect_connection(self, connection: socket) -> None:
         """Protect a connection whose request is complete from being closed for a newer one."""
-        self._unread_requests.pop(request, None)
+        self._incomplete_connections.pop(connection, None)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Accept a connection if a slot is free, or if closing a connection without a complete request frees one.
@@ -223,12 +224,12 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
         Otherwise the new connection is closed.
         """
         if not self._connection_slots.acquire(blocking=False):
-            if (oldest_request := next(iter(tuple(self._unread_requests)), None)) is not None:
-                _shut_down_connection(oldest_request)
+            if (oldest_connection := next(iter(tuple(self._incomplete_connections)), None)) is not None:
+                _shut_down_connection(oldest_connection)
             if not self._connection_slots.acquire(timeout=_CLOSED_CONNECTION_SECONDS_MAX):
                 self.shutdown_request(request)
                 return
-        self._unread_requests[request] = None
+        self._incomplete_connections[request] = None
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -240,17 +241,17 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
             super().process_request_thread(request, client_address)
         finally:
             end_timer.cancel()
-            self.mark_request_complete(request)
+            self._incomplete_connections.pop(request, None)
             self._connection_slots.release()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore errors of connections that broke or were closed."""
 
 
-def _shut_down_connection(request: socket) -> None:
+def _shut_down_connection(connection: socket) -> None:
     """Shut down a connection in both directions; ignore one that is closed already."""
     with contextlib.suppress(OSError):
-        request.shutdown(SHUT_RDWR)
+        connection.shutdown(SHUT_RDWR)
 
 
 def _restrict_to_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":

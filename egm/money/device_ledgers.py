@@ -34,7 +34,7 @@ from egm.money.entries import (
     COINS_ORDERED,
     PAPER_CONFIRMED,
     PAPER_DIRECTION_REPORTED,
-    PAPER_POSITION_STORED,
+    PAPER_EXCHANGE_PROGRESS_STORED,
     TICKET_PENDING,
     TICKET_PRINTING,
     TICKET_TAKEN,
@@ -206,13 +206,13 @@ class JournalEscrowLedger:
         )
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store which message of the stacking protocol the driver has reached for the open bill or ticket.
+        """Store how far the driver has read its protocol's exchange about the bill or ticket being stacked.
 
         After a restart, the driver continues from there.
         """
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
         self._machine.post(
-            PAPER_POSITION_STORED,
+            PAPER_EXCHANGE_PROGRESS_STORED,
             state={MoneyKey.PAPER_BEING_STACKED: replace(paper, exchange_progress=progress)},
         )
 
@@ -327,14 +327,14 @@ class JournalPayoutLedger:
             state={MoneyKey.HOPPER_PAYOUT: replace(payout, paid_coins=paid_coins)},
         )
 
-    def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
+    def close_payout(self, payout_id: str, paid_coins: int, doubt_reason: str = "") -> None:
         """End the hopper payout at ``paid_coins``, the number of coins that the hopper has counted out.
 
-        ``uncertainty`` is the reason why more coins may have left the hopper; it is empty if the count is
+        ``doubt_reason`` is the reason why more coins may have left the hopper; it is empty if the count is
         certain.
         """
         self._require_open_payout(payout_id)
-        self._process_event(EventType.COINS_PAID, paid_coins=paid_coins, uncertainty=uncertainty)
+        self._process_event(EventType.COINS_PAID, paid_coins=paid_coins, uncertainty=doubt_reason)
         check_invariant(self.find_open() is None, "a finished payout was not settled")
 
     def close_unordered_payout(self, payout_id: str) -> None:
@@ -395,14 +395,14 @@ class JournalCoinLedger:
             and METER_JUMP_FAULT in self._machine.active_faults
         ):
             uncredited_coins = disputed or DisputedCoins(
-                reason=_METER_JUMP_REASON, smallest_cents=0, largest_cents=0
+                reason=_METER_JUMP_REASON, amount_min_cents=0, amount_max_cents=0
             )
-            amount_max_cents = uncredited_coins.largest_cents + sum(cents for cents, _ in coins)
+            amount_max_cents = uncredited_coins.amount_max_cents + sum(cents for cents, _ in coins)
             self._process_event(
                 EventType.COINS_IN,
                 coins=(),
                 event_position=event_position,
-                disputed=replace(uncredited_coins, largest_cents=amount_max_cents),
+                disputed=replace(uncredited_coins, amount_max_cents=amount_max_cents),
             )
         check_invariant(self.find_last_event_position() == event_position, "coins were not recorded")
 

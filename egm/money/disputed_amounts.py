@@ -2,11 +2,11 @@
 
 Examples: a bill ordered into the box and not reported since; coins that the acceptor's counter shows but that it
 never reported; coins of a payout whose hopper was exchanged. A disputed amount has a smallest and a largest possible
-value. The transaction that closes or suspends the operation in question opens the disputed amount. Exception: that of
-a hopper payout is opened directly afterwards, or at the restart if the power has failed in between. The device's fault
-stops play until staff have entered a ruling; no key clears it. Player's credits that may have been paid are set aside
-meanwhile. The ruling is an amount paid by hand, recorded with the persons and the reason in the
-register ``disputed-amounts``.
+value. The transaction that closes or suspends the operation in question opens the disputed amount; for a hopper payout,
+the disputed amount is opened directly after that transaction, or at the restart if the power has failed in between. The
+device's fault stops play until staff have entered a ruling; no key clears it. Player's credits that may have been paid
+are set aside meanwhile. The ruling is an amount paid by hand, recorded with the persons and the reason in the register
+``disputed-amounts``.
 
 For a ticket that may have come out of the printer, the ruling is either "good" (nothing is paid by hand; the
 ticket is money for its holder) or "void" (the full amount is paid by hand). Until then the ticket's number
@@ -14,7 +14,7 @@ stays locked and its cash-out stays open.
 
 Source of the amount paid by hand:
 
-- hopper coins: the credit that was set aside; what is left of it is booked as coins that left the hopper;
+- hopper coins: the credit that was set aside; its remainder is booked as coins that left the hopper;
 - a void ticket: the credit that was reserved for it;
 - a ticket in the cash box that is still locked: the ticket, which the ruling redeems;
 - everything else: the operator.
@@ -388,7 +388,7 @@ def _build_award_transfers(
 ) -> tuple[Transfer, ...]:
     """Return the transfers that pay the awarded amount by hand.
 
-    What is left of the credit that was set aside was paid by the hopper: it is booked as coins out. ``is_redemption``:
+    The remainder of the credit that was set aside was paid by the hopper: it is booked as coins out. ``is_redemption``:
     whether the ruling redeems the ticket. If not (a cashier has released or redeemed it), the operator pays the amount.
     """
     source = DISPUTED_ACCOUNT

@@ -190,7 +190,7 @@ VOUCHER_REFUSED: Final = EntryDeclaration(
     description="The ticket ledger or the profile refuses the ticket; it is returned.",
     counts={"vouchers_refused": 1},
 )
-PAPER_POSITION_STORED: Final = EntryDeclaration(
+PAPER_EXCHANGE_PROGRESS_STORED: Final = EntryDeclaration(
     kind="bill.mark",
     record=NoneType,
     description="The acceptor's driver has advanced in its protocol while a bill or ticket is being stacked.",
@@ -696,7 +696,7 @@ class OrphanTicket(_OrphanRuling):
 class OrphanTicketRefused(_OrphanRuling):
     """A ticket found without its owner could not be redeemed into the register of unclaimed money."""
 
-    ledger_answer: str = field(metadata=stored_as("answer"))
+    refusal_reason: str = field(metadata=stored_as("answer"))
     """The reason why the ticket cannot be redeemed."""
 
 
@@ -812,14 +812,6 @@ class TicketContradicted:
     amount_cents: Cents
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TicketLedgerRepaired:
-    """One copy of the ticket ledger was damaged or lost, and was restored from the other."""
-
-    repair: str = field(metadata=stored_as("what"))
-    """A text that says which copy was restored, and why."""
-
-
 TICKET_LEDGER_CHECKED: Final = EntryDeclaration(
     kind="tickets.checked",
     record=TicketLedgerChecked,
@@ -830,10 +822,5 @@ TICKET_LEDGER_CONTRADICTED: Final = EntryDeclaration(
     kind="tickets.contradicted",
     record=TicketContradicted,
     written_keys=(MoneyKey.TICKET_LEDGER_ANCHOR,),
-    significance=Significance(EventEffect.LOG),
-)
-TICKET_LEDGER_REPAIRED: Final = EntryDeclaration(
-    kind="tickets.mended",
-    record=TicketLedgerRepaired,
     significance=Significance(EventEffect.LOG),
 )

@@ -65,7 +65,7 @@ class CoinsPaid:
     """Event: the hopper has ended a payout after paying ``paid_coins`` coins."""
 
     paid_coins: int
-    uncertainty: str = ""
+    doubt_reason: str = field(default="", metadata=stored_as("uncertainty"))
     """The reason why more coins may have left; empty if the number is certain."""
 
 

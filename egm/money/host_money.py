@@ -117,12 +117,12 @@ class HostMoney:
     """The registration key; held only in memory, since the host registered in this run."""
 
 
-def build_ticket_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
+def build_ticket_ring_state(journal: JournalView, payout_id: str) -> Mapping[str, int | str]:
     """Return the state change that adds a printed ticket to the ring buffer of 31 tickets that the host can read."""
     added_count = _read_count(journal, HostKey.TICKETS_ADDED_TO_RING)
     return {
         HostKey.TICKETS_ADDED_TO_RING: added_count + 1,
-        f"{HostKey.PRINTED_TICKET_RING}{added_count % HOST_TICKET_RING_SIZE + 1}": pay_out_id,
+        f"{HostKey.PRINTED_TICKET_RING}{added_count % HOST_TICKET_RING_SIZE + 1}": payout_id,
     }
 
 
@@ -144,7 +144,7 @@ def build_ticket_read_state(journal: JournalView) -> Mapping[str, int]:
     return {HostKey.TICKETS_READ_FROM_RING: _read_count(journal, HostKey.TICKETS_READ_FROM_RING) + 1}
 
 
-def find_pay_out_in_ticket_ring(journal: JournalView, ring_index: int) -> str | None:
+def find_payout_id_in_ticket_ring(journal: JournalView, ring_index: int) -> str | None:
     """Return the id of the cash-out that printed the ticket at an index (1 to 31) of the ring buffer, or None."""
-    pay_out_id = journal.state(f"{HostKey.PRINTED_TICKET_RING}{ring_index}")
-    return pay_out_id if isinstance(pay_out_id, str) else None
+    payout_id = journal.state(f"{HostKey.PRINTED_TICKET_RING}{ring_index}")
+    return payout_id if isinstance(payout_id, str) else None

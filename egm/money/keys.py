@@ -7,7 +7,7 @@ class MoneyKey(StorageKey):
     """Storage keys of money: payouts, hand-pays, disputed amounts, and bills and tickets being stacked."""
 
     PAY_OUT = "pay_out", ClearAction.OWED, KeyOwner.POSITION
-    """The cash-out that a ticket or coins are paying."""
+    """The payout in progress: credits that are being paid out on a ticket or in coins."""
     PRINT_JOB = "print", ClearAction.OWED, KeyOwner.POSITION
     """The progress of the ticket, slip or test page being printed."""
     HOPPER_PAYOUT = "hopper", ClearAction.OWED, KeyOwner.POSITION

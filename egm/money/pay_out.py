@@ -1,7 +1,7 @@
 """Payouts: credits are reserved when the player cashes out, and settled when they have left the machine.
 
 A *cash-out* is the player's request to get the credits; a *payout* is one attempt to pay them by one method, so a
-cash-out may have several payouts. ``pay_out`` is the stored :class:`CashOutRecord` of the payout in progress, whose id
+cash-out may have several payouts. ``payout`` is the stored :class:`CashOutRecord` of the payout in progress, whose id
 starts with "cashout".
 
 The payout method is chosen at the request, in the profile's order: ticket, coins, hand-pay. The credits leave
@@ -93,9 +93,9 @@ def _start_ticket_payout(machine: Machine, credit_kind: CreditKind, amount_cents
 
     If the ticket ledger refuses the ticket, the credits are paid by hand; restricted credit stays on the meter.
     """
-    pay_out_id, number = machine.fresh_id("cashout"), ""
+    payout_id, number = machine.fresh_id("cashout"), ""
     if machine.component(HostMoney).ticket_validator is not TicketValidator.SYSTEM:
-        ticket = _issue_own_ticket(machine, pay_out_id, credit_kind, amount_cents)
+        ticket = _issue_own_ticket(machine, payout_id, credit_kind, amount_cents)
         if isinstance(ticket, TicketRefusal):
             # restricted credit is never paid by hand: it stays on the meter
             if credit_kind is CreditKind.RESTRICTED:
@@ -107,13 +107,13 @@ def _start_ticket_payout(machine: Machine, credit_kind: CreditKind, amount_cents
         number = ticket.masked_number
     machine.post(
         VOUCHER_CASH_OUT_REQUESTED,
-        entry_id=pay_out_id,
+        entry_id=payout_id,
         transfers=(
             Transfer(machine.name_credit_account(credit_kind), f"out:voucher:{credit_kind}", amount_cents),
         ),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
-                id=pay_out_id,
+                id=payout_id,
                 payout_method="ticket",
                 credit_kind=credit_kind,
                 restricted_pool=_find_restricted_pool(machine, credit_kind),
@@ -135,7 +135,7 @@ def _find_restricted_pool(machine: Machine, credit_kind: CreditKind) -> int:
 
 
 def _issue_own_ticket(
-    machine: Machine, pay_out_id: str, credit_kind: CreditKind, amount_cents: int
+    machine: Machine, payout_id: str, credit_kind: CreditKind, amount_cents: int
 ) -> Ticket | TicketRefusal:
     """Issue a ticket with a number of this machine; return the ticket, or the ticket ledger's refusal.
 
@@ -143,7 +143,7 @@ def _issue_own_ticket(
     """
     try:
         return machine.component(TicketDesk).prepare_ticket(
-            pay_out_id,
+            payout_id,
             amount_cents,
             TicketKind(credit_kind.value),
             denomination_cents=machine.selection.denomination_cents,
@@ -176,22 +176,18 @@ def print_ticket(machine: Machine) -> None:
     Also called after a restart. A ticket without a number keeps waiting for the host's number; if the machine
     no longer has such a host, the cash-out continues as if the host had not replied in time.
     """
-    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    if (
-        pay_out is None
-        or pay_out.payout_method != "ticket"
-        or is_awaiting_or_voided_by_ruling(printing_record)
-    ):
+    if payout is None or payout.payout_method != "ticket" or is_awaiting_ruling_or_voided(printing_record):
         return
     may_have_been_printed = printing_record is not None and printing_record.state is PrintState.PRINTING
-    if not pay_out.masked_number:
+    if not payout.masked_number:
         if machine.component(HostMoney).ticket_validator is TicketValidator.SYSTEM:
             return
-        refusal = TicketNumberRefused(id=pay_out.id, reason="no host is configured to number tickets")
+        refusal = TicketNumberRefused(id=payout.id, reason="no host is configured to number tickets")
         raise EventReplacement(Event(EventType.TICKET_NUMBER_REFUSED, refusal))
     # the ticket ledger is lost: neither can the ticket be printed nor its state be queried
-    if find_ticket(machine, pay_out.id) is None:
+    if find_ticket(machine, payout.id) is None:
         reason = "the ticket ledger does not contain it"
         raise EventReplacement(
             Event(
@@ -209,7 +205,7 @@ def print_ticket(machine: Machine) -> None:
         )
     if printing_record is not None:
         return
-    job = _build_ticket_job(machine, pay_out.id, pay_out.language)
+    job = _build_ticket_job(machine, payout.id, payout.language)
     try:
         printer.print_ticket(job)
     except ValueError as error:
@@ -235,17 +231,17 @@ def find_open_print_job(machine: Machine) -> TicketJob | None:
     return _build_ticket_job(machine, printing_record.id, printing_record.language)
 
 
-def _build_ticket_job(machine: Machine, pay_out_id: str, language: str) -> TicketJob:
+def _build_ticket_job(machine: Machine, payout_id: str, language: str) -> TicketJob:
     """Return the print job for the ticket of a cash-out."""
     return _load_template(machine.profile.id).build_job(
-        pay_out_id, _require_ticket(machine, pay_out_id), language
+        payout_id, _require_ticket(machine, payout_id), language
     )
 
 
-def find_ticket(machine: Machine, pay_out_id: str) -> Ticket | None:
+def find_ticket(machine: Machine, payout_id: str) -> Ticket | None:
     """Return the ticket of a cash-out from the ticket ledger; None if there is no ledger or it lacks the ticket."""
     desk = machine.find_installed(TicketDesk)
-    return None if desk is None else desk.find_issued_ticket(pay_out_id)
+    return None if desk is None else desk.find_issued_ticket(payout_id)
 
 
 @cache
@@ -254,29 +250,29 @@ def _load_template(jurisdiction: str) -> TicketTemplate:
     return load_template(jurisdiction)
 
 
-def _require_ticket(machine: Machine, pay_out_id: str) -> Ticket:
+def _require_ticket(machine: Machine, payout_id: str) -> Ticket:
     """Return the ticket of a cash-out. Raises InvariantError if the ticket ledger does not have it."""
-    ticket = find_ticket(machine, pay_out_id)
+    ticket = find_ticket(machine, payout_id)
     if ticket is None:
-        raise InvariantError(f"the ticket of {pay_out_id} is not in the ticket ledger")
+        raise InvariantError(f"the ticket of {payout_id} is not in the ticket ledger")
     return ticket
 
 
 def settle_ticket(machine: Machine, _: Event) -> None:
     """Settle a cash-out by ticket after its bar code is printed: the reserved credits become the ticket (AGE 5.1.3)."""
-    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
-    number = _require_ticket(machine, pay_out.id).number
+    number = _require_ticket(machine, payout.id).number
     ticket_ring_change = (
-        build_ticket_ring_state(machine.journal, pay_out.id)
+        build_ticket_ring_state(machine.journal, payout.id)
         if machine.component(HostMoney).ticket_validator.is_host
         else {}
     )
     machine.post(
         VOUCHER_OUT,
-        TicketOut(cash_out=pay_out, number_commitment=compute_number_commitment(machine, number)),
-        entry_id=f"{pay_out.id}.printed",
-        ref=pay_out.id,
+        TicketOut(cash_out=payout, number_commitment=compute_number_commitment(machine, number)),
+        entry_id=f"{payout.id}.printed",
+        ref=payout.id,
         state={
             MoneyKey.PAY_OUT: None,
             MoneyKey.PRINT_JOB: replace(printing_record, state=PrintState.BARCODE_DONE),
@@ -286,7 +282,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     )
     machine.component(TicketDesk).record_printed(number)
     store_journal_head(machine)
-    machine.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out.amount_cents})
+    machine.notice = Notice(code="ticket_printed", values={"amount_cents": payout.amount_cents})
 
 
 def handle_print_failure(machine: Machine, event: Event) -> None:
@@ -295,29 +291,29 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
     If the ticket may have been printed (``may_have_been_printed``), its number stays locked and the credits stay
     reserved until a ruling.
     """
-    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     failure = event.read_payload(PrintFailure)
     if failure.may_have_been_printed:
-        _record_disputed_ticket(machine, pay_out, failure.reason)
+        _record_disputed_ticket(machine, payout, failure.reason)
         return
-    ticket = find_ticket(machine, pay_out.id)
-    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT_JOB: None}, failure.reason)
+    ticket = find_ticket(machine, payout.id)
+    _void_payout(machine, TICKET_CASH_OUT_VOID, payout, {MoneyKey.PRINT_JOB: None}, failure.reason)
     if ticket is not None:
         machine.component(TicketDesk).record_failed_print(ticket.number, failure.reason)
-    _pay_by_hand(machine, pay_out)
+    _pay_by_hand(machine, payout)
 
 
-def _record_disputed_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
+def _record_disputed_ticket(machine: Machine, payout: CashOutRecord, reason: str) -> None:
     """Open a disputed amount for a ticket that may or may not have been printed."""
     printing_record = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     disputed_amount = DisputedAmount.create(
         machine,
         "ticket_printer",
         reason,
-        operation_id=pay_out.id,
-        amount_max_cents=pay_out.amount_cents,
-        masked_ticket_number=pay_out.masked_number or "",
-        credit_kind=str(pay_out.credit_kind),
+        operation_id=payout.id,
+        amount_max_cents=payout.amount_cents,
+        masked_ticket_number=payout.masked_number or "",
+        credit_kind=str(payout.credit_kind),
     )
     machine.post(
         TICKET_DISPUTED,
@@ -330,7 +326,7 @@ def _record_disputed_ticket(machine: Machine, pay_out: CashOutRecord, reason: st
     post_ruling_and_raise_faults(machine)
 
 
-def is_awaiting_or_voided_by_ruling(printing_record: PrintingRecord | None) -> bool:
+def is_awaiting_ruling_or_voided(printing_record: PrintingRecord | None) -> bool:
     """Return whether the print job is a ticket that waits for a ruling, or that a ruling has declared void."""
     return printing_record is not None and printing_record.state in {PrintState.DISPUTED, PrintState.FAILED}
 
@@ -340,10 +336,10 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
 
     A ruling on the ticket of an earlier cash-out is ignored.
     """
-    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing_record = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     ruled_states = {PrintState.FAILED, PrintState.BARCODE_DONE}
-    if pay_out is None or printing_record is None or printing_record.id != pay_out.id:
+    if payout is None or printing_record is None or printing_record.id != payout.id:
         return False
     return printing_record.state in ruled_states
 
@@ -362,15 +358,15 @@ def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
         )
 
 
-def void_unnumbered_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
+def void_unnumbered_ticket(machine: Machine, payout: CashOutRecord, reason: str) -> None:
     """Void a ticket for which the host has given no number, and pay its credits by hand."""
-    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {}, reason)
-    _pay_by_hand(machine, pay_out)
+    _void_payout(machine, TICKET_CASH_OUT_VOID, payout, {}, reason)
+    _pay_by_hand(machine, payout)
 
 
-def _pay_by_hand(machine: Machine, pay_out: CashOutRecord) -> None:
+def _pay_by_hand(machine: Machine, payout: CashOutRecord) -> None:
     """Pay the credits of a voided ticket by hand, except restricted credit, which stays on the meter."""
-    if pay_out.credit_kind is CreditKind.RESTRICTED:
+    if payout.credit_kind is CreditKind.RESTRICTED:
         machine.notice = Notice(code="restricted_stays", severity="warning")
     else:
         open_cancelled_credit(machine, Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice()))
@@ -382,14 +378,14 @@ def start_coin_payout(machine: Machine, _: Event) -> None:
     _convert_to_cashable(machine)
     coin_count = count_payable_coins(machine)
     amount_cents = coin_count * machine.profile.coins.hopper_coin_cents
-    pay_out_id = machine.fresh_id("cashout")
+    payout_id = machine.fresh_id("cashout")
     machine.post(
         COIN_CASH_OUT_REQUESTED,
-        entry_id=pay_out_id,
+        entry_id=payout_id,
         transfers=_build_coin_transfers(machine, amount_cents, amount_cents),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
-                id=pay_out_id,
+                id=payout_id,
                 payout_method="coins",
                 amount_cents=amount_cents,
                 ordered_coins=coin_count,
@@ -414,70 +410,70 @@ def start_hopper_payout(machine: Machine) -> None:
 
     Also called after a restart. If the hopper cannot take the order, the credits are paid by hand.
     """
-    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     if (
-        pay_out is None
-        or pay_out.payout_method != "coins"
+        payout is None
+        or payout.payout_method != "coins"
         or machine.memory.get(MoneyKey.HOPPER_PAYOUT) is not None
     ):
         return
     last_order, hopper = machine.component(LastHopperOrder), machine.component(MoneyDevices).hopper
     # the driver already has it and records it before any coin leaves
-    if last_order.payout_id == pay_out.id:
+    if last_order.payout_id == payout.id:
         return
     if hopper is None:
         raise EventReplacement(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0)))
     try:
-        hopper.pay(pay_out.id, pay_out.ordered_coins)
+        hopper.pay(payout.id, payout.ordered_coins)
     except ValueError as error:  # the driver has a test payout that it has not started yet
         raise EventReplacement(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0))) from error
-    last_order.payout_id = pay_out.id
+    last_order.payout_id = payout.id
 
 
 def settle_coins(machine: Machine, event: Event) -> None:
     """Settle a hopper payout that has ended: post the coins counted out; what it could not pay is paid by hand.
 
     If all coins were paid, credit too small for a coin is left to the next payout method, where the profile says so. If
-    more coins may have left than were counted (``uncertainty``), their amount is set aside for a ruling.
+    more coins may have left than were counted (``doubt_reason``), their amount is set aside for a ruling.
     """
-    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    payout = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     report = event.read_payload(CoinsPaid)
-    paid_coin_count, uncertainty = report.paid_coins, report.uncertainty
+    paid_coin_count, doubt_reason = report.paid_coins, report.doubt_reason
     # Not the profile's value, which may have changed since the order.
-    coin_cents = pay_out.amount_cents // pay_out.ordered_coins
-    progress = _add_coins_paid(machine, pay_out, paid_coin_count * coin_cents)
-    if paid_coin_count == pay_out.ordered_coins:
+    coin_cents = payout.amount_cents // payout.ordered_coins
+    progress = _add_coins_paid(machine, payout, paid_coin_count * coin_cents)
+    if paid_coin_count == payout.ordered_coins:
         remainder_cents = (
             machine.cashable_cents if machine.profile.pay_out.coin_remainder_treatment == "next_way" else 0
         )
         remainder = CashOutRemainder(amount_cents=remainder_cents, coin_payout=progress)
         machine.post(
             COINS_OUT,
-            CoinsOut(cash_out=pay_out, paid_coins=paid_coin_count),
-            entry_id=f"{pay_out.id}.paid",
-            ref=pay_out.id,
+            CoinsOut(cash_out=payout, paid_coins=paid_coin_count),
+            entry_id=f"{payout.id}.paid",
+            ref=payout.id,
             state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER_PAYOUT: None, **build_remainder_state(remainder)},
         )
         store_journal_head(machine)
-        machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
+        machine.notice = Notice(code="coins_paid", values={"amount_cents": payout.amount_cents})
         return
     dispensed_coins = DispensedCoins(
-        id=pay_out.id,
+        id=payout.id,
         payment_method="coins",
-        amount_cents=pay_out.amount_cents,
-        ordered_coins=pay_out.ordered_coins,
+        amount_cents=payout.amount_cents,
+        ordered_coins=payout.ordered_coins,
         paid_coins=paid_coin_count,
         coin_cents=coin_cents,
-        doubt_reason=uncertainty,
+        doubt_reason=doubt_reason,
         coin_payout=progress,
     )
-    coins_to_post = dispensed_coins if paid_coin_count or uncertainty else None
+    coins_to_post = dispensed_coins if paid_coin_count or doubt_reason else None
     _void_payout(
         machine,
         COINS_CASH_OUT_VOID,
-        pay_out,
+        payout,
         {MoneyKey.HOPPER_PAYOUT: None, MoneyKey.UNPOSTED_COINS: coins_to_post},
-        f"the hopper paid {paid_coin_count} of {pay_out.ordered_coins} coins",
+        f"the hopper paid {paid_coin_count} of {payout.ordered_coins} coins",
     )
     post_dispensed_coins(machine, event)
     store_journal_head(machine)
@@ -553,12 +549,12 @@ def record_unordered_coins(machine: Machine, event: Event) -> None:
     post_ruling_and_raise_faults(machine)
 
 
-def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> CoinPayoutProgress:
+def _add_coins_paid(machine: Machine, payout: CashOutRecord, counted_cents: int) -> CoinPayoutProgress:
     """Return the amounts owed and paid of a cash-out in coins after the hopper has paid ``counted_cents`` more."""
-    paid_before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
+    paid_before_cents = 0 if payout.coin_payout is None else payout.coin_payout.paid_cents
     return CoinPayoutProgress(
-        owed_cents=paid_before_cents + pay_out.amount_cents + machine.cashable_cents,
-        paid_cents=paid_before_cents + min(counted_cents, pay_out.amount_cents),
+        owed_cents=paid_before_cents + payout.amount_cents + machine.cashable_cents,
+        paid_cents=paid_before_cents + min(counted_cents, payout.amount_cents),
     )
 
 
@@ -577,7 +573,7 @@ def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int)
 def _void_payout(
     machine: Machine,
     entry_declaration: EntryDeclaration[CashOutVoided],
-    pay_out: CashOutRecord,
+    payout: CashOutRecord,
     state_change: Mapping[str, object],
     reason: str,
 ) -> None:
@@ -587,18 +583,18 @@ def _void_payout(
     still the unpaid remainder of that cash-out: it is stored as the remainder again, to be paid by hand.
     """
     continues_coin_cash_out = (
-        pay_out.coin_payout is not None and state_change.get(MoneyKey.UNPOSTED_COINS) is None
+        payout.coin_payout is not None and state_change.get(MoneyKey.UNPOSTED_COINS) is None
     )
-    remainder_cents = machine.cashable_cents + pay_out.amount_cents if continues_coin_cash_out else 0
+    remainder_cents = machine.cashable_cents + payout.amount_cents if continues_coin_cash_out else 0
     machine.post(
         entry_declaration,
-        CashOutVoided(cash_out=pay_out, reason=reason),
-        entry_id=f"{pay_out.id}.void",
-        ref=pay_out.id,
+        CashOutVoided(cash_out=payout, reason=reason),
+        entry_id=f"{payout.id}.void",
+        ref=payout.id,
         state={
             MoneyKey.PAY_OUT: None,
             **state_change,
-            **build_handpay_remainder_state(remainder_cents, pay_out.coin_payout),
+            **build_handpay_remainder_state(remainder_cents, payout.coin_payout),
         },
     )
 

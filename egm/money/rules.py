@@ -67,7 +67,7 @@ from egm.money.rulings import (
     void_unclaimed_handpay,
 )
 from egm.money.ticket_for_handpay import (
-    attendant_pays_by_hand,
+    no_ticket_is_requested,
     requested_ticket_is_impossible,
     return_handpay,
     ticket_is_requested,
@@ -255,7 +255,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.HANDPAY_RESET_BY_HOST,
         _HANDPAY_STATE,
-        (handpay_has_no_prize_in_kind, attendant_pays_by_hand, handpay_can_be_settled),
+        (handpay_has_no_prize_in_kind, no_ticket_is_requested, handpay_can_be_settled),
         (settle_handpay,),
         NextState.DERIVED,
     ),

@@ -111,14 +111,14 @@ def register_unclaimed_credits(machine: Machine, event: Event) -> None:
 
     Restricted credit expires.
     """
-    amount_cents, promotion_cents = machine.cashable_cents, machine.read_credit_cents(CreditKind.RESTRICTED)
+    amount_cents, restricted_cents = machine.cashable_cents, machine.read_credit_cents(CreditKind.RESTRICTED)
     machine.post(
         ORPHAN_CREDITS,
         OrphanCredits(
-            **build_ruling_details(machine, event), amount_cents=amount_cents, expired_cents=promotion_cents
+            **build_ruling_details(machine, event), amount_cents=amount_cents, expired_cents=restricted_cents
         ),
         transfers=machine.build_debit_transfers(amount_cents, "house:orphan", CASHABLE_CREDIT_KINDS)
-        + machine.build_debit_transfers(promotion_cents, "house:expired", (CreditKind.RESTRICTED,)),
+        + machine.build_debit_transfers(restricted_cents, "house:expired", (CreditKind.RESTRICTED,)),
     )
 
 
@@ -194,7 +194,7 @@ def register_found_ticket(machine: Machine, event: Event) -> None:
         result = TicketRefusal(TicketRefusalReason.WITHOUT_CASH_VALUE)
     if isinstance(result, TicketRefusal):
         refusal = OrphanTicketRefused(
-            **build_ruling_details(machine, event), ledger_answer=result.reason.value
+            **build_ruling_details(machine, event), refusal_reason=result.reason.value
         )
         machine.post(ORPHAN_TICKET_REFUSED, refusal)
         machine.notice = Notice(code=f"ticket_refused.{result.reason.value}", severity="warning")

@@ -49,8 +49,9 @@ def requested_ticket_is_impossible(machine: Machine, event: Event) -> bool:
     return ticket_is_requested(machine, event) and not ticket_may_replace_handpay(machine, event)
 
 
-def attendant_pays_by_hand(machine: Machine, event: Event) -> bool:
-    """Return whether the attendant's key pays the hand-pay, because the player has not requested a ticket."""
+@refusal_code("attendant_pays_by_hand")
+def no_ticket_is_requested(machine: Machine, event: Event) -> bool:
+    """Return whether the player has not requested a ticket, so that the attendant pays the hand-pay by hand."""
     return not ticket_is_requested(machine, event)
 
 
@@ -59,7 +60,7 @@ def toggle_ticket_request(machine: Machine, _: Event) -> None:
     """Toggle the player's request for a ticket instead of the waiting hand-pay."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     payment_method: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
-    changed_handpay = replace(handpay, requested_method="" if handpay.requested_method else payment_method)
+    changed_handpay = replace(handpay, requested_method="ticket" if payment_method == "ticket" else "")
     machine.post(
         HANDPAY_METHOD_CHOSEN,
         HandpayMethodChosen(handpay_id=handpay.id, payment_method=payment_method),
@@ -71,7 +72,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
     """Return the hand-pay's amount to the credit meter; the cash-out then continues and prints the requested ticket."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     persons = list_event_persons(machine, event)
-    remainder_cents = machine.cashable_cents + handpay.amount_cents
+    owed_cents = machine.cashable_cents + handpay.amount_cents  # what the cash-out has still to pay
     answer_service_call(machine, event)
     machine.post(
         HANDPAY_RETURNED,
@@ -86,7 +87,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
         state={
             MoneyKey.HANDPAY: None,
             MoneyKey.CASH_OUT_REMAINDER: CashOutRemainder(
-                amount_cents=remainder_cents, coin_payout=handpay.coin_payout
+                amount_cents=owed_cents, coin_payout=handpay.coin_payout
             ),
         },
     )
@@ -97,5 +98,5 @@ def withdraw_ticket_request(machine: Machine, event: Event) -> None:
 
     A notice says so before the attendant pays.
     """
-    toggle_ticket_request(machine, event)
+    toggle_ticket_request(machine, event)  # the guard requires a request, so this cancels it
     machine.notice = Notice(code="ticket_impossible", severity="warning")

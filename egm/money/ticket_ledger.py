@@ -119,9 +119,9 @@ def is_ticket_accounted(machine: Machine, record: TicketRecord) -> bool:
 
 
 def check_ledger_against_journal(machine: Machine) -> str:
-    """Compare the ticket ledger with the journal; return why they differ and the remedy, or an empty text.
+    """Compare the ticket ledger with the journal; return in what they differ, with the remedy, or an empty text.
 
-    If they agree, record how far the ledger has progressed, unless that is already recorded.
+    If they agree, record the number of the ledger's last move, unless that is already recorded.
     """
     store = machine.component(TicketDesk).store
     stored_anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR)
@@ -223,17 +223,17 @@ def _has_journal_entry(journal: Journal, last_seen_entry: LastSeenJournalEntry) 
     return True
 
 
-def update_ledger_faults(machine: Machine, reason: str) -> None:
+def update_ledger_faults(machine: Machine, ledger_error: str) -> None:
     """Raise or clear the faults of the ticket ledger and of a journal that lacks entries which the ledger has.
 
-    ``reason`` says why tickets are disabled; if it is empty, the ledger's fault is cleared. Then store the
-    journal's last entry in the ledger.
+    ``ledger_error`` says why tickets are disabled; if it is empty, the ledger's fault is cleared. Then store the
+    number and hash of the journal's last entry in the ledger.
     """
     has_ledger = machine.find_installed(TicketDesk) is not None
     raise_or_clear_fault(
         machine, JOURNAL_INCOMPLETE_FAULT, find_reason_journal_is_incomplete(machine) if has_ledger else ""
     )
-    raise_or_clear_fault(machine, TICKET_LEDGER_FAULT, reason)
+    raise_or_clear_fault(machine, TICKET_LEDGER_FAULT, ledger_error)
     store_journal_head(machine)
 
 
@@ -268,7 +268,7 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
     return LedgerAnchor(
         restoration=format_restoration(store),
         start_move_number=(
-            _find_last_accounted_move(journal, restoration, store.last_move.move_number)
+            _find_last_accounted_move_number(journal, restoration, store.last_move.move_number)
             if starting_cents_by_account
             else 0
         ),
@@ -282,7 +282,9 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
     )
 
 
-def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, last_move_number: int) -> int:
+def _find_last_accounted_move_number(
+    journal: Journal, restoration: TicketMove | None, last_move_number: int
+) -> int:
     """Return the number of the last move of the ticket ledger that needs no entry in this journal.
 
     If two people have restored the ledger, it is the ledger's present last move, ``last_move_number``. After a memory

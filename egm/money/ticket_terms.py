@@ -54,6 +54,7 @@ class TicketTerms:
         if is_older_message:
             terms |= {name: value for name, value in changes.items() if name not in self.protected_terms}
         else:
+            # "said" is the stored key of ``protected_terms``.
             terms |= {**changes, "said": sorted({*self.protected_terms, *changes})}
         return from_json(type(self), terms, "the terms of tickets")
 

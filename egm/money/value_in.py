@@ -49,8 +49,8 @@ from egm.money.events import (
     TicketEscrowed,
     UnorderedMoneyTaken,
 )
-from egm.money.host_controls import is_acceptor_allowed, list_allowed_bills
 from egm.money.host_money import HostMoney
+from egm.money.host_restrictions import is_acceptor_allowed, list_allowed_bills
 from egm.money.keys import MoneyKey
 from egm.money.records.held_money import EscrowedBill
 from egm.money.records.host import HostTicketRecord, RedemptionStatus, RestrictedTerms
@@ -77,10 +77,10 @@ def list_acceptable_bills(machine: Machine, state: State) -> frozenset[int]:
     return list_allowed_bills(machine, bills_cents) if is_ready else frozenset()
 
 
-def _is_ready_for_money(machine: Machine, state: State, acceptor: str) -> bool:
+def _is_ready_for_money(machine: Machine, state: State, acceptor_kind: str) -> bool:
     """Return whether an acceptor may take money: machine idle, credit below the limit, acceptor without fault."""
     is_below_limit = machine.credit_cents < machine.profile.value_in.credit_limit_cents
-    return state is State.IDLE and is_below_limit and not is_device_disabled_by_fault(machine, acceptor)
+    return state is State.IDLE and is_below_limit and not is_device_disabled_by_fault(machine, acceptor_kind)
 
 
 def acceptor_works(machine: Machine, _: Event) -> bool:
@@ -425,8 +425,8 @@ def credit_coins(machine: Machine, event: Event) -> None:
             machine,
             "coin_acceptor",
             disputed_coins.reason,
-            amount_min_cents=disputed_coins.smallest_cents,
-            amount_max_cents=disputed_coins.largest_cents,
+            amount_min_cents=disputed_coins.amount_min_cents,
+            amount_max_cents=disputed_coins.amount_max_cents,
         )
     account = machine.name_credit_account(CreditKind.CASHABLE)
     credit_transfers = tuple(

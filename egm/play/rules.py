@@ -18,7 +18,7 @@ from egm.kernel.states import (
     single_state,
 )
 from egm.money.cash_out_remainder import start_automatic_cash_out
-from egm.money.host_controls import game_is_enabled
+from egm.money.host_restrictions import game_is_enabled
 from egm.money.pay_out import automatic_payout_is_possible
 from egm.play.endings import end_game, end_game_by_hand, outcome_is_of_open_game, win_is_paid_by_hand
 from egm.play.forms import PLAY_FORMS

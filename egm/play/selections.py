@@ -7,7 +7,7 @@ from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.money.host_controls import is_game_allowed
+from egm.money.host_restrictions import is_game_allowed
 from egm.play.events import BetRequest, DenominationRequest, GameRequest, LanguageRequest
 from egm.play.records.tables import list_tables_with_standing_bets, read_table
 from egm.progressive.bet import AcceptedBet, find_accepted_bet

@@ -16,7 +16,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import FeltState, Notice, SpotState
 from egm.kernel.rules import refusal_code
 from egm.money.events import CashOut
-from egm.money.host_controls import is_game_allowed
+from egm.money.host_restrictions import is_game_allowed
 from egm.play import player_protection
 from egm.play.entries import TABLE_BETS_RETURNED
 from egm.play.keys import PlayKey, TableKey

@@ -9,11 +9,11 @@ from moments import at_moments
 
 from egm.devices.interface import (
     AcceptorReadiness,
+    AmountDisputed,
     Banknote,
     Barcode,
-    PaperDisputed,
+    ItemRejected,
     PaperInEscrow,
-    PaperRejection,
     PaperReturned,
     PaperStacked,
     ReturnReason,
@@ -44,7 +44,7 @@ class TestEveryLine:
                 assert rig.credited_cents == 80_00
             assert rig.box_cents() >= 40_00
             assert [e.content for e in rig.list_events(PaperStacked)] == rig.ledger.credited_items
-            assert not rig.list_events(PaperDisputed)
+            assert not rig.list_events(AmountDisputed)
             rig.close()
 
         jump(scene())
@@ -138,7 +138,7 @@ class TestRefusals:
             rig = BillRig(protocol)
             await rig.idle()
             rig.perform_action("insert", amount_cents=20_00, counterfeit=True)
-            await rig.advance_until(lambda: rig.list_events(PaperRejection))
+            await rig.advance_until(lambda: rig.list_events(ItemRejected))
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert not rig.list_events(PaperInEscrow)
@@ -227,7 +227,7 @@ class TestInterruptions:
             assert rig.credited_cents == rig.box_cents(), (power_loss_at_point, rig.events)
             if line != "lossy":
                 assert rig.credited_cents == 25_00
-            assert not rig.list_events(PaperDisputed)
+            assert not rig.list_events(AmountDisputed)
             rig.close()
             return died
 
@@ -284,7 +284,7 @@ class TestInterruptions:
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents(), (moment, pause, second_pause, rig.events)
-            assert not rig.list_events(PaperDisputed), (moment, pause, second_pause, rig.events)
+            assert not rig.list_events(AmountDisputed), (moment, pause, second_pause, rig.events)
             rig.close()
 
         for step in range(0, 20, every):

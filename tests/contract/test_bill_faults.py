@@ -11,6 +11,7 @@ from delays import delay_next_reply
 from egm.devices.bill_twin import SimulatedItem
 from egm.devices.ebds.codec import AuxiliaryCommand, EbdsPoll
 from egm.devices.interface import (
+    AmountDisputed,
     Banknote,
     Barcode,
     DeviceFault,
@@ -18,7 +19,6 @@ from egm.devices.interface import (
     InvalidBytesReceived,
     LineLost,
     LineRestored,
-    PaperDisputed,
     PaperInEscrow,
     PaperReturned,
     PaperStacked,
@@ -142,12 +142,12 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             rig.perform_action("lie")
-            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+            await rig.advance_until(lambda: rig.list_events(AmountDisputed))
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.ledger.credited_items == [Banknote(5_00)]
-            assert len(rig.list_events(PaperDisputed)) == 1
+            assert len(rig.list_events(AmountDisputed)) == 1
             rig.close()
 
         jump(scene())
@@ -343,7 +343,7 @@ def test_the_count_of_another_validator_does_not_credit_an_ordered_bill(others):
         rig.twin._item, rig.twin._accept_counter = None, 500 + others
         rig.twin.inserted_cents = 0
         rig.perform_action("power_on")
-        await rig.advance_until(lambda: rig.list_events(PaperDisputed), 30)
+        await rig.advance_until(lambda: rig.list_events(AmountDisputed), 30)
         await rig.advance_until(rig.quiet, 30)
         await rig.insert(5_00)
         await rig.advance_until(lambda: rig.ledger.credited_items)
@@ -373,7 +373,7 @@ class TestInsideTheStacker:
             assert rig.ledger.find_open() is not None
             rig.perform_action("clear")
             await rig.advance_until(rig.quiet)
-            await rig.advance_until(lambda: rig.list_events(PaperDisputed, PaperReturned))
+            await rig.advance_until(lambda: rig.list_events(AmountDisputed, PaperReturned))
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
@@ -520,7 +520,7 @@ def test_a_bill_returned_while_the_order_is_recorded_is_not_disputed(protocol):
         await rig.advance_until(rig.quiet)
         await rig.stop()
         assert [event.content for event in rig.list_events(PaperReturned)] == [Banknote(5_00)]
-        assert not rig.list_events(PaperDisputed)
+        assert not rig.list_events(AmountDisputed)
         rig.close()
 
     jump(scene())
@@ -574,7 +574,7 @@ def test_a_validator_is_not_taken_for_empty_because_its_reply_is_read_late():
         await rig.advance_until(rig.quiet)
         await asyncio.sleep(10)
         await rig.stop()
-        assert not rig.list_events(PaperDisputed)
+        assert not rig.list_events(AmountDisputed)
         rig.close()
 
     for late_reply in range(1, 13):

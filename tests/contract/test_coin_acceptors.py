@@ -10,13 +10,13 @@ from egm.devices.cctalk.codec import CoinError
 from egm.devices.cctalk.coin import UNREPORTED_COINS_MAX, CctalkCoinDriver
 from egm.devices.interface import (
     AcceptorReadiness,
+    AmountDisputed,
     CoinAccepted,
     DeviceFault,
     FaultCode,
+    ItemRejected,
     LineLost,
     LineRestored,
-    PaperDisputed,
-    PaperRejection,
 )
 from egm.devices.transient import TransientCoinLedger
 from egm.testing.device import DeviceRig
@@ -69,7 +69,7 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.wait_until_ready()
             rig.perform_action("insert", amount_cents=5)
-            await rig.advance_until(lambda: rig.list_events(PaperRejection))
+            await rig.advance_until(lambda: rig.list_events(ItemRejected))
             rig.driver.disable()
             await rig.advance_until(lambda: not rig.list_events(AcceptorReadiness)[-1].is_accepting)
             rig.perform_action("insert", amount_cents=2_00)
@@ -140,7 +140,7 @@ class TestCoinAcceptor:
             await rig.stop()
             missing = rig.accepted_cents() - rig.credited_cents()
             assert missing >= 0
-            assert missing == 1_00 * len(rig.list_events(PaperDisputed))
+            assert missing == 1_00 * len(rig.list_events(AmountDisputed))
             rig.close()
 
         for step in range(40):
@@ -157,10 +157,10 @@ class TestCoinAcceptor:
                 rig.perform_action("insert", amount_cents=1_00)
                 await asyncio.sleep(0.5)
             rig.begin()
-            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+            await rig.advance_until(lambda: rig.list_events(AmountDisputed))
             await rig.stop()
             assert rig.credited_cents() == 6_00
-            assert "3 coins" in rig.list_events(PaperDisputed)[0].text
+            assert "3 coins" in rig.list_events(AmountDisputed)[0].text
             rig.close()
 
         jump(scene())
@@ -172,11 +172,11 @@ class TestCoinAcceptor:
             rig.perform_action("insert", amount_cents=1_00)
             await rig.advance_until(lambda: rig.credited_cents() == 1_00)
             rig.perform_action("lie")
-            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+            await rig.advance_until(lambda: rig.list_events(AmountDisputed))
             rig.perform_action("insert", amount_cents=2_00)
             await rig.advance_until(lambda: rig.credited_cents() == 3_00)
             await rig.stop()
-            assert len(rig.list_events(PaperDisputed)) == 1
+            assert len(rig.list_events(AmountDisputed)) == 1
             rig.close()
 
         jump(scene())
@@ -194,14 +194,14 @@ class TestCoinAcceptor:
             rig.twin.handle_power_loss()
             rig.twin._accept_counter = count_of_other_acceptor
             rig.begin()
-            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+            await rig.advance_until(lambda: rig.list_events(AmountDisputed))
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
             rig.perform_action("insert", amount_cents=2_00)
             await rig.advance_until(lambda: rig.credited_cents() == 3_00)
             await rig.stop()
             (disputed,) = rig.ledger.disputed_coins
-            assert disputed.smallest_cents == 0
-            assert disputed.largest_cents == UNREPORTED_COINS_MAX * 2_00
+            assert disputed.amount_min_cents == 0
+            assert disputed.amount_max_cents == UNREPORTED_COINS_MAX * 2_00
             assert "another acceptor" in disputed.reason
             rig.close()
 

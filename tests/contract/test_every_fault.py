@@ -13,7 +13,7 @@ import pytest
 from egm.app.ports import create_driver_without_machine
 from egm.app.view import build_snapshot
 from egm.app.wiring import iter_reported_events
-from egm.devices.interface import DeviceFault, FaultCode, LineLost, LineRestored, PaperDisputed
+from egm.devices.interface import AmountDisputed, DeviceFault, FaultCode, LineLost, LineRestored
 from egm.kernel.events import EventType, State
 from egm.money.value_in import are_coins_routed_to_hopper
 from egm.screen.text import Texts, format_fault
@@ -234,7 +234,7 @@ def test_an_unordered_coin_of_a_hopper_is_disputed():
         rig.start(create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
         await asyncio.sleep(1)
         rig.perform_action("lie")
-        await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+        await rig.advance_until(lambda: rig.list_events(AmountDisputed))
         await rig.stop()
         rig.close()
 

@@ -10,11 +10,11 @@ from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
 from egm.devices.interface import (
+    AmountDisputed,
     DeviceFault,
     FaultCode,
     LineLost,
     LineRestored,
-    PaperDisputed,
     PayoutFinished,
     PayoutProgress,
 )
@@ -166,7 +166,7 @@ class TestHopper:
                 {"p": 3},
                 {"p": 9},
             )
-            assert len(rig.list_events(PaperDisputed)) == 1
+            assert len(rig.list_events(AmountDisputed)) == 1
             rig.driver.pay("q", 2)
             await rig.wait_for_payout_end("q")
             await rig.stop()
@@ -236,9 +236,9 @@ class TestHopper:
             rig.driver.pay("p", 2)
             await rig.wait_for_payout_end("p")
             await asyncio.sleep(1)
-            assert not rig.list_events(PaperDisputed)
+            assert not rig.list_events(AmountDisputed)
             rig.perform_action("lie")
-            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+            await rig.advance_until(lambda: rig.list_events(AmountDisputed))
             await rig.stop()
             assert (rig.ledger.paid_coins_by_payout, rig.ledger.unordered_coins) == ({"p": 2}, 1)
             rig.close()
@@ -262,9 +262,9 @@ class TestHopper:
             await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
             await asyncio.sleep(2)
             assert rig.ledger.unordered_coins == 0
-            assert not rig.list_events(PaperDisputed)
+            assert not rig.list_events(AmountDisputed)
             rig.perform_action("lie")  # the exchanged hopper is watched from its own count
-            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+            await rig.advance_until(lambda: rig.list_events(AmountDisputed))
             await rig.stop()
             assert rig.ledger.unordered_coins == 1
             rig.close()
@@ -298,7 +298,7 @@ class TestHopper:
             await rig.wait_for_payout_end("p")
             await asyncio.sleep(30)
             await rig.stop()
-            assert len(rig.list_events(PaperDisputed)) == 1
+            assert len(rig.list_events(AmountDisputed)) == 1
             assert 3 <= rig.ledger.paid_coins_by_payout["p"] <= rig.tray_coins() < 20
             rig.close()
 

@@ -157,7 +157,7 @@ class TestUnattended:
                 ("door", "logic", False),
                 ("door", "main", True),
             ]
-            assert all(event.is_unattended for event in rig.list_events(DoorChanged))
+            assert all(event.was_unobserved for event in rig.list_events(DoorChanged))
             assert rig.list_events(InputsReported)[-1].doors_open == {"main"}
             rig.close()
 
@@ -177,7 +177,7 @@ class TestUnattended:
             await rig.advance_until(rig.has_no_stored_changes)
             await rig.stop()
             assert [
-                (event.key, event.is_on, event.is_unattended) for event in rig.list_events(KeyTurned)
+                (event.key, event.is_on, event.was_unobserved) for event in rig.list_events(KeyTurned)
             ] == [
                 ("audit", True, True),
                 ("audit", False, True),
@@ -206,12 +206,12 @@ class TestUnattended:
                 rig.begin()
             await rig.wait_for_inputs(2)
             await rig.advance_until(rig.has_no_stored_changes)
-            assert [turn.is_unattended for turn in rig.list_events(KeyTurned)] == [False, True]
+            assert [turn.was_unobserved for turn in rig.list_events(KeyTurned)] == [False, True]
             rig.perform_action("key", name="attendant", on=False)
             rig.perform_action("key", name="attendant", on=True)
             await rig.advance_until(lambda: len(rig.list_events(KeyTurned)) == 4)
             await rig.stop()
-            assert not rig.list_events(KeyTurned)[-1].is_unattended
+            assert not rig.list_events(KeyTurned)[-1].was_unobserved
             rig.close()
 
         jump(scene())
@@ -229,7 +229,7 @@ class TestUnattended:
             await rig.wait_for_inputs(2)
             await rig.stop()
             assert rig.list_changes() == [("door", "cash_box", True), ("door", "cash_box", False)]
-            assert all(event.is_unattended for event in rig.list_events(DoorChanged))
+            assert all(event.was_unobserved for event in rig.list_events(DoorChanged))
             assert rig.list_events(LineLost)
             rig.close()
 

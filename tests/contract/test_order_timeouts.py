@@ -15,10 +15,10 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.codec import Header
 from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.interface import (
+    AmountDisputed,
     DeviceFault,
     FaultCode,
     MoneyDevices,
-    PaperDisputed,
     PayoutFinished,
     PayoutProgress,
     PrintState,
@@ -265,7 +265,7 @@ def test_an_acceptor_that_fails_with_an_ordered_bill_leaves_a_disputed_amount(pr
         await asyncio.sleep(LIMIT_SECONDS)
         assert rig.ledger.find_open() is None
         assert [content.amount_cents for content in rig.ledger.disputed_items] == [20_00]
-        assert len(rig.list_events(PaperDisputed)) == 1
+        assert len(rig.list_events(AmountDisputed)) == 1
         back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[failure]
         rig.perform_action(back)
         await asyncio.sleep(
@@ -338,7 +338,7 @@ def test_a_jammed_bill_remains_open_until_it_is_freed(protocol):
         rig.perform_action("jam")
         await asyncio.sleep(3 * LIMIT_SECONDS)
         assert rig.ledger.find_open() is not None
-        assert not rig.list_events(PaperDisputed)
+        assert not rig.list_events(AmountDisputed)
         await rig.stop()
         rig.close()
 

@@ -105,10 +105,12 @@ class Setting:
 
         async def life():
             task = asyncio.ensure_future(process.run())
-            while not process._stations or process._engine.state is State.SELF_TEST:
+            while not process._stations or process._first_engine.state is State.SELF_TEST:
                 await asyncio.wait({task}, timeout=0.02)
                 assert not task.done(), task.exception()
-            faults = {code for code in process._machine.active_faults if not code.endswith("communication")}
+            faults = {
+                code for code in process._first_machine.active_faults if not code.endswith("communication")
+            }
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             return faults

@@ -18,7 +18,7 @@ from egm.progressive.enrolment_data import CertificateDetails
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
 from paytables import Game, list_library_games, load_game
 
-#: Device kind -> the key of its table in ``[devices]``.
+#: The key in ``[devices]`` of the table of each device kind.
 DEVICE_NAME_BY_KIND: Final[Mapping[str, str]] = {
     "bill_acceptor": "bill",
     "ticket_printer": "printer",
@@ -163,7 +163,7 @@ class CabinetFileDraft:
 
 
 def list_game_levels(game: Game) -> tuple[ProgressiveLevelTable, ...]:
-    """Return cabinet file entries for a game's progressive levels, all managed by the machine itself."""
+    """Return cabinet file tables for a game's progressive levels, all managed by the machine itself."""
     level_names = dict.fromkeys(participation.level for participation in game.list_every_level())
     return tuple(ProgressiveLevelTable(game=game.id, level=level) for level in level_names)
 

@@ -62,8 +62,7 @@ async def probe_serial_ports(
     """Probe the ports with the protocols in their order, and return the devices that replied.
 
     Once a device has replied, its kind is not probed again. If the port is a bus, several devices may reply; any other
-    port has at most one. ``on_progress`` receives
-    each port and protocol before it is probed.
+    port has at most one. ``on_progress`` receives each port and protocol before it is probed.
     """
     found_devices: list[FoundDevice] = []
     found_kinds: set[str] = set()
@@ -108,12 +107,12 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     driver_task = asyncio.ensure_future(
         create_driver_without_machine(protocol, "probe", line, handle_event).run()
     )
-    wait_tasks = [asyncio.ensure_future(condition.wait()) for condition in (reply_event, line_lost_event)]
+    wait_tasks = [asyncio.ensure_future(event.wait()) for event in (reply_event, line_lost_event)]
     try:
         await asyncio.wait(
             (driver_task, *wait_tasks), timeout=PROBE_REPLY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
         )
-        if reply_event.is_set() and not identity:  # it may identify itself right after
+        if reply_event.is_set() and not identity:  # the device may identify itself in its next reply
             await asyncio.sleep(0.3)
     finally:
         for task in (driver_task, *wait_tasks):

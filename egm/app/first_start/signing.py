@@ -101,7 +101,7 @@ class SignedStep(SetupStep):
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the page of what is to be signed.
 
-        While the form is being signed, return the page that asks the next signer for the staff number or PIN instead.
+        While persons are signing, return the page that asks the next signer for the staff number or PIN instead.
         """
         if not self.is_asking_for_signers:
             sign_action = PageAction(
@@ -219,7 +219,7 @@ class SignCabinetFileStep(SignedStep):
         self.authenticated_signers = []
         self.entered_staff_number = None
 
-    async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:  # noqa: ARG002 (signature of a step)
+    async def gather_page_data(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:  # noqa: ARG002 (signature of a step)
         """Check the drafted cabinet file in the same way as the machine does when it starts.
 
         The check covers this computer, the games and the jurisdiction's rules.

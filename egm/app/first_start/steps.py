@@ -69,7 +69,7 @@ def build_failure_text(error: Exception) -> PageText:
 class SetupStep:
     """One step of the first start.
 
-    When the step is reached, ``open_step`` is called, and then ``start_task`` runs in the background.
+    When the step is reached, ``open_step`` is called, and then ``gather_page_data`` runs in the background.
     """
 
     id: str
@@ -77,7 +77,7 @@ class SetupStep:
     def open_step(self) -> None:
         """Reset the step when it is reached, before its background task starts; do nothing by default."""
 
-    async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
+    async def gather_page_data(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
         """Gather the data for the step's page, and call ``on_change`` whenever it changes. By default, do nothing."""
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
@@ -256,7 +256,7 @@ class ProbeDevicesStep(SetupStep):
         """Reset the step when it is reached: show that probing for devices is in progress."""
         self.probed_port_and_protocol = ("", "")
 
-    async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
+    async def gather_page_data(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
         """Probe the serial ports, and store the devices that replied in the draft."""
 
         def on_progress(port: str, protocol: str) -> None:
@@ -346,7 +346,7 @@ class PickSeveralStep(SetupStep):
         """Reset the step when it is reached: show that the options to choose from are being examined."""
         self.examined_option = ""
 
-    async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
+    async def gather_page_data(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
         """Examine the options to choose from in a thread; choose all of them if none is chosen yet."""
         loop = asyncio.get_running_loop()
 
@@ -444,7 +444,7 @@ class EnrolStaffStep(SetupStep):
         row = PageRow(
             cells=(
                 build_text("first.staff.short", count=missing_count),
-                _format_permitted_roles(Permission.CONFIGURE),
+                _build_permitted_roles_text(Permission.CONFIGURE),
             ),
             icon="warning",
         )
@@ -570,7 +570,7 @@ def _find_field_refusal(roster: Roster, field_index: int, text: str) -> PageText
     return None
 
 
-def _format_permitted_roles(permission: Permission) -> PageText:
+def _build_permitted_roles_text(permission: Permission) -> PageText:
     """Return the roles with a permission, as a list."""
     permitted_roles = [role for role in Role if Person("0", "-", role).has_permission(permission)]
     return PageText(

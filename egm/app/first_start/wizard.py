@@ -58,7 +58,7 @@ CABINET_PRESET_FILE_NAME: Final = "cabinet.seed.toml"
 class FirstStartWizard:
     """The first start on the screen: its steps, the current step, and that step's service page.
 
-    ``done`` is set when the cabinet file is written.
+    ``finished_event`` is set when the cabinet file is written.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class FirstStartWizard:
         self._page_revision = 0
         self._notice: PageText | None = None
         self._step_task: asyncio.Task[None] | None = None
-        self.done = asyncio.Event()
+        self.finished_event = asyncio.Event()
 
     @property
     def page(self) -> ServicePage:
@@ -93,7 +93,7 @@ class FirstStartWizard:
         if (
             intent.name != "answer"
             or options.get("page") != f"first-{self._page_revision}"
-            or self.done.is_set()
+            or self.finished_event.is_set()
         ):
             return
         result = self._steps[self._step_index].handle_input(
@@ -101,7 +101,7 @@ class FirstStartWizard:
         )
         self._notice = result if isinstance(result, PageText) else None
         if result is NextStep.FORWARD and self._step_index + 1 == len(self._steps):
-            self.done.set()
+            self.finished_event.set()
         elif result is NextStep.FORWARD:
             self._go_to_step(self._step_index + 1)
         elif result is NextStep.BACK:
@@ -121,13 +121,13 @@ class FirstStartWizard:
         self._step_index = step_index
         step = self._steps[step_index]
         step.open_step()
-        if type(step).start_task is not SetupStep.start_task:  # the step has a background task
+        if type(step).gather_page_data is not SetupStep.gather_page_data:  # the step has a background task
             self._step_task = asyncio.ensure_future(self._run_background_task(step))
 
     async def _run_background_task(self, step: SetupStep) -> None:
         """Run the background task of a step; if it fails, show the reason on the page."""
         try:
-            await step.start_task(self._draft, self._notify_change)
+            await step.gather_page_data(self._draft, self._notify_change)
         except (OperatorError, OSError, ValueError) as error:
             self._notice = PageText(value="first.refused.not_done", values={"why": str(error)})
         self._notify_change()
@@ -233,8 +233,8 @@ async def run_first_start(
 
     ``preset_file`` is the file with the tables decided by the machine's builder, if it exists.
     ``usb_stick_path`` is the device path of the enrolment stick. If the state folder already
-    has a memory, two persons on its staff roster restore the last signed file instead. Raises OperatorError for
-    an invalid builder's file, JournalError for a memory that cannot be read.
+    has a memory, two persons on its staff roster restore the last signed file instead. Raises OperatorError if
+    ``preset_file`` is invalid, and JournalError if the memory cannot be read.
     """
     draft = CabinetFileDraft(preset_tables=_read_preset_tables(preset_file))
     restore_step = create_restore_step(state_folder, cabinet_path, clock.now)
@@ -251,12 +251,12 @@ async def run_first_start(
         )
     )
     language = LANGUAGES[0]
-    identity = MachineTable.model_construct(serial="-", operator_number="-", profile="generic", site="")
+    machine_table = MachineTable.model_construct(serial="-", operator_number="-", profile="generic", site="")
 
     def build_snapshot() -> Snapshot:
         """Return the machine snapshot for the screen: no money, no games, only the wizard's page."""
         now = clock.now().isoformat(timespec="seconds")
-        bare_snapshot = build_snapshot_without_memory(identity, load_profile("generic"), now)
+        bare_snapshot = build_snapshot_without_memory(machine_table, load_profile("generic"), now)
         return bare_snapshot.model_copy(
             update={
                 "state": State.SERVICE_MENU.value,
@@ -296,7 +296,7 @@ async def run_first_start(
     await server.start()
     heartbeat_task = asyncio.ensure_future(send_watchdog_heartbeats())
     try:
-        await wizard.done.wait()
+        await wizard.finished_event.wait()
     finally:
         wizard.close()
         heartbeat_task.cancel()

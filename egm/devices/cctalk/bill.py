@@ -45,7 +45,7 @@ from egm.devices.channel_values import (
     list_currencies_of_country,
 )
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import Banknote, EventSink, FaultCode, PaperContent, PaperDisputed, PaperRejection
+from egm.devices.interface import AmountDisputed, Banknote, EventSink, FaultCode, ItemRejected, PaperContent
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
@@ -186,7 +186,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._handle_stacked_item()
         else:
             text = f"{accepted_bill_count} bills counted where one was ordered: is this another validator?"
-            self._emit(PaperDisputed(device=self.name, text=text))
+            self._emit(AmountDisputed(device=self.name, text=text))
 
     async def _handle_bill_path(
         self, event_buffer: EventBuffer, *, is_path_clear: bool, has_new_events: bool
@@ -239,7 +239,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         elif code == BillEvent.STACKER_OK:
             self._present_faults.clear()
         elif code in _REJECTION_TEXT_BY_EVENT:
-            self._emit(PaperRejection(device=self.name, reason=_REJECTION_TEXT_BY_EVENT[code]))
+            self._emit(ItemRejected(device=self.name, reason=_REJECTION_TEXT_BY_EVENT[code]))
             return True
         elif code == BillEvent.BILL_RETURNED_FROM_ESCROW:
             self._present_faults.pop(FaultCode.FRAUD_SUSPECTED, None)
@@ -286,7 +286,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             Header.INHIBIT_MASK: enabled_types_mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._can_accept_anything,)),
         }
-        if asyncio.get_running_loop().time() >= self._renew_settings_at:  # in case the validator lost them
+        # Send all settings again from time to time, because the validator may have lost them without reporting it.
+        if asyncio.get_running_loop().time() >= self._renew_settings_at:
             self._applied_settings.clear()
         for header, data in settings.items():
             if self._applied_settings.get(header) == data:

@@ -135,8 +135,8 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
     def handle_power_return(self) -> None:
         """Start after the return of power: a bill inside is stacked or returned without an order of the machine."""
         self.handle_power_loss()
-        if self._phase_at_fault is not None:
-            self._enter_phase(self._phase_at_fault)
+        if self._fault_phase is not None:
+            self._enter_phase(self._fault_phase)
             return
         self._enter_phase(ItemPhase.STARTING)
         self._schedule_step(_START_UP_SECONDS, self._finish_start_up)

@@ -34,11 +34,11 @@ from egm.devices.channel_values import (
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import (
     AcceptorReadiness,
+    AmountDisputed,
     CoinAccepted,
     EventSink,
     FaultCode,
-    PaperDisputed,
-    PaperRejection,
+    ItemRejected,
 )
 from egm.devices.ledgers import CoinLedger, DisputedCoins
 from egm.devices.line import SerialLine
@@ -50,7 +50,7 @@ _SORTER_PATH_NOT_REPORTED: Final = 0
 #: How long a coin fault is shown after its event: the acceptor reports the beginning of a fault, never the end.
 _COIN_FAULT_SHOWN_SECONDS: Final = 3.0
 
-#: More coins than this are not attributed to this acceptor: the counter then belongs to another acceptor.
+#: If the accept counter shows more unreported coins than this, it is taken to be the counter of another acceptor.
 UNREPORTED_COINS_MAX: Final = 255
 
 #: A coin in flight when coins were disabled arrives within this time.
@@ -99,7 +99,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._fault_end_by_code: dict[FaultCode, float] = {}
         self._disabled_since_by_slot: dict[int, float] = {}
         self._sorter_set_at = 0.0
-        # when the last reading of the events was queried: a new event is later
+        # Time of the last query for the events. Every event that is not read yet happened after it.
         self._events_read_at = -math.inf
         self._renew_settings_at = 0.0
 
@@ -122,7 +122,7 @@ class CctalkCoinDriver(CctalkDriver):
         """Set the diverter for accepted coins: to the hopper, or to the drop box in the cabinet stand."""
         path = codec.SORTER_PATH_HOPPER if to_hopper else codec.SORTER_PATH_DROP_BOX
         if path != self._sorter_path:
-            # until the acceptor has the new setting, and a while longer
+            # inf until the new setting has been sent: until then, a coin in the wrong container is no fault
             self._sorter_path, self._sorter_set_at = path, math.inf
             self._wake_event.set()
 
@@ -200,7 +200,9 @@ class CctalkCoinDriver(CctalkDriver):
         accepted_coin_count = count_items_accepted_since(position, accept_counter)
         unreported_coin_count = accepted_coin_count - sum(event.result_a > 0 for event in new_events.events)
         credited_coins = reported_coins
-        if unreported_coin_count < 0:  # the acceptor's own counter shows fewer coins: use the first
+        if (
+            unreported_coin_count < 0
+        ):  # the acceptor has counted fewer coins: credit only as many, oldest first
             credited_coins = reported_coins[:accepted_coin_count]
         unknown_slots = sorted(
             {
@@ -221,7 +223,7 @@ class CctalkCoinDriver(CctalkDriver):
         for amount_cents, to_hopper in credited_coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
         if disputed_coins is not None:
-            self._emit(PaperDisputed(device=self.name, text=disputed_coins.reason))
+            self._emit(AmountDisputed(device=self.name, text=disputed_coins.reason))
         for event in new_events.events:
             self._handle_event_without_coin(event)
         return True
@@ -240,38 +242,41 @@ class CctalkCoinDriver(CctalkDriver):
     ) -> DisputedCoins | None:
         """Return the coins that cannot be credited, with the reason and the bounds of their value.
 
-        Return None if all coins can be credited. ``unreported_coin_count`` is the number of coins in the accept counter
-        less that in the events. If it is negative, the reported coins worth ``uncounted_cents`` are not in the counter;
-        if it is above :data:`UNREPORTED_COINS_MAX`, the counter belongs to another acceptor. ``lost_event_count``
-        events were overwritten before they were read. ``unknown_slots`` are the slots of coins without a value.
+        Return None if all coins can be credited. ``unreported_coin_count`` is the number of coins that the accept
+        counter shows minus the number in the events. If it is negative, the reported coins worth ``uncounted_cents``
+        are not in the counter; if it is above :data:`UNREPORTED_COINS_MAX`, the counter is taken to be another
+        acceptor's. ``lost_event_count`` events were overwritten before they were read. ``unknown_slots`` are the slots
+        of the coins whose slot has no value.
         """
         coin_values_cents = self._cents_by_slot.values()
-        smallest_cents = largest_cents = 0
+        amount_min_cents = amount_max_cents = 0
         reasons = []
         if unreported_coin_count > UNREPORTED_COINS_MAX:
             reasons.append(
                 "the acceptor's count of coins does not follow its last one: is this another acceptor?"
             )
-            largest_cents += UNREPORTED_COINS_MAX * max(coin_values_cents, default=0)
+            amount_max_cents += UNREPORTED_COINS_MAX * max(coin_values_cents, default=0)
         elif unreported_coin_count > 0 or lost_event_count:
             reasons.append(
-                f"{max(unreported_coin_count, 0)} coins were accepted and {lost_event_count} events lost "
-                "that were never reported"
+                f"{max(unreported_coin_count, 0)} coins were accepted but never reported; "
+                f"{lost_event_count} events were lost"
             )
-            smallest_cents += max(unreported_coin_count, 0) * min(coin_values_cents, default=0)
-            largest_cents += max(unreported_coin_count, 0) * max(coin_values_cents, default=0)
+            amount_min_cents += max(unreported_coin_count, 0) * min(coin_values_cents, default=0)
+            amount_max_cents += max(unreported_coin_count, 0) * max(coin_values_cents, default=0)
         if unreported_coin_count < 0:
             reasons.append(
                 f"{-unreported_coin_count} coins reported that the acceptor did not count; not credited"
             )
-            largest_cents += uncounted_cents
+            amount_max_cents += uncounted_cents
         if unknown_slots:
             slots = ", ".join(str(slot) for slot in unknown_slots)
             reasons.append(f"coins in slot {slots}, which has no value here")
-            largest_cents += len(unknown_slots) * max(coin_values_cents, default=0)
+            amount_max_cents += len(unknown_slots) * max(coin_values_cents, default=0)
         return (
             DisputedCoins(
-                reason="; ".join(reasons), smallest_cents=smallest_cents, largest_cents=largest_cents
+                reason="; ".join(reasons),
+                amount_min_cents=amount_min_cents,
+                amount_max_cents=amount_max_cents,
             )
             if reasons
             else None
@@ -282,24 +287,24 @@ class CctalkCoinDriver(CctalkDriver):
         if event.result_a:
             return
         if event.result_b in _FAULT_BY_ERROR:
-            self._raise_timed_fault(_FAULT_BY_ERROR[event.result_b])
+            self._start_timed_fault(_FAULT_BY_ERROR[event.result_b])
         else:
-            self._emit(PaperRejection(device=self.name, reason=f"coin event {event.result_b}"))
+            self._emit(ItemRejected(device=self.name, reason=f"coin event {event.result_b}"))
 
     def _raise_faults_of_accepted_coins(
         self, accepted_events: tuple[CctalkEvent, ...], accepted_after: float
     ) -> None:
         """Raise a fault for each coin accepted while its slot was disabled, or sorted into the wrong container.
 
-        The coins were accepted at an unknown time after ``accepted_after``, when the events were last read: if
-        this process was not scheduled for a while, a coin in flight is read late and is no fault. The caller
-        credits these coins as usual.
+        The coins were accepted at an unknown time after ``accepted_after``, when the events were last read. A coin that
+        is read late because this process was not running for a while is therefore no fault. The caller credits these
+        coins as usual.
         """
         for event in accepted_events:
             path_setting = self._applied_settings.get((Header.SORTER_PATH, event.result_a))
             disabled_since = self._disabled_since_by_slot.get(event.result_a)
             if disabled_since is not None and accepted_after > disabled_since + _COIN_FLIGHT_SECONDS:
-                self._raise_timed_fault(FaultCode.COIN_WHILE_DISABLED)
+                self._start_timed_fault(FaultCode.COIN_WHILE_DISABLED)
             is_sorter_settled = accepted_after > self._sorter_set_at + _COIN_FLIGHT_SECONDS
             if (
                 event.result_a
@@ -307,10 +312,10 @@ class CctalkCoinDriver(CctalkDriver):
                 and path_setting is not None
                 and event.result_b not in {path_setting[1], _SORTER_PATH_NOT_REPORTED}
             ):
-                self._raise_timed_fault(FaultCode.COIN_IN_WRONG_CONTAINER)
+                self._start_timed_fault(FaultCode.COIN_IN_WRONG_CONTAINER)
 
-    def _raise_timed_fault(self, fault: FaultCode) -> None:
-        """Raise a fault for some seconds: the acceptor reports its start, but never its end."""
+    def _start_timed_fault(self, fault: FaultCode) -> None:
+        """Let a fault be reported as active for some seconds: the acceptor reports its start, but never its end."""
         fault_end = asyncio.get_running_loop().time() + _COIN_FAULT_SHOWN_SECONDS
         self._fault_end_by_code |= {fault: fault_end}
 
@@ -335,7 +340,7 @@ class CctalkCoinDriver(CctalkDriver):
             (Header.INHIBIT_MASK, 0): enabled_slots_mask.to_bytes(2, "little"),
             (Header.MASTER_INHIBIT, 0): bytes((is_accepting,)),
         }
-        # In case the acceptor lost them unnoticed.
+        # Send all settings again from time to time, because the acceptor may have lost them without reporting it.
         if asyncio.get_running_loop().time() >= self._renew_settings_at:
             self._applied_settings.clear()
         for (header, slot), data in settings.items():

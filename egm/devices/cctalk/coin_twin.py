@@ -36,7 +36,7 @@ class CctalkCoinTwin(CctalkTwin):
         self._is_master_enabled = False
         self._sorter_path_by_slot: dict[int, int] = {}
         self._accept_counter = 0
-        self._worth_cents_by_slot: dict[int, int] = {}
+        self._programmed_cents_by_slot: dict[int, int] = {}
         self.hopper_cents = 0
         self.drop_cents = 0
         self.tray_cents = 0
@@ -65,7 +65,7 @@ class CctalkCoinTwin(CctalkTwin):
     def _encode_coin_id(self, slot: int) -> bytes:
         """Return a coin slot's identification: country, three-digit value, issue; dots if the slot accepts nothing."""
         cents = next((cents for cents, known_slot in self._slot_by_cents.items() if known_slot == slot), None)
-        programmed_cents = self._worth_cents_by_slot.get(slot, cents)
+        programmed_cents = self._programmed_cents_by_slot.get(slot, cents)
         if not programmed_cents:
             return b"......"
         return f"{self._currency_country_code}{programmed_cents:03}A".encode("ascii")
@@ -105,7 +105,7 @@ class CctalkCoinTwin(CctalkTwin):
 
     def _set_coin_worth(self, *, slot: int, amount_cents: int) -> str:
         """Program coin slot ``slot`` to ``amount_cents``, whatever the machine expects; 0: it accepts nothing."""
-        self._worth_cents_by_slot[slot] = amount_cents
+        self._programmed_cents_by_slot[slot] = amount_cents
         return f"slot {slot} takes {amount_cents} cents"
 
     def _find_slot(self, amount_cents: int) -> int:

@@ -22,7 +22,7 @@ _ACCEPT_COUNTER_MODULUS: Final = 1 << 24
 class NewEvents:
     """The events of a ccTalk device since they were last read.
 
-    ``event_buffer`` are in order, oldest first. ``lost_count`` is the number of earlier events that were
+    ``events`` are in order, oldest first. ``lost_count`` is the number of earlier events that were
     overwritten before they were read. ``has_restarted``: the device was reset after the last reading.
     """
 

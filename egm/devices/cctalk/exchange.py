@@ -21,8 +21,8 @@ from egm.devices.line import LineSettings
 CCTALK_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 #: Attempts at a query without a reply.
 _QUERY_TRIES: Final = 3
-#: A device that replies to other queries has failed once this many replies to a required query are missing.
-_MISSING_REPLIES_MAX: Final = 5
+#: A device that replies to other queries has failed once a required query got no reply this many times in a row.
+_MISSING_REPLIES_UNTIL_FAILURE: Final = 5
 #: Queries that a device need not support, or whose refusal its driver handles itself.
 _OPTIONAL_QUERIES: Final = frozenset(
     {
@@ -48,7 +48,7 @@ class CctalkDriver(LineDriver[CctalkFrame]):
 
     address: int = 0
     _missing_replies_by_query: dict[Header, int] | None = None
-    """How often in a row each query got no reply while the device replied to other queries, by query header."""
+    """How often in a row each query got no reply while the device replied to other queries."""
 
     def _handle_lost_line(self, reason: str) -> None:
         """Report that the device or its line is lost, and reset the counts of missing replies."""
@@ -66,8 +66,8 @@ class CctalkDriver(LineDriver[CctalkFrame]):
     async def _query(self, header: Header, data: bytes = b"", *, tries: int = _QUERY_TRIES) -> bytes | None:
         """Send a query to the device and return the data of its reply; None if no reply comes in ``tries`` attempts.
 
-        A command that must not be executed twice needs one try. Bytes received earlier are discarded first, because a
-        reply does not name its query.
+        Use ``tries=1`` for a command that must not be executed twice. Bytes received earlier are discarded first,
+        because a reply does not name its query.
         """
         for _ in range(tries):
             async with self._line.bus_lock:
@@ -81,15 +81,17 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         return None
 
     def _handle_missing_query_reply(self, header: Header, tries: int) -> None:
-        """Count a query without a reply while the device replies to other queries.
+        """Count a required query that got no reply in ``tries`` attempts, if the device replies to other queries.
 
         After several in a row, raise a device failure.
         """
+        # The device replies to other queries if only these attempts are unanswered. If earlier queries are unanswered
+        # too, it replies to nothing, and the base class reports the line as lost.
         if header in _OPTIONAL_QUERIES or self._unanswered_query_count != tries:
             return
         self._missing_replies_by_query = self._missing_replies_by_query or {}
         self._missing_replies_by_query[header] = self._missing_replies_by_query.get(header, 0) + 1
-        if self._missing_replies_by_query[header] >= _MISSING_REPLIES_MAX:
+        if self._missing_replies_by_query[header] >= _MISSING_REPLIES_UNTIL_FAILURE:
             self._set_driver_fault(FaultCode.FAILURE, _describe_missing_reply(header))
 
     def _handle_query_reply(self, header: Header) -> None:

@@ -29,7 +29,7 @@ from egm.devices.cctalk.codec import Header, HopperStatus
 from egm.devices.cctalk.exchange import SETTINGS_RENEWAL_SECONDS, CctalkDriver
 from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, OrderTimer
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import EventSink, FaultCode, PaperDisputed, PayoutFinished, PayoutProgress
+from egm.devices.interface import AmountDisputed, EventSink, FaultCode, PayoutFinished, PayoutProgress
 from egm.devices.ledgers import PayoutLedger, PayoutRecord
 from egm.devices.line import SerialLine
 
@@ -62,7 +62,9 @@ class CctalkHopperDriver(CctalkDriver):
         # When to query the hopper's level sensors; None: it has none.
         self._next_level_query_at: float | None = 0.0
         self._lifetime_paid_coins_when_idle: int | None = None
-        self._serial_when_idle: bytes | None = None  # of the hopper with that lifetime counter
+        self._serial_when_idle: bytes | None = (
+            None  # the serial number of the hopper with that lifetime counter
+        )
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
         self._is_disarmed = False  # whether the hopper has been disarmed since the order of the open payout
         self._order_timer = OrderTimer()
@@ -122,7 +124,9 @@ class CctalkHopperDriver(CctalkDriver):
             self._is_stop_requested = False
             return
         record = self._ledger.find_open()
-        if record is None and status.remaining_coins:  # the rest of an abandoned order is already disputed
+        if (
+            record is None and status.remaining_coins
+        ):  # the remainder of an abandoned order is already disputed
             self._lifetime_paid_coins_when_idle = None
             await self._query(Header.EMERGENCY_STOP)
             return
@@ -155,9 +159,9 @@ class CctalkHopperDriver(CctalkDriver):
     def _record_unordered_coins(self, lifetime_paid_coins: int, *, is_payout_open: bool) -> None:
         """Record coins that left the hopper without an order, and report their value as disputed.
 
-        ``lifetime_paid_coins`` is the hopper's lifetime counter. While a payout is open (``is_payout_open``), coins are
-        expected to leave, and nothing is recorded. Neither is it if another hopper was installed or the counter was
-        lost: the difference is then no number of coins.
+        ``lifetime_paid_coins`` is the hopper's lifetime counter. Nothing is recorded while a payout is open
+        (``is_payout_open``), because coins are then expected to leave, and if another hopper was installed or the
+        counter was lost, because the counters then differ by no number of coins.
         """
         unordered_coins = 0
         if self._lifetime_paid_coins_when_idle is not None and self._serial_when_idle == self._serial:
@@ -167,7 +171,7 @@ class CctalkHopperDriver(CctalkDriver):
         if 0 < unordered_coins <= _PAID_COUNTER_MODULUS // 2 and not is_payout_open:
             text = f"{unordered_coins} coins left the hopper and none were ordered"
             self._ledger.record_unordered_coins(unordered_coins, text)
-            self._emit(PaperDisputed(device=self.name, text=text))
+            self._emit(AmountDisputed(device=self.name, text=text))
         self._lifetime_paid_coins_when_idle = None if is_payout_open else lifetime_paid_coins
         self._serial_when_idle = self._serial
 
@@ -219,7 +223,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._is_disarmed = True
             await self._query(Header.ENABLE_HOPPER, _HOPPER_DISABLE_DATA)
         else:
-            self._set_driver_fault(FaultCode.FAILURE, "it takes no order to pay")
+            self._set_driver_fault(FaultCode.FAILURE, "the hopper accepts no order to pay")
             self._close_payout(record, 0)
 
     def _restart_time_limits(self) -> None:
@@ -259,15 +263,15 @@ class CctalkHopperDriver(CctalkDriver):
         seen_coins = record.paid_coins
         text = f"{record.payout_id}: {seen_coins} of {record.ordered_coins} coins were seen to leave, and then {reason}"
         self._close_payout(record, seen_coins, text)
-        self._emit(PaperDisputed(device=self.name, text=text))
+        self._emit(AmountDisputed(device=self.name, text=text))
 
-    def _close_payout(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
+    def _close_payout(self, record: PayoutRecord, paid_coins: int, doubt_reason: str = "") -> None:
         """Close the payout in the ledger with ``paid_coins``, then report it as finished.
 
         Too many coins are later reported as a fault; too few only if the hopper's self-test says that it has found no
-        coin. ``uncertainty`` says why further coins may have left the hopper; "" if that is impossible.
+        coin. ``doubt_reason`` says why further coins may have left the hopper; "" if that is impossible.
         """
-        self._ledger.close_payout(record.payout_id, paid_coins, uncertainty)
+        self._ledger.close_payout(record.payout_id, paid_coins, doubt_reason)
         self._may_be_paying = True
         self._restart_time_limits()
         self._has_paid_too_few = paid_coins < record.ordered_coins

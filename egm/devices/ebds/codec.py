@@ -116,9 +116,9 @@ _RETURN_COMMAND_BIT: Final = 1 << 6
 #: Bit of a poll's third data byte: accept bar codes.
 _ACCEPT_BARCODES_BIT: Final = 1 << 1
 #: Subtype of an extended frame: a bar code.
-_EXTENDED_BARCODE_TYPE: Final = 0x01
+_EXTENDED_BARCODE_SUBTYPE: Final = 0x01
 #: Subtype of an extended frame: a row of the note table.
-_EXTENDED_NOTE_TYPE: Final = 0x02
+_EXTENDED_NOTE_SUBTYPE: Final = 0x02
 #: Bytes of a row of the note table.
 _NOTE_ROW_SIZE_BYTES: Final = 18
 
@@ -140,7 +140,8 @@ class EbdsFrame:
 class EbdsPoll:
     """The machine's poll of the acceptor: the notes and tickets to accept.
 
-    ``is_stack_command`` or ``is_return_command`` is the machine's decision on the item in escrow.
+    With ``is_stack_command`` or ``is_return_command``, it also orders the acceptor to stack or return the item in
+    escrow.
     """
 
     ack_number: int
@@ -183,7 +184,7 @@ class NoteQuery:
 
     def encode(self) -> bytes:
         """Return the query of the acceptor's note table as the bytes to send."""
-        body = bytes((_EXTENDED_NOTE_TYPE,)) + self.poll.data + bytes((self.row_index,))
+        body = bytes((_EXTENDED_NOTE_SUBTYPE,)) + self.poll.data + bytes((self.row_index,))
         return EbdsFrame(MessageType.EXTENDED | self.ack_number, body).encode()
 
 
@@ -229,7 +230,7 @@ class AcceptorStatus:
             return EbdsFrame(MessageType.DEVICE | self.ack_number, status).encode()
         text = self.barcode.encode("ascii").ljust(BARCODE_CHARACTERS_MAX, b"(")
         return EbdsFrame(
-            MessageType.EXTENDED | self.ack_number, bytes((_EXTENDED_BARCODE_TYPE,)) + status + text
+            MessageType.EXTENDED | self.ack_number, bytes((_EXTENDED_BARCODE_SUBTYPE,)) + status + text
         ).encode()
 
 
@@ -258,8 +259,9 @@ class NoteTableRow:
         if self.currency:
             sign = "-" if self.decimal_exponent < 0 else "+"
             text = f"{self.currency}{self.base_value:03}{sign}{abs(self.decimal_exponent):02}"
+            # Orientation 0; type, series, compatibility and version A; three unused bytes.
             row = text.encode("ascii") + b"\0AAAA" + bytes(3)
-        body = bytes((_EXTENDED_NOTE_TYPE,)) + self.status.data + bytes((self.row_index,)) + row
+        body = bytes((_EXTENDED_NOTE_SUBTYPE,)) + self.status.data + bytes((self.row_index,)) + row
         return EbdsFrame(MessageType.EXTENDED | self.ack_number, body).encode()
 
 
@@ -310,7 +312,7 @@ def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | Auxiliary
     message_type, ack_number, data = frame.control & 0x70, frame.control & 1, frame.data
     if message_type == MessageType.HOST and len(data) == 3:
         return _decode_poll(ack_number, data)
-    if message_type == MessageType.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE_TYPE:
+    if message_type == MessageType.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE_SUBTYPE:
         return NoteQuery(_decode_poll(ack_number, data[1:4]), data[4])
     if (
         message_type == MessageType.AUXILIARY
@@ -339,9 +341,9 @@ def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow |
         return _decode_status(ack_number, data, "")
     if message_type == MessageType.EXTENDED and len(data) > _STATUS_SIZE_BYTES:
         status, remainder = data[1 : 1 + _STATUS_SIZE_BYTES], data[1 + _STATUS_SIZE_BYTES :]
-        if data[0] == _EXTENDED_NOTE_TYPE and len(remainder) == _NOTE_ROW_SIZE_BYTES:
+        if data[0] == _EXTENDED_NOTE_SUBTYPE and len(remainder) == _NOTE_ROW_SIZE_BYTES:
             return _decode_note_row(_decode_status(ack_number, status, ""), remainder)
-        is_barcode = data[0] == _EXTENDED_BARCODE_TYPE
+        is_barcode = data[0] == _EXTENDED_BARCODE_SUBTYPE
         text = (
             remainder.rstrip(_BARCODE_FILLERS).decode("ascii") or _UNREADABLE_CHARACTER if is_barcode else ""
         )

@@ -39,8 +39,8 @@ from egm.devices.interface import (
     DeviceIdentified,
     EventSink,
     FaultCode,
+    ItemRejected,
     PaperContent,
-    PaperRejection,
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
@@ -120,7 +120,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         )
         poll = EbdsPoll(
             ack_number=self._ack_number,
-            enabled_notes_mask=sum(1 << queried_code - 1 for queried_code in self._note_codes_to_accept),
+            enabled_notes_mask=sum(1 << note_code - 1 for note_code in self._note_codes_to_accept),
             accepts_barcodes=self._can_accept_tickets,
             is_stack_command=command is EscrowCommand.STACK,
             is_return_command=command is EscrowCommand.RETURN,
@@ -172,7 +172,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         if bits & AcceptorStatusBits.RETURNED:
             self._escrow.record_direction(to_box=False)
         if bits & AcceptorStatusBits.REJECTED:
-            self._emit(PaperRejection(device=self.name, reason="not recognised"))
+            self._emit(ItemRejected(device=self.name, reason="not recognised"))
         faults = {code: "" for bit, code in _FAULT_BY_STATUS_BIT.items() if bits & bit}
         if not bits & AcceptorStatusBits.BOX_PRESENT:
             faults[FaultCode.STACKER_REMOVED] = ""

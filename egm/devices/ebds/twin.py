@@ -178,8 +178,8 @@ class EbdsTwin(BillTwin[EbdsFrame]):
 
     def handle_power_return(self) -> None:
         """Start after the return of power or a soft reset: an item inside is stacked or returned without an order."""
-        if self._phase_at_fault is not None:
-            self._enter_phase(self._phase_at_fault)
+        if self._fault_phase is not None:
+            self._enter_phase(self._fault_phase)
             return
         self._enter_phase(ItemPhase.STARTING)
         self._schedule_step(_INITIALISATION_SECONDS, self._finish_start_up)

@@ -37,8 +37,8 @@ from egm.devices.interface import (
     DeviceIdentified,
     EventSink,
     FaultCode,
+    ItemRejected,
     PaperContent,
-    PaperRejection,
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
@@ -50,8 +50,8 @@ ID003_LINE_SETTINGS: Final = LineSettings(baud_rate=9600, data_bits=8, parity="E
 _HOLD_REPEAT_INTERVAL_SECONDS: Final = 4.0
 #: Interval of resets for an acceptor in a fault that it cannot leave by itself.
 _RESET_INTERVAL_SECONDS: Final = 3.0
-#: Attempts at a query that an acceptor may not support.
-_UNANSWERED_QUERIES_MAX: Final = 3
+#: Attempts at a query that an acceptor need not support.
+_OPTIONAL_QUERY_TRIES: Final = 3
 #: Interval of queries while the acceptor is idle.
 _IDLE_POLL_SECONDS: Final = 0.2
 #: Interval of queries while an item moves.
@@ -150,7 +150,7 @@ class Id003Driver(BillDriver[Id003Frame]):
                 case CurrencyTable(rows=rows):
                     self._store_currency_table({row.note_code: _build_reported_value(row) for row in rows})
                 case SoftwareVersionReply(text=text):
-                    self._query_counts[Id003Command.VERSION] = _UNANSWERED_QUERIES_MAX
+                    self._query_counts[Id003Command.VERSION] = _OPTIONAL_QUERY_TRIES
                     self._emit(DeviceIdentified(device=self.name, identity=text))
                 case _:  # an acknowledgement, or an invalid reply
                     pass
@@ -183,7 +183,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         elif status in _RETURNING_STATUSES:
             self._escrow.record_direction(to_box=False)
             if is_new_status and report.rejection_reason:
-                self._emit(PaperRejection(device=self.name, reason=report.rejection_reason))
+                self._emit(ItemRejected(device=self.name, reason=report.rejection_reason))
 
     def _read_content(self, report: StatusReport) -> PaperContent | None:
         """Return the bill or ticket that the acceptor's status reports.
@@ -216,7 +216,7 @@ class Id003Driver(BillDriver[Id003Frame]):
 
         An acceptor that does not reply to these queries receives its settings nevertheless.
         """
-        if self._query_counts[Id003Command.VERSION] < _UNANSWERED_QUERIES_MAX:
+        if self._query_counts[Id003Command.VERSION] < _OPTIONAL_QUERY_TRIES:
             self._query_counts[Id003Command.VERSION] += 1
             return Id003Frame(Id003Command.VERSION)
         return self._take_due_values_query()
@@ -228,7 +228,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         """
         if self._value_check.are_all_channels_queried:
             return None
-        if self._query_counts[Id003Command.CURRENCY] < _UNANSWERED_QUERIES_MAX:
+        if self._query_counts[Id003Command.CURRENCY] < _OPTIONAL_QUERY_TRIES:
             self._query_counts[Id003Command.CURRENCY] += 1
             return Id003Frame(Id003Command.CURRENCY)
         self._store_currency_table(dict.fromkeys(self._cents_by_note_code))

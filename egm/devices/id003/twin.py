@@ -111,6 +111,7 @@ class Id003Twin(BillTwin[Id003Frame]):
                 return bytes((codec.BARCODE_ESCROW_CODE,)) + item.barcode.encode("ascii")
             return bytes((self._note_code_by_cents[item.cents],))
         if self._phase is ItemPhase.REJECTING:
+            # The reasons "denomination not recognised" and "inhibited denomination".
             return b"\x76" if item is not None and item.counterfeit else b"\x79"
         return b""
 
@@ -141,7 +142,7 @@ class Id003Twin(BillTwin[Id003Frame]):
         if item.barcode:
             return self._settings.get(Id003Command.BARCODE_INHIBIT) == b"\x00"
         inhibited_notes_mask = self._settings.get(Id003Command.DENOMINATIONS, b"\xff\xff")[0]
-        return not inhibited_notes_mask >> (self._note_code_by_cents[item.cents] - 0x61) & 1
+        return not inhibited_notes_mask >> (self._note_code_by_cents[item.cents] - codec.FIRST_NOTE_CODE) & 1
 
     def _format_status(self) -> str:
         """Return the name of the simulated acceptor's current ID-003 status, for display."""
@@ -152,8 +153,8 @@ class Id003Twin(BillTwin[Id003Frame]):
         """Restart the acceptor at the machine's command: it stacks or returns an item inside, whichever is possible."""
         self._stop_timers()
         self._settings.clear()
-        if self._phase_at_fault is not None:
-            self._enter_phase(self._phase_at_fault)
+        if self._fault_phase is not None:
+            self._enter_phase(self._fault_phase)
             return
         if self._item is None:
             self._enter_phase(ItemPhase.READY)

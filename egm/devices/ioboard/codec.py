@@ -21,7 +21,7 @@ type  from                           data
 *No edge is lost.* Every change of an input is an **edge** with a number (1 to 65535, then 1 again). The board
 stores edges, battery-backed, until a poll's ``ack`` names them or a later one, whether a machine is connected
 or not. ``first`` is the number of the first edge in the reply. An edge byte is: bits 0-4 the input, bit 6
-**unattended** (no poll for a second before it), bit 7 the new level. ``flags`` bit 0: edges have been lost
+**unobserved** (no poll for a second before it), bit 7 the new level. ``flags`` bit 0: edges have been lost
 (the memory holds 256), so the levels must be used instead. ``ack`` 0 acknowledges nothing. ``boot`` changes
 when the board has lost its edges.
 
@@ -191,7 +191,7 @@ class InputEdge:
     edge_number: int
     input_index: int
     is_on: bool
-    is_unattended: bool = False
+    was_unobserved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,8 +215,8 @@ class InputStatus:
             + bytes((self.are_edges_lost,))
         )
         data += first_edge_number.to_bytes(2, "little")
-        # Bits 0 to 4: the input; bit 6: unattended; bit 7: the new level.
-        data += bytes(edge.input_index | edge.is_unattended << 6 | edge.is_on << 7 for edge in self.edges)
+        # Bits 0 to 4: the input; bit 6: unobserved; bit 7: the new level.
+        data += bytes(edge.input_index | edge.was_unobserved << 6 | edge.is_on << 7 for edge in self.edges)
         return _encode_frame(FrameType.STATUS, data)
 
 

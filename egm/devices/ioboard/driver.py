@@ -6,8 +6,8 @@ so that a restart never plays a game that nobody requested.
 
 An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event. If the
 machine is killed or the line is lost in between, the board reports the same edge again. For a door this is harmless. A
-turn of a key that arrives before this session's first contact is reported as unattended: repeated, it would pay the
-next hand-pay too.
+turn of a key that arrives before this session's first contact is reported as unobserved: it may be a repetition, and
+must not pay the next hand-pay too.
 """
 
 from egm.devices.driver import LineDriver
@@ -41,7 +41,7 @@ _POLL_WAIT_HUNDREDTHS_OF_SECOND = 8
 #: Most pulses that a running machine can owe a hard meter; if more are missing, somebody has turned the counter
 #: or fitted another board.
 HARD_METER_PULSES_BEHIND_MAX = 10_000
-#: Sensor -> the fault of its bad level.
+#: The fault that each sensor's bad level reports.
 _FAULT_BY_SENSOR = {"mains_good": FaultCode.POWER_SUPPLY, "battery_good": FaultCode.BATTERY_LOW}
 
 
@@ -92,7 +92,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         return self._pulse_counts
 
     def start_reading_hard_meters(self) -> None:
-        """Query from now on the pulse counts of the hard meters that this I/O board drives."""
+        """Start to query the pulse counts of the hard meters that this I/O board drives."""
         self._reads_hard_meters = True
 
     def advance_hard_meters(self, pulse_totals: tuple[int, ...]) -> None:
@@ -185,14 +185,14 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
     def _report_faults(self) -> None:
         """Report the faults of the board's sensors, and a fault if the hard meters may not be advanced."""
-        meters_differ = (
+        has_meter_mismatch = (
             self._hard_meter_totals is not None
             and self._pulse_counts is not None
             and not self._can_advance_hard_meters
         )
         detail = f"counted {self._pulse_counts}, metered {self._hard_meter_totals}"
         self._update_faults(
-            self._bad_sensors | ({FaultCode.HARD_METER_MISMATCH: detail} if meters_differ else {})
+            self._bad_sensors | ({FaultCode.HARD_METER_MISMATCH: detail} if has_meter_mismatch else {})
         )
 
     # ------------------------------------------------------------ the board's reports
@@ -232,7 +232,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         """Store an input's level and report its change.
 
         Of a button, only a press is reported, and only if it happened while the driver was connected. A turn of a key
-        that may have been reported in an earlier session is unattended.
+        that may have been reported in an earlier session is reported as unobserved.
         """
         group, name = codec.INPUTS[edge.input_index]
         input_bit = 1 << edge.input_index
@@ -243,16 +243,16 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
             case "door":
                 self._emit(
                     DoorChanged(
-                        device=self.name, door=name, is_open=edge.is_on, is_unattended=edge.is_unattended
+                        device=self.name, door=name, is_open=edge.is_on, was_unobserved=edge.was_unobserved
                     )
                 )
             case "key":
-                is_unattended = edge.is_unattended or not self._are_inputs_known
+                was_unobserved = edge.was_unobserved or not self._are_inputs_known
                 self._emit(
-                    KeyTurned(device=self.name, key=name, is_on=edge.is_on, is_unattended=is_unattended)
+                    KeyTurned(device=self.name, key=name, is_on=edge.is_on, was_unobserved=was_unobserved)
                 )
             case "button":
-                if edge.is_on and self._are_inputs_known and not edge.is_unattended:
+                if edge.is_on and self._are_inputs_known and not edge.was_unobserved:
                     self._emit(ButtonPressed(device=self.name, button=name))
             case _:
                 self._report_sensor_faults()
@@ -264,8 +264,8 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
             """Return the names of the inputs of a group that are on."""
             return frozenset(
                 name
-                for index, (kind, name) in enumerate(codec.INPUTS)
-                if kind == group and self._input_levels_mask >> index & 1
+                for index, (input_group, name) in enumerate(codec.INPUTS)
+                if input_group == group and self._input_levels_mask >> index & 1
             )
 
         self._emit(

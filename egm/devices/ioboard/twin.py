@@ -22,8 +22,8 @@ from egm.devices.twin import ActionError, SimulatedPort, SimulatorAction, Twin
 SIMULATED_IDENTITY: Final = "open-egm I/O board, simulated 1.0"
 #: Most input changes that the board stores.
 _STORED_EDGES_MAX: Final = 256
-#: Time after the last poll for which the board counts as attended.
-_ATTENDED_SECONDS_AFTER_POLL: Final = 1.0
+#: Time after the last poll for which the board takes a machine to be connected.
+_CONNECTED_SECONDS_AFTER_POLL: Final = 1.0
 #: Time for which a pressed button stays pressed.
 _BUTTON_PRESS_SECONDS: Final = 0.08
 #: Time of one pulse to a hard meter.
@@ -124,24 +124,26 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         self._are_edges_lost = False
 
     # ------------------------------------------------------------ the inputs
-    def _is_attended(self) -> bool:
+    def _is_machine_connected(self) -> bool:
         """Return whether a machine is connected: it has polled the I/O board within the last second."""
         now = asyncio.get_running_loop().time()
-        return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS_AFTER_POLL
+        return self._polled_at is not None and now - self._polled_at < _CONNECTED_SECONDS_AFTER_POLL
 
     def _set_input(self, group: str, name: str, *, is_on: bool) -> None:
         """Set an input's level and store the change; if the board's memory is full, the oldest change is lost."""
         try:
             input_index = codec.INPUTS.index((group, name))
         except ValueError:
-            names = ", ".join(input_name for kind, input_name in codec.INPUTS if kind == group)
+            names = ", ".join(input_name for input_group, input_name in codec.INPUTS if input_group == group)
             raise ActionError(f"{self.name}: there is no {group} {name!r}; expected one of {names}") from None
         if bool(self._input_levels_mask >> input_index & 1) is is_on:
             return
         self._input_levels_mask ^= 1 << input_index
         self._last_edge_number = codec.compute_next_edge_number(self._last_edge_number)
         self._unacknowledged_edges.append(
-            InputEdge(self._last_edge_number, input_index, is_on, is_unattended=not self._is_attended())
+            InputEdge(
+                self._last_edge_number, input_index, is_on, was_unobserved=not self._is_machine_connected()
+            )
         )
         if len(self._unacknowledged_edges) > _STORED_EDGES_MAX:
             self._unacknowledged_edges.popleft()
@@ -176,7 +178,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             "lost": self._are_edges_lost,
             "counted": list(self._pulse_counts),
             "edges": [
-                [edge.edge_number, edge.input_index, edge.is_on, edge.is_unattended]
+                [edge.edge_number, edge.input_index, edge.is_on, edge.was_unobserved]
                 for edge in self._unacknowledged_edges
             ],
         }
@@ -191,8 +193,8 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         self._are_edges_lost = memory["lost"]
         self._pulse_counts = list(memory.get("counted", self._pulse_counts))
         self._unacknowledged_edges = deque(
-            InputEdge(number, index, is_on, is_unattended=is_unattended)
-            for number, index, is_on, is_unattended in memory["edges"]
+            InputEdge(number, index, is_on, was_unobserved=was_unobserved)
+            for number, index, is_on, was_unobserved in memory["edges"]
         )
         for button in codec.BUTTONS:
             self._set_input("button", button, is_on=False)
@@ -266,13 +268,13 @@ class IoBoardTwin(Twin[IoBoardMessage]):
 
     def describe_state(self) -> dict[str, Any]:
         """Return which inputs of the simulated board are on, and which outputs are lit, for display."""
-        is_attended = self._is_attended()
+        is_machine_connected = self._is_machine_connected()
         return {
             "doors_open": self._list_active_inputs("door"),
             "keys_on": self._list_active_inputs("key"),
-            "lamps": sorted(self._last_poll.button_lamps) if is_attended else [],
-            "tower": sorted(self._last_poll.tower_lights) if is_attended else ["tilt"],
-            "bell": self._last_poll.is_bell_on if is_attended else False,
+            "lamps": sorted(self._last_poll.button_lamps) if is_machine_connected else [],
+            "tower": sorted(self._last_poll.tower_lights) if is_machine_connected else ["tilt"],
+            "bell": self._last_poll.is_bell_on if is_machine_connected else False,
             "edges_waiting": len(self._unacknowledged_edges),
             "hard_meters": list(self._pulse_counts),
         }
@@ -281,6 +283,6 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         """Return the names of the inputs of a group that are on."""
         return [
             name
-            for index, (kind, name) in enumerate(codec.INPUTS)
-            if kind == group and self._input_levels_mask >> index & 1
+            for index, (input_group, name) in enumerate(codec.INPUTS)
+            if input_group == group and self._input_levels_mask >> index & 1
         ]

@@ -248,12 +248,12 @@ def encode_status(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
     return StatusByte(0, status_bits[0]), StatusByte(1, status_bits[1])
 
 
-def decode_printer_status(first_byte: StatusByte, second: StatusByte) -> PrinterStatus:
+def decode_printer_status(first_byte: StatusByte, second_byte: StatusByte) -> PrinterStatus:
     """Return the printer's status that the two status bytes state."""
     return PrinterStatus(
         **{
             name: bool(byte.bits >> index & 1)
-            for byte in (first_byte, second)
+            for byte in (first_byte, second_byte)
             for index, name in enumerate(STATUS_BIT_NAMES[byte.status_byte_index])
         }
     )

@@ -24,8 +24,8 @@ SECONDS_AND_NEXT_PHASE_BY_PHASE: Final[Mapping[ReaderPhase, tuple[float, ReaderP
 }
 #: Interval of the status reports.
 _REPORT_INTERVAL_SECONDS: Final = 0.5
-#: Game numbers count modulo this number.
-_GAME_NUMBER_MODULUS: Final = 256
+#: The spin counter (the reader's game number) counts modulo this number.
+_SPIN_COUNTER_MODULUS: Final = 256
 #: The simulation has no random numbers: its balls visit all pockets in steps of this size.
 _POCKETS_PER_SIMULATED_SPIN: Final = 14
 
@@ -71,7 +71,7 @@ class WheelTwin(Twin[WheelReaderReport]):
         if phase is ReaderPhase.BETTING:
             self._warnings = NO_WARNINGS
         if phase is ReaderPhase.WAITING:
-            self._spin_counter = (self._spin_counter + 1) % _GAME_NUMBER_MODULUS
+            self._spin_counter = (self._spin_counter + 1) % _SPIN_COUNTER_MODULUS
         if phase is ReaderPhase.NUMBER:
             self._winning_number = (
                 (self._winning_number + _POCKETS_PER_SIMULATED_SPIN) % len(WHEEL_NUMBERS)

@@ -78,7 +78,7 @@ from egm.kernel.states import (
     STATES_SHOWING_OUTCOME,
     single_state,
 )
-from egm.money.host_controls import game_is_enabled
+from egm.money.host_restrictions import game_is_enabled
 from egm.people import Permission
 from egm.play.endings import outcome_is_of_open_game
 from egm.play.forms import PLAY_FORMS

@@ -3,7 +3,9 @@
 A packet is ``command, length, payload..., crc high, crc low``: the length counts the whole packet, the CRC is
 CRC-16/MODBUS over everything before it, sent high byte first. A reply carries the command with its top bit
 set. The layout of reply 84 (to "initiate") is not public, except that it is short; here it is one byte: 00 started,
-01 refused. What GAT calls an authentication is the calculation of a signature.
+01 refused. What GAT calls an authentication is the calculation of a signature; its *authentication level* is a number
+that the verifier chooses and that the machine only reports back. Results too long for one packet are divided into
+*frames* (GAT's word).
 """
 
 from collections.abc import Callable, Mapping
@@ -126,7 +128,7 @@ def cut_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
     size = buffer[1]
     if size < _PACKET_OVERHEAD_SIZE_BYTES:
         return FrameCut(
-            1,
+            1,  # skip one byte only: a packet may begin at the next one
             ProtocolError(
                 GAT_PROTOCOL,
                 f"packet length is {size}; expected at least {_PACKET_OVERHEAD_SIZE_BYTES}",

@@ -54,15 +54,15 @@ def build_signatures_report(
             (
                 *_format_head_lines(identity),
                 f"Algorithm: {algorithm}",
-                *_format_digest_lines(signature_by_component),
+                *_format_component_lines(signature_by_component),
             )
         )
     root = ET.Element("Components", GatExec="default")
     game_element = _add_game_element(root, identity)
-    for name, value in signature_by_component.items():
+    for name, signature in signature_by_component.items():
         component_element = ET.SubElement(game_element, "Component")
         ET.SubElement(component_element, "Name").text = name
-        ET.SubElement(component_element, "Checksum", Algorithm=algorithm).text = value.upper()
+        ET.SubElement(component_element, "Checksum", Algorithm=algorithm).text = signature.upper()
     return _encode_xml(root)
 
 
@@ -77,7 +77,7 @@ def build_identity_report(
         signer_text = signer or "nobody: a development installation"
         lines = (f"Version: {identity.version}", f"Serial: {identity.serial}", f"Signed by: {signer_text}")
         return _encode_text(
-            (*_format_head_lines(identity), *lines, *_format_digest_lines(digest_by_component))
+            (*_format_head_lines(identity), *lines, *_format_component_lines(digest_by_component))
         )
     root = ET.Element("ProgramID")
     game_element = _add_game_element(root, identity)
@@ -103,9 +103,9 @@ def _format_head_lines(identity: ReportIdentity) -> tuple[str, str]:
     return f"Name: {identity.name}", f"Manufacturer: {identity.manufacturer}"
 
 
-def _format_digest_lines(value_by_name: Mapping[str, str]) -> tuple[str, ...]:
-    """Return one text line per value, in capital hexadecimal digits after its name."""
-    return tuple(f"{name}: {value.upper()}" for name, value in value_by_name.items())
+def _format_component_lines(value_by_component: Mapping[str, str]) -> tuple[str, ...]:
+    """Return one text line per component: its name, then its signature or digest in capital hexadecimal digits."""
+    return tuple(f"{component}: {value.upper()}" for component, value in value_by_component.items())
 
 
 def _encode_text(lines: Iterable[str]) -> bytes:

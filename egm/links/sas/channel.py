@@ -53,7 +53,7 @@ class RunPollEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyReceived:
+class ReplyDelivered:
     """Action: report that the host has received the reply to a long poll."""
 
     poll: PollImplementation
@@ -62,7 +62,7 @@ class ReplyReceived:
 
 
 @dataclass(frozen=True, slots=True)
-class ExceptionsReceived:
+class ExceptionsDelivered:
     """Action: report that the host has received all exceptions of the journal entries up to number ``sequence``."""
 
     sequence: int
@@ -98,8 +98,8 @@ class PollUnanswered:
 ChannelAction: TypeAlias = (
     SendBytes
     | RunPollEffect
-    | ReplyReceived
-    | ExceptionsReceived
+    | ReplyDelivered
+    | ExceptionsDelivered
     | LinkChanged
     | QueueFullChanged
     | PollUnanswered
@@ -116,10 +116,10 @@ class _LastReply:
     """The bytes of the reply as sent."""
     reported_exception: SasException | None = None
     """The SAS exception that this reply reports; None for a long poll's reply."""
-    answer: ReplyReceived | None = None
-    """The long poll that this reply answers, as reported once the host has the reply; None for a general poll."""
+    delivery_report: ReplyDelivered | None = None
+    """The report to yield once the host has this reply to a long poll; None for a general poll."""
     ended_exceptions: tuple[SasException, ...] = ()
-    """Pending priority exceptions that the answered poll ends; they are removed once the host has this reply."""
+    """Pending priority exceptions that the long poll ends; they are removed once the host has this reply."""
     is_busy: bool = False
     """Whether this reply only says that the request is still being processed."""
     is_delayed: bool = False
@@ -136,15 +136,15 @@ class _RunningEffect(NamedTuple):
 class SasChannelState:
     """The protocol state of the line of one SAS host, for the machine with SAS address ``address``.
 
-    ``polls`` are the long polls that the machine answers, by command code. ``queue_size`` is the number of ordinary
-    exceptions that may wait for the host. With ``requires_sync``, the machine replies only after a poll to another
-    machine or to all. With ``sends_chirps``, it sends its address while no host polls.
+    ``poll_by_code`` are the long polls that the machine answers, by command code. ``queue_size`` is the number of
+    ordinary exceptions that may wait for the host. With ``requires_sync``, the machine replies only after a poll to
+    another machine or to all. With ``sends_chirps``, it sends its address while no host polls.
     """
 
     def __init__(
         self,
         address: int,
-        polls: Mapping[int, PollImplementation],
+        poll_by_code: Mapping[int, PollImplementation],
         *,
         queue_size: int = 20,
         requires_sync: bool = False,
@@ -155,7 +155,7 @@ class SasChannelState:
         self.readout: SasReadout | None = None
         self.is_real_time_reporting_on = False
         """Whether the host has switched real-time event reporting on."""
-        self._poll_by_code = polls
+        self._poll_by_code = poll_by_code
         self._exception_queue = ExceptionQueue(queue_size)
         self._delayed_frames: deque[bytes] = deque()
         self._last_reply: _LastReply | None = None
@@ -168,8 +168,8 @@ class SasChannelState:
         self._last_poll_ns = now_ns
         self._next_chirp_ns = now_ns
         self._is_queue_full = False
-        self._posted_sequence = 0
-        self._reported_sequence = 0
+        #: Number of the last journal entry whose exception was queued, and of the last one reported as delivered.
+        self._queued_sequence = self._delivered_sequence = 0
 
     # ------------------------------------------------------------------ from the machine
     def post_exception(self, exception: SasException, now_ns: int) -> Iterator[ChannelAction]:
@@ -177,7 +177,7 @@ class SasChannelState:
 
         An exception for real-time event reporting only is dropped while that is off.
         """
-        self._posted_sequence = max(self._posted_sequence, exception.sequence)
+        self._queued_sequence = max(self._queued_sequence, exception.sequence)
         if (
             EXCEPTION_DEFINITION_BY_CODE[exception.code].urgency is ExceptionUrgency.REAL_TIME
             and not self.is_real_time_reporting_on
@@ -275,8 +275,8 @@ class SasChannelState:
         if (
             is_repeated
             and last_reply is not None
-            and last_reply.answer is not None
-            and last_reply.answer.reply.is_resent_on_repeat
+            and last_reply.delivery_report is not None
+            and last_reply.delivery_report.reply.is_resent_on_repeat
         ):
             yield SendBytes(last_reply.reply_frame)
             return
@@ -285,7 +285,7 @@ class SasChannelState:
         poll = self._poll_by_code.get(request.code)
         if poll is None:
             return
-        # The reply serves the exceptions that were pending when the poll was first received.
+        # The reply ends only exceptions that were pending when the poll was first received.
         running_effect = (
             self._running_effect
             if self._running_effect is not None and self._running_effect.request_frame == request.frame
@@ -305,7 +305,8 @@ class SasChannelState:
             )
             yield SendBytes(self._last_reply.reply_frame)
         elif poll.answer_function is None:
-            self._running_effect = running_effect  # the line also waits for one effect only
+            # A different poll ends the wait for an earlier effect: the line's thread, too, waits for one only.
+            self._running_effect = running_effect
             yield RunPollEffect(poll, request)
         elif self.readout is not None:
             try:
@@ -334,7 +335,7 @@ class SasChannelState:
         self._last_reply = _LastReply(
             request.frame,
             frame,
-            answer=ReplyReceived(poll, request, reply),
+            delivery_report=ReplyDelivered(poll, request, reply),
             ended_exceptions=self._exceptions_pending_at_poll,
         )
         yield SendBytes(frame)
@@ -357,18 +358,18 @@ class SasChannelState:
         if acknowledged_reply.is_delayed:
             self._delayed_frames.popleft()
         if acknowledged_reply.reported_exception is not None:
-            self._exception_queue.remove_received_exception(acknowledged_reply.reported_exception, now_ns)
-        if acknowledged_reply.answer is not None:
+            self._exception_queue.remove_delivered_exception(acknowledged_reply.reported_exception, now_ns)
+        if acknowledged_reply.delivery_report is not None:
             self._exception_queue.remove_ended_exceptions(acknowledged_reply.ended_exceptions)
-            yield acknowledged_reply.answer
+            yield acknowledged_reply.delivery_report
         if self._is_queue_full and self._exception_queue.has_no_ordinary_exception:
             self._is_queue_full = False
             yield QueueFullChanged(is_full=False)
         oldest_sequence = self._exception_queue.oldest_sequence
-        received_sequence = self._posted_sequence if oldest_sequence is None else oldest_sequence - 1
-        if received_sequence > self._reported_sequence:
-            self._reported_sequence = received_sequence
-            yield ExceptionsReceived(received_sequence)
+        delivered_sequence = self._queued_sequence if oldest_sequence is None else oldest_sequence - 1
+        if delivered_sequence > self._delivered_sequence:
+            self._delivered_sequence = delivered_sequence
+            yield ExceptionsDelivered(delivered_sequence)
 
     # ------------------------------------------------------------------ from the clock
     @property

@@ -16,7 +16,7 @@ from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE, QUEUE_
 #: Interval at which a priority exception is sent again until a poll ends it.
 EXCEPTION_REPEAT_INTERVAL_NS: Final = 15_000_000_000
 
-#: Priority exception -> the polls that end it; one without polls is repeated until it has been received.
+#: The polls that end each priority exception. One that is not listed is removed once the host has received it.
 ENDING_POLL_CODES_BY_EXCEPTION_CODE: Final[Mapping[int, frozenset[int]]] = {
     0x3D: frozenset({0x3D, 0x4D}),
     0x3E: frozenset({0x4D}),
@@ -93,13 +93,16 @@ class ExceptionQueue:
         self._priority_exception_by_code.pop(code, None)
 
     def find_next_exception(self, now_ns: int) -> SasException | None:
-        """Return the exception to send to the host now, or None; :meth:`remove_received_exception` removes it later."""
+        """Return the exception to send to the host now, or None.
+
+        :meth:`remove_delivered_exception` removes it once the host has received it.
+        """
         for pending_exception in self._priority_exception_by_code.values():
             if pending_exception.due_ns <= now_ns:
                 return pending_exception.exception
         return self._ordinary_exceptions[0] if self._ordinary_exceptions else None
 
-    def remove_received_exception(self, exception: SasException, now_ns: int) -> None:
+    def remove_delivered_exception(self, exception: SasException, now_ns: int) -> None:
         """Remove from the queue an exception that the host has received.
 
         A priority exception that only a long poll ends stays raised, and is sent again later.

@@ -26,16 +26,16 @@ from meters.entry import StoredEntry
 
 #: Exception code: a bill was accepted.
 BILL_ACCEPTED_EXCEPTION_CODE: Final = 0x4F
-#: Event codes: a game has started, a game has ended.
-_GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
+#: Exception codes: a game has started, a game has ended.
+_GAME_STARTED_EXCEPTION_CODE, _GAME_ENDED_EXCEPTION_CODE = 0x7E, 0x7F
 #: Exception code: a hand-pay is pending.
 _HANDPAY_PENDING_EXCEPTION_CODE: Final = 0x51
 #: Exception codes: a game was selected; the machine went out of service.
-_GAME_SELECTED, _OUT_OF_SERVICE = 0x8C, 0x86
+_GAME_SELECTED_EXCEPTION_CODE, _OUT_OF_SERVICE_EXCEPTION_CODE = 0x8C, 0x86
 #: Exception codes: power was lost; power was applied.
-_POWER_LOST, _POWER_APPLIED = 0x18, 0x17
+_POWER_LOST_EXCEPTION_CODE, _POWER_APPLIED_EXCEPTION_CODE = 0x18, 0x17
 #: Exception codes: the stacker was removed; its count was set to zero.
-_STACKER_REMOVED, _STACKER_COUNT_RESET = 0x1B, 0x7B
+_STACKER_REMOVED_EXCEPTION_CODE, _STACKER_COUNT_RESET_EXCEPTION_CODE = 0x1B, 0x7B
 #: Id of the journal entry of a machine's first power-up, before which no power was lost.
 _FIRST_POWER_UP_ENTRY_ID: Final = "power-up-1"
 #: SAS bill code of each bill, by its value in major units.
@@ -46,12 +46,12 @@ _BILL_CODE_BY_VALUE: Final[Mapping[int, int]] = {value: code for code, value in 
 _UNDECLARED_EXCEPTION_CODES: Final = frozenset(
     {
         BILL_ACCEPTED_EXCEPTION_CODE,
-        _GAME_STARTED,
-        _GAME_ENDED,
-        _GAME_SELECTED,
-        _OUT_OF_SERVICE,
-        _POWER_LOST,
-        _STACKER_COUNT_RESET,
+        _GAME_STARTED_EXCEPTION_CODE,
+        _GAME_ENDED_EXCEPTION_CODE,
+        _GAME_SELECTED_EXCEPTION_CODE,
+        _OUT_OF_SERVICE_EXCEPTION_CODE,
+        _POWER_LOST_EXCEPTION_CODE,
+        _STACKER_COUNT_RESET_EXCEPTION_CODE,
     }
 )
 
@@ -69,17 +69,19 @@ def iter_exceptions(
     entry: StoredEntry,
     declarations: EntryDeclarations,
     readout: SasReadout,
-    supported_polls: frozenset[int],
+    permitted_poll_codes: frozenset[int],
     previous_game_number: int,
 ) -> Iterator[SasException]:
     """Yield the SAS exceptions that a journal entry raises for a host.
 
-    ``supported_polls`` are the command codes of the polls that the host may use; a priority exception that none of them
-    can end is left out. ``previous_game_number`` is the SAS number of the game that was selected before the entry.
+    ``permitted_poll_codes`` are the command codes of the polls that the host may use; a priority exception that none of
+    them can end is left out. ``previous_game_number`` is the SAS number of the game that was selected before the entry.
     """
     for code, data, event_code in _iter_exception_codes(entry, declarations, readout, previous_game_number):
         ending_polls = ENDING_POLL_CODES_BY_EXCEPTION_CODE.get(code)
-        if code in EXCEPTION_DEFINITION_BY_CODE and (ending_polls is None or ending_polls & supported_polls):
+        if code in EXCEPTION_DEFINITION_BY_CODE and (
+            ending_polls is None or ending_polls & permitted_poll_codes
+        ):
             yield SasException(code, data, event_code, entry.sequence)
 
 
@@ -99,19 +101,19 @@ def _iter_exception_codes(
     record: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
         case GAME_START.kind:
-            yield _GAME_STARTED, _encode_game_start(entry, readout), 0
+            yield _GAME_STARTED_EXCEPTION_CODE, _encode_game_start(entry, readout), 0
         case GAME_END.kind:
             won_credits = readout.convert_to_credits(int(record.get("win_cents", 0)))
-            yield _GAME_ENDED, encode_bcd(won_credits, 4), 0
+            yield _GAME_ENDED_EXCEPTION_CODE, encode_bcd(won_credits, 4), 0
         case "selection":
             game_number = _find_selected_game(entry, readout)
             if game_number not in {None, previous_game_number}:
-                yield _GAME_SELECTED, encode_bcd(game_number or 0, 2), 0
+                yield _GAME_SELECTED_EXCEPTION_CODE, encode_bcd(game_number or 0, 2), 0
         case POWER_UP.kind if entry.id != _FIRST_POWER_UP_ENTRY_ID:
-            yield _POWER_LOST, b"", 0  # it could not be reported when it happened
-            yield _POWER_APPLIED, b"", 0
+            yield _POWER_LOST_EXCEPTION_CODE, b"", 0  # it could not be reported when it happened
+            yield _POWER_APPLIED_EXCEPTION_CODE, b"", 0
         case MACHINE_DISABLED.kind if str(record.get("source", "")) == "operator":
-            yield _OUT_OF_SERVICE, b"", 0
+            yield _OUT_OF_SERVICE_EXCEPTION_CODE, b"", 0
         case _:
             yield from _iter_declared_exceptions(entry, declarations, record, readout)
 
@@ -135,8 +137,8 @@ def _iter_declared_exceptions(
         )
     else:
         yield significance.sas_exception_code, b"", 0
-    if significance.sas_exception_code == _STACKER_REMOVED:
-        yield _STACKER_COUNT_RESET, b"", 0
+    if significance.sas_exception_code == _STACKER_REMOVED_EXCEPTION_CODE:
+        yield _STACKER_COUNT_RESET_EXCEPTION_CODE, b"", 0
 
 
 def _encode_game_start(entry: StoredEntry, readout: SasReadout) -> bytes:

@@ -18,11 +18,11 @@ from typing import Final, NamedTuple, TypeAlias
 from egm.devices.line import LineLostError
 from egm.links.sas.channel import (
     ChannelAction,
-    ExceptionsReceived,
+    ExceptionsDelivered,
     LinkChanged,
     PollUnanswered,
     QueueFullChanged,
-    ReplyReceived,
+    ReplyDelivered,
     RunPollEffect,
     SasChannelState,
     SendBytes,
@@ -83,7 +83,7 @@ class SasLineHealth:
 #: The channel's actions that concern the machine and not the line; they are passed to the machine's event
 #: loop.
 SasLineNotification: TypeAlias = (
-    ReplyReceived | ExceptionsReceived | LinkChanged | QueueFullChanged | PollUnanswered
+    ReplyDelivered | ExceptionsDelivered | LinkChanged | QueueFullChanged | PollUnanswered
 )
 
 
@@ -117,7 +117,7 @@ class SasLineThread(threading.Thread):
 
     ``run_effect`` schedules a poll's effect on the machine's event loop and returns its future at once;
     ``report`` passes reports (confirmations, changes of the link) to that loop. Both may be called from this
-    thread.
+    thread. If an effect has not ended ``busy_ns`` after its poll, the machine replies that it is busy.
     """
 
     def __init__(

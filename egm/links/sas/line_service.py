@@ -20,11 +20,11 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.entries import HOST_POLL_FAILED, PollFailed
 from egm.links.sas.channel import (
-    ExceptionsReceived,
+    ExceptionsDelivered,
     LinkChanged,
     PollUnanswered,
     QueueFullChanged,
-    ReplyReceived,
+    ReplyDelivered,
     RunPollEffect,
     SasChannelState,
 )
@@ -101,7 +101,8 @@ class SasLineService:
         self._link_monitor = SasLinkMonitor(self.host)
         journal = context.engine.machine.journal
         self._delivered_exception_file = _DeliveredExceptionFile(
-            context.state_folder.root / f"sas-{name}.told", journal.journal_tag
+            context.state_folder.root / f"sas-{name}.told",  # an older name, which existing folders have
+            journal.journal_tag,
         )
         #: Number of the last journal entry that the readout contains.
         self._readout_sequence = journal.sequence
@@ -110,7 +111,7 @@ class SasLineService:
             0 if is_new_journal else journal.sequence
         )
         #: Number of the last journal entry whose exceptions were passed to the line.
-        self._checked_sequence = max(delivered_sequence, journal.sequence - _ENTRIES_SEARCHED_AT_START_MAX)
+        self._sent_sequence = max(delivered_sequence, journal.sequence - _ENTRIES_SEARCHED_AT_START_MAX)
         self._selected_game_number = self._readout_builder.build_readout().selected_game_number
         self._failed_poll_codes: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -142,9 +143,9 @@ class SasLineService:
         After an accepted bill, also close the bill acceptor if the host has asked for that.
         """
         self._money_exceptions.update_exceptions()
-        if snapshot.journal_sequence <= self._checked_sequence:
+        if snapshot.journal_sequence <= self._sent_sequence:
             return
-        entries = list(self.host.machine.journal.entries(since=self._checked_sequence))
+        entries = list(self.host.machine.journal.entries(since=self._sent_sequence))
         for entry in entries:
             if entry.sequence > self._readout_sequence:
                 self._readout_builder.process_entry(entry)
@@ -161,7 +162,7 @@ class SasLineService:
             )
         ]
         self._selected_game_number = readout.selected_game_number
-        self._checked_sequence = self._readout_sequence = snapshot.journal_sequence
+        self._sent_sequence = self._readout_sequence = snapshot.journal_sequence
         self._line.send_to_line(readout, *exceptions)
         if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)
@@ -193,7 +194,9 @@ class SasLineService:
 
     # --------------------------------------------------------------- on the event loop, for the line's thread
     def _run_effect(self, effect: RunPollEffect, future: "Future[Reply | None]") -> None:
-        """Run the effect of a host's poll, and set its reply in ``future``: None for an invalid poll.
+        """Run the effect function of a host's poll, and set the reply that it returns in ``future``.
+
+        The reply is None for an invalid poll.
 
         If the machine itself fails, record that the poll was not answered, and raise the error.
         """
@@ -211,10 +214,10 @@ class SasLineService:
     def _handle_notification(self, notification: SasLineNotification) -> None:
         """Act on a report of the SAS line's thread, such as a confirmation, a changed link or a refused poll."""
         match notification:
-            case ReplyReceived(poll=poll, request=request, reply=reply):
+            case ReplyDelivered(poll=poll, request=request, reply=reply):
                 if poll.acknowledgement_function is not None:
                     poll.acknowledgement_function(self.host, request, reply)
-            case ExceptionsReceived(sequence=sequence):
+            case ExceptionsDelivered(sequence=sequence):
                 self._delivered_exception_file.write(sequence)
             case QueueFullChanged(is_full=is_full):
                 self._link_monitor.handle_queue_full(is_full=is_full)

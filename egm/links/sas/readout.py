@@ -82,7 +82,7 @@ class SasReadout:
     """The reel stops of the last game; empty if the game has no reels."""
     read_local_time: Callable[[], datetime]
     """A function that returns the venue's local time, by this host's clock if it has set the time."""
-    supported_poll_codes: frozenset[int]
+    permitted_poll_codes: frozenset[int]
     """Codes of the polls that this host may use."""
     ticket_validator: TicketValidator = TicketValidator.STAND_ALONE
     """The method of numbering tickets: the machine's own numbers, secure enhanced, or the host's (system)."""

@@ -11,8 +11,8 @@ from egm.kernel.own_entries import FAULT_RAISED
 from egm.links.sas.host import READ_HANDPAY_KEY, SasHost
 from egm.links.sas.readout import GameReadout, HandpayReadout, HopperReadout, SasReadout
 from egm.money.entries import BILL_IN, VOUCHER_OUT
-from egm.money.host_controls import is_game_allowed
 from egm.money.host_money import HostMoney
+from egm.money.host_restrictions import is_game_allowed
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.play.records.games import find_last_game
@@ -143,7 +143,7 @@ class ReadoutBuilder:
             stacker_cents=self._stacker_cents,
             reel_stops=self._read_reel_stops(),
             read_local_time=_build_local_clock(host),
-            supported_poll_codes=host.permitted_poll_codes,
+            permitted_poll_codes=host.permitted_poll_codes,
             ticket_validator=money.ticket_validator,
             can_transfer=money.can_transfer,
             can_award_bonuses=money.can_award_bonuses,

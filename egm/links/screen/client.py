@@ -89,9 +89,7 @@ class ScreenClient:
         except (OSError, MessageError) as error:
             self.close()
             self._back_off(now)
-            is_server_gone = isinstance(
-                error, ConnectionError
-            )  # a peer that stops or restarts is not an error
+            is_server_gone = isinstance(error, ConnectionError)  # a server that stops or restarts is no error
             return PollResult(
                 has_link_opened=has_opened,
                 has_link_been_lost=True,

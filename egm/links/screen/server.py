@@ -43,12 +43,12 @@ class ScreenServer:
         build_greeting: Callable[[], tuple[Message, ...]],
         on_intent: Callable[[Intent], None],
         on_peer_error: Callable[[str], None],
-        now_s: Callable[[], float] = time.monotonic,
+        read_monotonic_seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         """Create the server of the machine's screens.
 
         ``build_greeting`` returns the messages that a new screen receives; ``on_intent`` handles a person's
-        request, ``on_peer_error`` the text of a screen's error. ``now_s`` returns monotonic seconds.
+        request, ``on_peer_error`` the text of a screen's error. ``read_monotonic_seconds`` returns the monotonic time.
         """
         self._path = socket_path
         self._token = token
@@ -56,7 +56,7 @@ class ScreenServer:
         self._on_intent = on_intent
         self._on_peer_error = on_peer_error
         self._writers: set[asyncio.StreamWriter] = set()
-        self._now_s = now_s
+        self._read_monotonic_seconds = read_monotonic_seconds
         #: Time of the last message of each screen that a player uses, in monotonic seconds; infinite for a screen that
         #: sends no signs of life.
         self._last_message_s_by_screen: dict[asyncio.StreamWriter, float] = {}
@@ -88,7 +88,7 @@ class ScreenServer:
         A hung program keeps its socket open and shows an outdated picture. It is recognised by missing signs of life; a
         screen that never sends any is always counted.
         """
-        now_s = self._now_s()
+        now_s = self._read_monotonic_seconds()
         return sum(
             now_s - last_alive_s < _SCREEN_HEARTBEAT_GAP_SECONDS_MAX
             for last_alive_s in self._last_message_s_by_screen.values()
@@ -115,11 +115,13 @@ class ScreenServer:
                 writer.write(encode_message(message))
             self._writers.add(writer)
             if not hello.is_onlooker:
-                self._last_message_s_by_screen[writer] = self._now_s() if hello.sends_heartbeats else math.inf
+                self._last_message_s_by_screen[writer] = (
+                    self._read_monotonic_seconds() if hello.sends_heartbeats else math.inf
+                )
             while line := await reader.readline():
                 message = decode_message(line)
                 if hello.sends_heartbeats and writer in self._last_message_s_by_screen:
-                    self._last_message_s_by_screen[writer] = self._now_s()
+                    self._last_message_s_by_screen[writer] = self._read_monotonic_seconds()
                 if isinstance(message, ScreenHeartbeat):
                     continue
                 if not isinstance(message, Intent):

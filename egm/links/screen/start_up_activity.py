@@ -26,7 +26,7 @@ class StartUpActivity:
 def write_start_up_activity(file: Path, activity: StartUpActivity | None) -> None:
     """Write what the starting machine is doing to ``file``; None removes the file, because the machine is up.
 
-    Errors of a full disk are ignored.
+    Errors of the disk, such as a full one, are ignored.
     """
     with suppress(OSError):
         if activity is None:

@@ -36,14 +36,14 @@ def find_held_cents(machine: Machine, fault_code: str) -> int:
         )
     if device_kind == "bill_acceptor":
         return _find_acceptor_held_cents(machine)
-    pay_out = (
+    payout = (
         machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
         if device_kind in _PAYOUT_METHOD_BY_DEVICE
         else None
     )
     return (
-        pay_out.amount_cents
-        if pay_out is not None and pay_out.payout_method == _PAYOUT_METHOD_BY_DEVICE[device_kind]
+        payout.amount_cents
+        if payout is not None and payout.payout_method == _PAYOUT_METHOD_BY_DEVICE[device_kind]
         else 0
     )
 

@@ -118,10 +118,10 @@ class HandpayRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutRecord:
-    """Credits that are being paid out on a ticket or in coins."""
+    """One payout of a cash-out: credits that are being paid out on a ticket or in coins."""
 
     id: str
-    """The id of the cash-out, which is the id of its reservation."""
+    """The id of the payout, which is the id of its reservation."""
     payout_method: Literal["ticket", "coins"] = field(metadata=stored_as("way"))
     """The payout method."""
     amount_cents: int
@@ -190,7 +190,7 @@ class PaperRecord:
     phase: EscrowPhase
     """How far the stacking has come."""
     exchange_progress: int = field(metadata=stored_as("mark"))
-    """Which message of the stacking protocol the acceptor's driver has reached for this bill or ticket."""
+    """How far the acceptor's driver has read its protocol's exchange about this bill or ticket."""
     is_returning: bool | None = omit_if_default(None, key="outward")
     """Whether the acceptor reports that it is returning the bill or ticket; None if it has reported no direction."""
 

@@ -30,12 +30,12 @@ def test_the_machine_cycles_its_generator_while_nobody_plays(tmp_path, credit_ce
         for _ in range(600):  # 30 seconds; a cycle takes at most one and a half
             await asyncio.sleep(0.05)
             assert not running.done()
-            if process._stations and process._machine.random_service is not None:
-                cycles = int(process._machine.random_service.read_statistics()["cycles"])
+            if process._stations and process._first_machine.random_service is not None:
+                cycles = int(process._first_machine.random_service.read_statistics()["cycles"])
                 if cycles_before is None:
                     if credit_cents:
                         bill = Transfer("world:bill", "credit:1:cashable", credit_cents)
-                        write_undeclared_entry(process._machine, "bill", transfers=(bill,))
+                        write_undeclared_entry(process._first_machine, "bill", transfers=(bill,))
                     cycles_before = cycles
             if cycles_before is not None and cycles >= cycles_before + 2:
                 break

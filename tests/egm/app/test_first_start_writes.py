@@ -75,7 +75,7 @@ def start_and_read_faults(folder, file, monkeypatch):
     found = {}
 
     async def work(process):
-        found["faults"] = set(process._machine.active_faults)
+        found["faults"] = set(process._first_machine.active_faults)
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
     asyncio.run(MachineProcess(folder, load_cabinet(file), CLOCK).run())

@@ -31,14 +31,15 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
     async def look(_):
         seen.append(process._stations[0].build_snapshot())
         refusal_reasons = [
-            e.record["reason"] for e in process._machine.journal.entries() if e.kind == "game.refused"
+            e.record["reason"] for e in process._first_machine.journal.entries() if e.kind == "game.refused"
         ]
         assert len(refusal_reasons) == 1
         assert "at least 65.00 %" in refusal_reasons[0]
-        assert process._machine.active_faults["cabinet_file"]["detail"] == refusal_reasons[0]
+        assert process._first_machine.active_faults["cabinet_file"]["detail"] == refusal_reasons[0]
         (software,) = (entry.create_page() for entry in SERVICE_MENU.menu_items if entry.id == "software")
         words = [
-            translate_text(text, "en") for text in iter_page_texts(software.build_page(process._machine))
+            translate_text(text, "en")
+            for text in iter_page_texts(software.build_page(process._first_machine))
         ]
         assert {str(poor), refusal_reasons[0]} <= set(words), "staff read why at the machine"
         process._stations[0].engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -36,7 +36,7 @@ def test_the_process_applies_the_operators_options(tmp_path, monkeypatch):
     found = []
 
     async def look(_):
-        machine = process._machine
+        machine = process._first_machine
         play = machine.profile.play
         found.append((play.bet_min_cents, play.bet_max_cents, set(machine.games)))
 

@@ -76,7 +76,7 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
         build_greeting=lambda: (Hello(),),
         on_intent=lambda _: None,
         on_peer_error=pytest.fail,
-        now_s=lambda: now_s[0],
+        read_monotonic_seconds=lambda: now_s[0],
     )
 
     async def until(screen, living):

@@ -44,8 +44,8 @@ def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_
     found = []
 
     async def look(_):
-        desk = process._machine.component(TicketDesk)
-        found.append((process._machine.credit_cents, desk.store.find_ticket(number).state))
+        desk = process._first_machine.component(TicketDesk)
+        found.append((process._first_machine.credit_cents, desk.store.find_ticket(number).state))
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())

@@ -251,7 +251,7 @@ class Machine:
                 self.transfers.release_lock,
                 lambda: self.rig.engine.handle(EventType.TRANSFER_LOCK_ENDED),
                 lambda: self.transfers.set_cash_out_terms(
-                    enabled=self.dice.random() < 0.5, host_only=self.dice.random() < 0.5
+                    is_offered_to_host=self.dice.random() < 0.5, is_host_only=self.dice.random() < 0.5
                 ),
             )
         )()

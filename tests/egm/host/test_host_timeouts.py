@@ -107,7 +107,7 @@ def test_a_lock_ends_at_its_timeout_and_a_new_request_extends_it(tmp_path):
 def test_a_cash_out_that_the_host_does_not_take_is_paid_by_ticket_and_then_by_hand(tmp_path):
     async def scenario(rig):
         port = HostTransferInterface(rig.engine, rig.submit_event)
-        port.set_cash_out_terms(enabled=True, host_only=False)
+        port.set_cash_out_terms(is_offered_to_host=True, is_host_only=False)
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
         assert (rig.state, port.is_cash_out_offered) == (State.LOCKED, True)

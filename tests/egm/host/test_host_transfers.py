@@ -61,14 +61,14 @@ def order(
 
 
 def ask(
-    rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", only_if_locked=False, **options
+    rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", requires_lock=False, **options
 ) -> TransferStatus:
     """Order a transfer, acknowledge its result if it is final, and return the status."""
     answer = rig.port.execute_or_refuse_order(
         order(identifier, kind, **options),
         asset_number=asset,
         registration_key=key,
-        only_if_locked=only_if_locked,
+        requires_lock=requires_lock,
     )
     if answer is not Status.PENDING:
         return answer
@@ -152,7 +152,7 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
         ({"kind": JACKPOT, "nonrestricted": 1}, Status.BAD_AMOUNT),
         ({"restricted": 1, "expiry_date": date(2025, 12, 31)}, Status.BAD_EXPIRY),
         ({"key": b"k" * 20, "cashable": 1}, Status.NOT_REGISTERED),
-        ({"only_if_locked": True, "cashable": 1}, Status.NOT_LOCKED),
+        ({"requires_lock": True, "cashable": 1}, Status.NOT_LOCKED),
         ({"cashable": 300_001}, Status.OVER_LIMIT),
         ({"kind": BONUS, "cashable": 300_001}, Status.OVER_LIMIT),
     ],
@@ -300,7 +300,7 @@ def test_the_transfer_history_holds_the_last_results_and_survives_a_restart(make
 def test_the_transfer_log_shows_the_result_of_each_transfer_and_no_locks(make):
     rig = make()
     rig.port.request_lock(1, 500)
-    ask(rig, cashable=1000, only_if_locked=True)
+    ask(rig, cashable=1000, requires_lock=True)
     ask(rig, "T-2", cashable=300_001)
     ask(rig, "T-3", OUT, cashable=400)
     shown = [
@@ -383,10 +383,10 @@ def test_a_lock_blocks_play_until_a_transfer_releases_it(make):
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.is_cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
     assert (
-        ask(rig, cashable=500, only_if_locked=True, stays_locked_afterwards=True) is Status.COMPLETED_IN_FULL
+        ask(rig, cashable=500, requires_lock=True, stays_locked_afterwards=True) is Status.COMPLETED_IN_FULL
     )
     assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
-    assert ask(rig, "T-2", OUT, cashable=600, only_if_locked=True) is Status.COMPLETED_IN_FULL
+    assert ask(rig, "T-2", OUT, cashable=600, requires_lock=True) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, False)
 
 
@@ -419,7 +419,7 @@ def test_an_open_door_takes_precedence_over_a_lock_and_a_restart_ends_the_lock(m
 # ---------------------------------------------------------------------------------------------- cash-outs
 def test_a_cash_out_is_offered_to_the_host_first(make):
     rig = make().insert(10000)
-    rig.port.set_cash_out_terms(enabled=True, host_only=False)
+    rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.port.is_cash_out_offered, rig.port.transfer_lock_state) == (
         State.LOCKED,
@@ -432,7 +432,7 @@ def test_a_cash_out_is_offered_to_the_host_first(make):
 
 def test_a_cash_out_is_paid_by_ticket_when_the_host_does_not_reply(make):
     rig = make().insert(10000)
-    rig.port.set_cash_out_terms(enabled=True, host_only=False)
+    rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=False)
     rig = make()
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)  # the host did not answer in time
@@ -442,7 +442,7 @@ def test_a_cash_out_is_paid_by_ticket_when_the_host_does_not_reply(make):
 
 def test_a_cash_out_is_paid_by_ticket_when_the_host_locks_but_transfers_nothing(make):
     rig = make().insert(2000)
-    rig.port.set_cash_out_terms(enabled=True, host_only=False)
+    rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.port.request_lock(2, 500) is True
     assert not rig.port.is_cash_out_offered
@@ -453,7 +453,7 @@ def test_a_cash_out_is_paid_by_ticket_when_the_host_locks_but_transfers_nothing(
 
 def test_a_cash_out_the_host_did_not_take_is_paid_even_if_the_machine_was_disabled(make):
     rig = make().insert(2000)
-    rig.port.set_cash_out_terms(enabled=True, host_only=False)
+    rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="host")
     assert rig.state is State.OUT_OF_SERVICE
@@ -464,7 +464,7 @@ def test_a_cash_out_the_host_did_not_take_is_paid_even_if_the_machine_was_disabl
 @pytest.mark.parametrize("locks", [False, True])
 def test_the_remainder_of_a_partly_transferred_cash_out_is_paid_by_ticket(make, locks):
     rig = make().insert(2000)
-    rig.port.set_cash_out_terms(enabled=True, host_only=False)
+    rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     if locks:
         rig.port.request_lock(2, 500)
@@ -477,7 +477,7 @@ def test_the_remainder_of_a_partly_transferred_cash_out_is_paid_by_ticket(make, 
 def test_a_transfer_to_the_machine_does_not_end_an_offered_cash_out(make, kind, locks):
     """Regression: the machine forgot the cash-out, and paid it neither to the host nor to the player."""
     rig = make().insert(2000)
-    rig.port.set_cash_out_terms(enabled=True, host_only=False)
+    rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     if locks:
         rig.port.request_lock(1, 500)
@@ -490,7 +490,7 @@ def test_a_transfer_to_the_machine_does_not_end_an_offered_cash_out(make, kind, 
 
 def test_a_lock_without_a_pending_cash_out_starts_no_pay_out(make):
     rig = make().insert(2000)
-    rig.port.set_cash_out_terms(enabled=True, host_only=False)
+    rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=False)
     rig.port.request_lock(2, 500)
     assert ask(rig, "T-1", OUT, cashable=500) is Status.COMPLETED_IN_FULL
     rig.port.acknowledge_result()
@@ -501,7 +501,7 @@ def test_a_lock_without_a_pending_cash_out_starts_no_pay_out(make):
 
 def test_a_host_only_cash_out_that_is_not_taken_leaves_the_credits_unless_the_host_is_offline(make):
     rig = make().insert(10000)
-    rig.port.set_cash_out_terms(enabled=True, host_only=True)
+    rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=True)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
     assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 10000, "cash_out_not_taken")
@@ -512,7 +512,7 @@ def test_a_host_only_cash_out_that_is_not_taken_leaves_the_credits_unless_the_ho
 
 def test_a_mandatory_cash_out_the_host_did_not_take_is_offered_again_only_for_new_credit(make):
     rig = make(profile="quebec-vlt")
-    rig.port.set_cash_out_terms(enabled=True, host_only=True)
+    rig.port.set_cash_out_terms(is_offered_to_host=True, is_host_only=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
     write_undeclared_entry(rig.machine, "test.fund", transfers=fund)
     rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)

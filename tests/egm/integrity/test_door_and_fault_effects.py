@@ -96,7 +96,7 @@ def test_doors_that_changed_during_a_line_loss_are_reported_as_unattended():
 def test_a_door_opened_without_power_is_recorded_and_the_logic_door_leaves_a_tilt(rig, door):
     """The board stores the door's movements and reports them when the machine runs again."""
     for is_open in (True, False):
-        report = DoorChanged(device="io", door=door, is_open=is_open, is_unattended=True)
+        report = DoorChanged(device="io", door=door, is_open=is_open, was_unobserved=True)
         for event in iter_reported_events(report, "io_board", ()):
             rig.engine.submit(event)
     assert rig.records("door.opened_while_off") == [{"door": door, "unattended": True}]

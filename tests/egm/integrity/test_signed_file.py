@@ -56,7 +56,7 @@ class Cabinet:
 
         async def work(process):
             action(process)
-            result.update(faults=set(process._machine.active_faults), state=process._engine.state)
+            result.update(faults=set(process._first_machine.active_faults), state=process._first_engine.state)
 
         self._monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
         asyncio.run(MachineProcess(self.folder, load_cabinet(self.file), CLOCK).run())
@@ -146,11 +146,11 @@ def test_a_changed_cabinet_file_is_signed_at_the_service_menu_but_not_by_an_atte
     cabinet.change()
 
     def accept(process):
-        machine = process._machine
+        machine = process._first_machine
         roster = machine.component(Roster)
-        menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
+        menu = Menu(SimpleNamespace(machine=machine, engine=process._first_engine))
         machine.install(roster)
-        process._engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
+        process._first_engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         menu.enter("3").enter(build_pin("3"))
         assert "form:file_signed" not in menu.collect_all_actions()  # an attendant may not sign
         menu.home().touch("leave").open().enter("2").enter(build_pin("2"))
@@ -186,12 +186,14 @@ def test_a_changed_cabinet_file_cannot_be_signed_at_the_machine_while_it_has_cre
     cabinet.change()
 
     def refuse(process):
-        machine = process._machine
+        machine = process._first_machine
         machine.install(machine.component(Roster))
-        menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
-        process._engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
+        menu = Menu(SimpleNamespace(machine=machine, engine=process._first_engine))
+        process._first_engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         menu.enter("2").enter(build_pin("2"))
-        process._engine.handle(EventType.CABINET_FILE_SIGNED, person="2", persons=("2",), reason="a new name")
+        process._first_engine.handle(
+            EventType.CABINET_FILE_SIGNED, person="2", persons=("2",), reason="a new name"
+        )
         assert "cabinet_file_changed" in machine.active_faults
 
     assert cabinet.start(refuse)["faults"] == {"cabinet_file_changed"}

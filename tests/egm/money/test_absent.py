@@ -18,8 +18,8 @@ from egm.kernel.events import EventType, State
 from egm.kernel.keys import ClearAction, KernelKey, KeyOwner
 from egm.kernel.positions import Position
 from egm.money.disputed_amounts import list_disputed_amounts
-from egm.money.host_controls import is_game_allowed
 from egm.money.host_money import HostMoney
+from egm.money.host_restrictions import is_game_allowed
 from egm.money.keys import MoneyKey
 from egm.money.ticket_terms import TicketTerms, find_ticket_terms
 from egm.people import Role

@@ -217,7 +217,9 @@ def test_a_ticket_may_be_printed_as_soon_as_a_slip_has_failed(tmp_path, state):
     profile.write_text(sold.replace("[staff]", "[staff]\nslips = true"))
     host = HostMoney(can_transfer=True, is_online=True)
     rig = MachineRig(tmp_path / "state", profile=profile, devices=("printer",), host=host).boot()
-    HostTransferInterface(rig.engine, rig.submit_event).set_cash_out_terms(enabled=True, host_only=True)
+    HostTransferInterface(rig.engine, rig.submit_event).set_cash_out_terms(
+        is_offered_to_host=True, is_host_only=True
+    )
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
     write_undeclared_entry(rig.machine, "test.fund", transfers=fund)
     rig.engine.handle(EventType.TOGGLE_SERVICE_CALL)

@@ -282,7 +282,7 @@ def test_a_payout_without_its_hopper_ends(coins, tmp_path):
 @pytest.mark.parametrize("written", range(3))
 def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, written):
     rig = coins.room
-    doubt = DisputedCoins(reason="2 coins were accepted", smallest_cents=50, largest_cents=400)
+    doubt = DisputedCoins(reason="2 coins were accepted", amount_min_cents=50, amount_max_cents=400)
     rig.cut_power_after(written)
     with suppress(PowerCutError):
         rig.device_ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)

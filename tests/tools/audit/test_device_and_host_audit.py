@@ -90,7 +90,7 @@ def test_decisions_about_disputed_coins_pass_the_audit(audited, tmp_path):
     rig.device_ledgers.payout_ledger.record_unordered_coins(4, "4 coins left")
     rule(rig, 0)
     rig.device_ledgers.coin_ledger.credit_coins_in(
-        ((100, True),), 7, DisputedCoins(reason="2 coins", smallest_cents=50, largest_cents=400)
+        ((100, True),), 7, DisputedCoins(reason="2 coins", amount_min_cents=50, amount_max_cents=400)
     )
     rule(rig, 225)
 

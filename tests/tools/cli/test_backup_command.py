@@ -54,7 +54,7 @@ class Cabinet:
         found = {}
 
         async def work(process):
-            found.update(process._machine.active_faults)
+            found.update(process._first_machine.active_faults)
 
         self._monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
         self._monkeypatch.setattr(MachineProcess, "_create_machines_and_stations", _without_link)

@@ -289,7 +289,7 @@ _BILL_AND_TICKET_RULES: Final = (
         state={"host_ticket": ObjectWithChanges("result_before", status="not_stacked")},
     ),
     AuditRule(
-        entry_declaration=entries.PAPER_POSITION_STORED,
+        entry_declaration=entries.PAPER_EXCHANGE_PROGRESS_STORED,
         state_before={"paper": "$paper:object"},
         state={"paper": ObjectWithChanges("paper", mark="$:count")},
     ),

@@ -379,7 +379,7 @@ _SETTING_RULES: Final = (
         state={"ticket_terms": "$terms"},
     ),
     AuditRule(
-        entry_declaration=entries.HOST_CONTROL,
+        entry_declaration=entries.HOST_RESTRICTION_RECORDED,
         record={"source": "$source", "name": "$control", "value": "$request"},
         state={"control:{control}:{source}": "$request"},
     ),

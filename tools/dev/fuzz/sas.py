@@ -60,7 +60,7 @@ def build_readout() -> SasReadout:
         stacker_cents=500,
         reel_stops=(1, 2, 3),
         read_local_time=lambda: datetime(2026, 1, 1, tzinfo=UTC),
-        supported_poll_codes=frozenset(_AVAILABLE_POLLS),
+        permitted_poll_codes=frozenset(_AVAILABLE_POLLS),
     )
 
 

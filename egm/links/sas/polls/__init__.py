@@ -30,7 +30,7 @@ def _build_poll_index() -> dict[int, PollImplementation]:
             check_invariant(poll.code not in index, "sas.poll_built_twice")
             check_invariant(
                 (poll.answer_function is None) != (poll.effect_function is None),
-                "sas.poll_without_one_handler",
+                "sas.poll_needs_exactly_one_function",
             )
             index[poll.code] = poll
     return index

@@ -95,6 +95,10 @@ _SET_CASH_OUT_TERMS_FLAG, _OFFER_CASH_OUTS_FLAG, _HOST_CASH_OUT_ONLY_FLAG = 1 <<
 _STAY_LOCKED_FLAG, _ONLY_IF_LOCKED_FLAG, _PRINT_RECEIPT_FLAG = 1 << 4, 1 << 6, 1 << 7
 #: Data bytes of an order up to its identifier, including the identifier's length; minimum data bytes after
 #: it.
+#:
+#: Layout: 0 transfer code, 1 history index, 2 transfer type, 3 to 17 the three amounts, 18 flags, 19 to 22 asset
+#: number, 23 to 42 registration key, 43 length of the identifier; after the identifier, 4 bytes of expiry date, 2 of
+#: the pool, and the length of the receipt's data.
 _ORDER_HEAD_SIZE_BYTES, _ORDER_TAIL_BYTES_MIN = 44, 7
 
 
@@ -158,12 +162,13 @@ def _order_transfer(
         ),
         asset_number=decode_binary(body[19:23]),
         registration_key=body[23:43],
-        only_if_locked=bool(flags & _ONLY_IF_LOCKED_FLAG),
+        requires_lock=bool(flags & _ONLY_IF_LOCKED_FLAG),
     )
     if status is TransferStatus.PENDING:
         if flags & _SET_CASH_OUT_TERMS_FLAG:
             transfer_interface.set_cash_out_terms(
-                enabled=bool(flags & _OFFER_CASH_OUTS_FLAG), host_only=bool(flags & _HOST_CASH_OUT_ONLY_FLAG)
+                is_offered_to_host=bool(flags & _OFFER_CASH_OUTS_FLAG),
+                is_host_only=bool(flags & _HOST_CASH_OUT_ONLY_FLAG),
             )
         return _build_order_reply(
             body, _CODE_BY_TRANSFER_STATUS[status], repeats_amounts=True

@@ -18,7 +18,7 @@ from egm.links.sas.link_monitor import GAME_DELAY_SUFFIX
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollEffectFunction, PollImplementation
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE
 from egm.links.sas.wire import LongPoll
-from egm.money.host_controls import HostControlName
+from egm.money.host_restrictions import RestrictableFunction
 from meters.transaction import JSON
 
 #: Flag of poll 08: the acceptor stays enabled after a bill.
@@ -31,27 +31,27 @@ _DELAY_UNIT_SECONDS: Final = 0.1
 _DELAY_TIMER_KEY: Final = "delay"
 
 
-def _set_restriction(host: SasHost, function_name: str, value: JSON) -> Reply:
-    """Submit this host's request to set the restriction of a function to ``value``; acknowledge the poll.
+def _set_restriction(host: SasHost, function_name: str, restriction: JSON) -> Reply:
+    """Submit this host's request to restrict a function of the machine, and acknowledge the poll.
 
-    ``value`` None ends the restriction.
+    ``restriction`` None ends the restriction.
     """
     host.submit_event(
         EventType.HOST_RESTRICTION_CHANGED,
-        HostRestrictionChange(source=host.source, name=str(function_name), value=value),
+        HostRestrictionChange(source=host.source, name=str(function_name), value=restriction),
     )
     return ACK
 
 
-def _build_restriction_effect(control: HostControlName, restriction: JSON) -> PollEffectFunction:
+def _build_restriction_effect(function_name: RestrictableFunction, restriction: JSON) -> PollEffectFunction:
     """Return the effect function of a poll that restricts one function of the machine, or ends the restriction.
 
-    ``control`` is the function, such as sounds; ``restriction`` is the restriction, or None to end it.
+    ``function_name`` is the function, such as sounds; ``restriction`` is the restriction, or None to end it.
     """
 
     def apply_restriction(host: SasHost, _: LongPoll) -> Reply:
         """Set or end the restriction of the function for this host, and acknowledge the poll."""
-        return _set_restriction(host, control, restriction)
+        return _set_restriction(host, function_name, restriction)
 
     return apply_restriction
 
@@ -88,7 +88,7 @@ def _build_enabling_effect(suffix: str) -> PollEffectFunction:
 
 def enable_bill_acceptor(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 06: accept bills again, also after a bill closed the acceptor because of poll 08."""
-    return _set_restriction(host, HostControlName.BILL_ACCEPTOR, None)
+    return _set_restriction(host, RestrictableFunction.BILL_ACCEPTOR, None)
 
 
 def configure_bills(host: SasHost, request: LongPoll) -> Reply:
@@ -98,7 +98,7 @@ def configure_bills(host: SasHost, request: LongPoll) -> Reply:
         value * 100 for code, value in BILL_VALUE_BY_CODE.items() if accepted_bills_mask >> code & 1
     ]
     host.values_between_polls[CLOSE_AFTER_BILL_KEY] = not action_flags & _ACCEPTOR_STAYS_ENABLED_FLAG
-    return _set_restriction(host, HostControlName.BILL_DENOMINATIONS, bills_cents)
+    return _set_restriction(host, RestrictableFunction.BILL_DENOMINATIONS, bills_cents)
 
 
 def set_game_enabled(host: SasHost, request: LongPoll) -> Reply:
@@ -107,7 +107,7 @@ def set_game_enabled(host: SasHost, request: LongPoll) -> Reply:
     enabling_flag = request.data[2]
     if game_id is None or enabling_flag > 1:
         return NACK
-    return _set_restriction(host, f"{HostControlName.GAME}.{game_id}", None if enabling_flag else False)
+    return _set_restriction(host, f"{RestrictableFunction.GAME}.{game_id}", None if enabling_flag else False)
 
 
 def delay_game(host: SasHost, request: LongPoll) -> Reply:
@@ -134,7 +134,7 @@ CLOSE_AFTER_BILL_KEY: Final = "close_after_bill"
 def close_acceptor_after_bill(host: SasHost) -> None:
     """Close the bill acceptor after an accepted bill, if the host has asked for that by poll 08."""
     if host.values_between_polls.get(CLOSE_AFTER_BILL_KEY):
-        _set_restriction(host, HostControlName.BILL_ACCEPTOR, False)
+        _set_restriction(host, RestrictableFunction.BILL_ACCEPTOR, False)
 
 
 def _build_control_poll(code: int, effect: PollEffectFunction) -> PollImplementation:
@@ -148,11 +148,11 @@ def _build_control_poll(code: int, effect: PollEffectFunction) -> PollImplementa
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     _build_control_poll(0x01, _build_disabling_effect("", "host")),
     _build_control_poll(0x02, _build_enabling_effect("")),
-    _build_control_poll(0x03, _build_restriction_effect(HostControlName.SOUND, "off")),
-    _build_control_poll(0x04, _build_restriction_effect(HostControlName.SOUND, None)),
-    _build_control_poll(0x05, _build_restriction_effect(HostControlName.SOUND, "no_play")),
+    _build_control_poll(0x03, _build_restriction_effect(RestrictableFunction.SOUND, "off")),
+    _build_control_poll(0x04, _build_restriction_effect(RestrictableFunction.SOUND, None)),
+    _build_control_poll(0x05, _build_restriction_effect(RestrictableFunction.SOUND, "no_play")),
     _build_control_poll(0x06, enable_bill_acceptor),
-    _build_control_poll(0x07, _build_restriction_effect(HostControlName.BILL_ACCEPTOR, False)),
+    _build_control_poll(0x07, _build_restriction_effect(RestrictableFunction.BILL_ACCEPTOR, False)),
     _build_control_poll(0x08, configure_bills),
     _build_control_poll(0x09, set_game_enabled),
     _build_control_poll(0x0A, _build_disabling_effect(":maintenance", "maintenance")),

@@ -201,28 +201,28 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll A0: the SAS features of this machine that this host's polls support."""
     if decode_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
-    supports_poll = readout.supported_poll_codes.__contains__
-    supports_host_tickets = readout.ticket_validator.is_host and supports_poll(0x71)
+    permits_poll = readout.permitted_poll_codes.__contains__
+    supports_host_tickets = readout.ticket_validator.is_host and permits_poll(0x71)
     # Bits 1 to 4: AFT bonuses, legacy bonuses, tournaments, validation extensions; bits 5 and 6: the validation style;
     # bit 7: ticket redemption.
     first_byte = (
-        (readout.can_award_bonuses and supports_poll(0x72)) << 1
-        | supports_poll(0x8A) << 2
-        | supports_poll(0x8C) << 3
-        | (readout.ticket_validator.is_host and supports_poll(0x7B)) << 4
-        | (_VALIDATION_STYLE_CODE_BY_VALIDATOR[readout.ticket_validator] if supports_poll(0x4D) else 0) << 5
+        (readout.can_award_bonuses and permits_poll(0x72)) << 1
+        | permits_poll(0x8A) << 2
+        | permits_poll(0x8C) << 3
+        | (readout.ticket_validator.is_host and permits_poll(0x7B)) << 4
+        | (_VALIDATION_STYLE_CODE_BY_VALIDATOR[readout.ticket_validator] if permits_poll(0x4D) else 0) << 5
         | supports_host_tickets << 7
     )
     # Bits 3, 4, 6 and 7: extended meters, component authentication, AFT transfers, multi-denomination polls.
     second_byte = (
         1 << 2  # tickets are in total drop and in total cancelled credits
-        | supports_poll(0x6F) << 3
-        | supports_poll(0x6E) << 4
-        | (readout.can_transfer and supports_poll(0x72)) << 6
-        | supports_poll(0xB0) << 7
+        | permits_poll(0x6F) << 3
+        | permits_poll(0x6E) << 4
+        | (readout.can_transfer and permits_poll(0x72)) << 6
+        | permits_poll(0xB0) << 7
     )
     # Bit 0: polling every 40 ms; bit 1: several progressive wins in one reply.
-    third_byte = 1 | supports_poll(0x87) << 1
+    third_byte = 1 | permits_poll(0x87) << 1
     return Reply(request.data + bytes((first_byte, second_byte, third_byte)) + bytes(3))
 
 
@@ -252,7 +252,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
         """Return poll B0's reply with an error code in place of the contained poll's data."""
         return Reply(prepend_length(bytes((denomination_code, 0, error_code))))
 
-    base_poll = IMPLEMENTED_POLLS.get(base_code) if base_code in readout.supported_poll_codes else None
+    base_poll = IMPLEMENTED_POLLS.get(base_code) if base_code in readout.permitted_poll_codes else None
     if base_poll is None or base_poll.answer_function is None:
         return build_error_reply(_NOT_SUPPORTED_ERROR)
     if not base_poll.can_be_limited_to_denomination:

@@ -365,13 +365,13 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
     With a ticket, its amount and number follow.
     """
     if redemption.status is RedemptionStatus.REDEEMED and redemption.kind is not None:
-        status = _CODE_BY_CREDIT_KIND[redemption.kind]
+        status_code = _CODE_BY_CREDIT_KIND[redemption.kind]
     else:
-        status = _CODE_BY_REDEMPTION_STATUS[redemption.status]
+        status_code = _CODE_BY_REDEMPTION_STATUS[redemption.status]
     if len(redemption.digits) != _VALIDATION_NUMBER_DIGIT_COUNT:
-        return Reply(prepend_length(bytes((status,))))
+        return Reply(prepend_length(bytes((status_code,))))
     body = (
-        bytes((status,))
+        bytes((status_code,))
         + encode_bcd(redemption.amount_cents, AMOUNT_SIZE_BYTES)
         + bytes((_UNSTATED_PARSING_CODE,))
     )
@@ -474,8 +474,8 @@ def _encode_valid_days(host: SasHost) -> bytes:
     return b"".join(encode_bcd(day_count, 2) for day_count in valid_days)
 
 
-#: Code of a text in poll 7C -> the ticket term that it sets.
-_TICKET_TEXT_BY_ELEMENT: Final = {0x00: "location", 0x01: "address1", 0x02: "address2"}
+#: The ticket term that each text of poll 7C sets, by the text's code.
+_TERM_NAME_BY_TEXT_CODE: Final = {0x00: "location", 0x01: "address1", 0x02: "address2"}
 #: Longest text that a host may set.
 _TICKET_TEXT_BYTES_MAX: Final = 40
 #: Replies to polls 7C and 7D: the data were valid, or not.
@@ -495,9 +495,9 @@ def set_extended_ticket_data(host: SasHost, request: LongPoll) -> Reply | None:
         return None
     new_terms: dict[str, JSON] = {}
     for code, text in _iter_text_elements(request.data[1:]):
-        if code not in _TICKET_TEXT_BY_ELEMENT or text is None:
+        if code not in _TERM_NAME_BY_TEXT_CODE or text is None:
             return _INVALID_REPLY
-        new_terms[_TICKET_TEXT_BY_ELEMENT[code]] = text
+        new_terms[_TERM_NAME_BY_TEXT_CODE[code]] = text
     ticket_interface.store_ticket_terms(new_terms)
     return _VALID_REPLY
 
@@ -534,7 +534,7 @@ def set_ticket_data(host: SasHost, request: LongPoll) -> Reply | None:
         return _INVALID_REPLY
     new_terms: dict[str, JSON] = {"cashable_days": data[2]} if data[2] else {}
     offset = 3
-    for name in _TICKET_TEXT_BY_ELEMENT.values():
+    for name in _TERM_NAME_BY_TEXT_CODE.values():
         if offset >= len(data):
             break
         size = data[offset]

@@ -135,7 +135,7 @@ _EXCEPTION_ROWS: Final[tuple[tuple[int, str, ExceptionUrgency], ...]] = (
 #: The smallest set a regulator publishes for machines on its network (Montana, video gambling).
 _REGULATOR_MINIMUM_EXCEPTION_CODES: Final = frozenset(
     bytes.fromhex(
-        "00 11 12 13 14 15 16 17 18 19 1A 1B 1C 1D 1E 27 28 29 2B 3C 3D 3E 3F 47 48 49 4A60 61 70 7A 86 8C"
+        "00 11 12 13 14 15 16 17 18 19 1A 1B 1C 1D 1E 27 28 29 2B 3C 3D 3E 3F 47 48 49 4A 60 61 70 7A 86 8C"
     )
 )
 

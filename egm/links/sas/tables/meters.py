@@ -81,7 +81,8 @@ _METER_ROWS: Final[tuple[tuple[int, str, MeterUnit], ...]] = (
     (0x7F, "weighted average theoretical payback", MeterUnit.HUNDREDTHS_PERCENT),
 )
 
-#: Meters in cents, each followed under the next code by the number of items: code of the value -> name.
+#: Pairs of meters: a value in cents and, under the next code, the number of items. Each row has the code of the value,
+#: and the name.
 _VALUE_AND_COUNT_METERS: Final[tuple[tuple[int, str], ...]] = (
     (0x80, "regular cashable ticket in"),
     (0x82, "restricted ticket in"),
@@ -116,7 +117,8 @@ _BILL_VALUES_ALL: Final = (
 #: Values of the bills that are counted in the stacker and at the drop, in major units.
 _BILL_VALUES_UP_TO_1000: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
-#: First code of a run of bill counts -> what it counts, and the bills in order, in major units.
+#: The meters that count bills, by the first code of each run of codes: where the bills went, and the values of the
+#: bills in the order of the codes, in major units.
 BILL_METERS_BY_FIRST_CODE: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
     0x40: ("accepted", _BILL_VALUES_ALL),
     0x59: ("to the drop", _BILL_VALUES_UP_TO_1000),

@@ -299,7 +299,7 @@ def test_in_a_tournament_no_money_moves_and_the_player_reads_why(hall):
     order = TransferOrder(
         identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind={CreditKind.CASHABLE: 100}
     )
-    port.execute_or_refuse_order(order, asset_number=4711, registration_key=b"", only_if_locked=False)
+    port.execute_or_refuse_order(order, asset_number=4711, registration_key=b"", requires_lock=False)
     assert port.last_result.status is not TransferStatus.COMPLETED_IN_FULL
     assert port.request_lock(1, 100) is not True
     assert room.credit_cents == 0

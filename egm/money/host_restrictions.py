@@ -12,7 +12,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 
 
-class HostControlName(StrEnum):
+class RestrictableFunction(StrEnum):
     """The functions of the machine that a host can restrict, each with the values that a host may set."""
 
     BILL_ACCEPTOR = "bill_acceptor"
@@ -25,37 +25,37 @@ class HostControlName(StrEnum):
     """The sound level: ``no_play`` mutes the games, ``off`` mutes everything except alarms."""
 
 
-def list_host_settings(machine: Machine, control: HostControlName, game_id: str = "") -> list[Any]:
-    """Return the values that hosts have set for ``control``, one for each host that has set it.
+def list_host_restrictions(machine: Machine, function: RestrictableFunction, game_id: str = "") -> list[Any]:
+    """Return the restrictions that hosts have set for ``function``, one for each host that has set it.
 
-    ``game_id`` is the id of the game if the control is :attr:`HostControlName.GAME`.
+    ``game_id`` is the id of the game if the function is :attr:`RestrictableFunction.GAME`.
     """
-    control_name = f"{control}.{game_id}" if game_id else str(control)
-    return list(machine.journal.states(f"{HostKey.FUNCTION_RESTRICTION}{control_name}:").values())
+    function_name = f"{function}.{game_id}" if game_id else str(function)
+    return list(machine.journal.states(f"{HostKey.FUNCTION_RESTRICTION}{function_name}:").values())
 
 
 def is_acceptor_allowed(machine: Machine) -> bool:
     """Return whether every host allows the bill acceptor to take bills and tickets."""
-    return False not in list_host_settings(machine, HostControlName.BILL_ACCEPTOR)
+    return False not in list_host_restrictions(machine, RestrictableFunction.BILL_ACCEPTOR)
 
 
 def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
     """Return the bill denominations among ``bills_cents`` (minor units) that every host allows."""
     if not is_acceptor_allowed(machine):
         return frozenset()
-    for host_bills_cents in list_host_settings(machine, HostControlName.BILL_DENOMINATIONS):
+    for host_bills_cents in list_host_restrictions(machine, RestrictableFunction.BILL_DENOMINATIONS):
         bills_cents &= frozenset(host_bills_cents)
     return bills_cents
 
 
 def is_game_allowed(machine: Machine, game_id: str) -> bool:
     """Return whether every host allows the game to be offered."""
-    return False not in list_host_settings(machine, HostControlName.GAME, game_id)
+    return False not in list_host_restrictions(machine, RestrictableFunction.GAME, game_id)
 
 
 def find_allowed_sound(machine: Machine) -> str:
     """Return the sound level that all hosts allow: ``on``, ``no_play`` or ``off``."""
-    sound_levels = list_host_settings(machine, HostControlName.SOUND)
+    sound_levels = list_host_restrictions(machine, RestrictableFunction.SOUND)
     return next((sound_level for sound_level in ("off", "no_play") if sound_level in sound_levels), "on")
 
 
