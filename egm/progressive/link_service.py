@@ -97,9 +97,9 @@ class ProgressiveLinkService:
             progress = self._read_link_progress(pool_id)
             self._link.restore_contributions(
                 pool_id,
-                progress.counted_number,
+                progress.last_counted_number,
                 self._iter_recorded_contributions(
-                    pool_id, progress.counted_number, progress.uncounted_since_sequence
+                    pool_id, progress.last_counted_number, progress.uncounted_since_sequence
                 ),
             )
             self._link.restore_shown_amount(pool_id, progress.shown_cents, progress.fall_count)
@@ -149,7 +149,7 @@ class ProgressiveLinkService:
         else:
             since_sequence = self._machine.journal.sequence
         return ContributionStatus(
-            counted_number=feeder.last_counted_number,
+            last_counted_number=feeder.last_counted_number,
             uncounted_since_sequence=since_sequence,
             fall_count=feeder.fall_count,
         )
@@ -259,7 +259,7 @@ class ProgressiveLinkService:
                 if start_entry is None
                 else self._store_and_list_game_contributions(pool_id, record, start_entry.sequence)
             )
-            if [contribution.sequence for contribution in contributions] == [progress.contribution_number]:
+            if [contribution.number for contribution in contributions] == [progress.contribution_number]:
                 return contributions
         return list(
             self._iter_recorded_contributions(pool_id, after_number, progress.uncounted_since_sequence)
@@ -275,14 +275,14 @@ class ProgressiveLinkService:
         for entry in self._machine.journal.entries(PLAY_START_KINDS, since=since_sequence):
             game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._store_and_list_game_contributions(pool_id, game_record, entry.sequence):
-                if contribution.sequence > after_number:
+                if contribution.number > after_number:
                     yield contribution
 
-    def _find_paid_hits_to_report(self, pool_id: str, counted_number: int) -> dict[str, ClaimRecord]:
+    def _find_paid_hits_to_report(self, pool_id: str, last_counted_number: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a level that must be reported to the controller again, by the claim's storage key.
 
         The controller, restored from an older copy, has lost the contributions after number
-        ``counted_number`` and with them these hits. Void hits and mystery prizes are left out.
+        ``last_counted_number`` and with them these hits. Void hits and mystery prizes are left out.
         """
         claim_by_key: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
@@ -291,7 +291,7 @@ class ProgressiveLinkService:
             record = from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
             if (
                 record.pool_id == pool_id
-                and record.contribution_number > counted_number
+                and record.contribution_number > last_counted_number
                 and record.payment_method != "void"
                 and not record.is_mystery
             ):
@@ -356,7 +356,7 @@ class ProgressiveLinkService:
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
                     ContributionCountDiffers(
-                        pool_id=notification.level_id, counted_number=notification.contribution_number
+                        pool_id=notification.level_id, last_counted_number=notification.contribution_number
                     ),
                     state={
                         f"{ProgressiveKey.LINK_PROGRESS}{notification.level_id}": replace(
@@ -376,7 +376,7 @@ class ProgressiveLinkService:
                 self._machine.post(
                     CONTROLLER_COUNT_BEHIND,
                     ContributionCountDiffers(
-                        pool_id=notification.level_id, counted_number=notification.contribution_number
+                        pool_id=notification.level_id, last_counted_number=notification.contribution_number
                     ),
                     state=self._find_paid_hits_to_report(
                         notification.level_id, notification.contribution_number

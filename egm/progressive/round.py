@@ -39,7 +39,7 @@ class LinkProgress:
 
     contribution_number: Count = field(default=0, metadata=stored_as("sequence"))
     """The number of the last contribution that this machine has made."""
-    counted_number: Count = field(default=0, metadata=stored_as("counted"))
+    last_counted_number: Count = field(default=0, metadata=stored_as("counted"))
     """The number of the last contribution that the controller is known to have counted."""
     uncounted_since_sequence: Count = field(default=0, metadata=stored_as("since"))
     """The number of a journal entry; every contribution not yet counted was recorded after it."""

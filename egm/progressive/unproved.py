@@ -273,4 +273,4 @@ def build_foreign_prize_entry_id(prize: WonPrize) -> str:
 
     It names the reported contribution: if the controller corrects its report, the prize is paid under the same claim.
     """
-    return f"{prize.claim_id}.not_ours-{prize.sequence}"
+    return f"{prize.claim_id}.not_ours-{prize.contribution_number}"

@@ -374,7 +374,7 @@ def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> t
         "pocket": lambda: place_chips(
             table, chips, list_neighbour_spots(table, str(action_value), chips.neighbour_count), limits
         ),
-        "call": lambda: place_chips(
+        "announced_bet": lambda: place_chips(
             table,
             chips,
             tuple(table.announced_bets[action_value].chips_by_spot),

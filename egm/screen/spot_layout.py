@@ -1,6 +1,6 @@
 """The felt of a table: rows of spots on one or more pages, computed from the spots.
 
-Roulette has another felt (:mod:`egm.screen.roulette_felt`), which uses the classes of this module. The spots
+Roulette has another felt (:mod:`egm.screen.felt_layout`), which uses the classes of this module. The spots
 of one kind whose names differ only at the end (totals, hops, place bets) get *titled* rows: the words that their names
 share are the title at the left of the row. Spots of other kinds share a row if they fit, but a kind whose bet follows
 from another bet (``required_bet_divisor``) starts a row.

@@ -23,7 +23,9 @@ _UNDO_STEPS_MAX: Final = 40
 NEIGHBOUR_COUNTS: Final = (2, 3, 4, 1)
 
 #: The actions that change the chips.
-CHIP_CHANGING_ACTIONS: Final = frozenset({"spot", "pocket", "call", "undo", "clear", "repeat", "double"})
+CHIP_CHANGING_ACTIONS: Final = frozenset(
+    {"spot", "pocket", "announced_bet", "undo", "clear", "repeat", "double"}
+)
 #: All actions of a table, including those that change only the display or the tool.
 TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
     "chip",

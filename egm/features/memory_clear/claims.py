@@ -521,7 +521,9 @@ def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
             contributions := [
                 contribution
                 for contribution in game_record.levels.contributions
-                if _is_uncounted(contribution, pool_id, link.counted_number - _REPORTABLE_CONTRIBUTIONS_MAX)
+                if _is_uncounted(
+                    contribution, pool_id, link.last_counted_number - _REPORTABLE_CONTRIBUTIONS_MAX
+                )
             ]
         )
     }
@@ -538,14 +540,14 @@ def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
         contribution
         for contributions in contributions_by_play_id.values()
         for contribution in contributions
-        if _is_uncounted(contribution, pool_id, link.counted_number)
+        if _is_uncounted(contribution, pool_id, link.last_counted_number)
     ]
     amount = sum(
         (contribution.amount or Fraction(0) for contribution in uncounted_contributions), Fraction(0)
     )
     details = {
         "sequence": link.contribution_number,
-        "counted": link.counted_number,
+        "counted": link.last_counted_number,
         "uncounted": len(uncounted_contributions),
     }
     book.add_claim(

@@ -148,7 +148,7 @@ def list_open_rounds(machine: Machine) -> tuple[PlayedRound, ...]:
     positions = (
         replace(machine.position, number=number) for number in range(1, machine.position.position_count + 1)
     )
-    names = (machine.storage_keys.build_stored_key(PlayKey.PURSE, position) for position in positions)
+    names = (machine.storage_keys.build_stored_name(PlayKey.PURSE, position) for position in positions)
     stored_rounds = (machine.journal.state(name) for name in names)
     rounds = [from_json(PlayedRound, data, PlayKey.PURSE) for data in stored_rounds if data is not None]
     return tuple(played_round for played_round in rounds if not played_round.ending)

@@ -24,7 +24,7 @@ from egm.screen.scenes.hand_layout import (
     NARROW_HAND_TEXT_HEIGHT,
     HandLayout,
     HandRoomNeeds,
-    compute_first_hand_height,
+    compute_held_hand_height_min,
     lay_out_hand,
     place_hands_in_rows,
     place_small_hand_cards,
@@ -180,7 +180,7 @@ def _compute_small_hands_height(context: DrawingContext, table: TableGameData, h
     x, y, w, h = compute_cards_rect(context, table)
     height = min(
         h * _compute_small_hands_share(hand_count),
-        h - compute_first_hand_height(max(context.layout.touch_size_min, _HOLD_KEY_WIDTH_MIN)),
+        h - compute_held_hand_height_min(max(context.layout.touch_size_min, _HOLD_KEY_WIDTH_MIN)),
     )
     return (
         height

@@ -3,15 +3,15 @@
 import re
 from typing import Final
 
-from egm.screen.layout import Layout
-from egm.screen.painter import Rect, TextStyle
-from egm.screen.roulette_felt import (
+from egm.screen.felt_layout import (
     RACETRACK_PART_NAME,
     find_open_felt_part,
     lay_out_felt,
     lay_out_part_tabs,
     list_felt_parts,
 )
+from egm.screen.layout import Layout
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.card_faces import draw_suits
 from egm.screen.scenes.cards import compute_suits_key_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour

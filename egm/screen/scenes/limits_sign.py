@@ -8,8 +8,8 @@ inside and outside bets. Craps has too many kinds: its small print has the lowes
 
 from typing import Final
 
+from egm.screen.felt_layout import is_inside_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
-from egm.screen.roulette_felt import is_inside_bet
 from egm.screen.scenes.chip_keys import format_info_key_label, lay_out_table_keys, list_group_names
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.table import BetLimits, BetSpot, build_bet_limits

@@ -14,8 +14,8 @@ from egm.screen.audio.scores import TEST_TONES_HZ
 from egm.screen.layout import Layout
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, COLOUR_BY_SEVERITY, WHITE, DrawingContext, draw_button
-from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.page_elements import draw_action_key, draw_icon, draw_page_key, format_page_text
+from egm.screen.scenes.page_input import draw_page_input, lay_out_input_keys
 from egm.screen.scenes.page_tables import draw_listing, lay_out_listing, measure_listing
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS
 from egm.screen.text import format_fault
@@ -226,7 +226,7 @@ def list_service_page_touches(context: DrawingContext) -> list[tuple[Rect, Actio
             context.view.page_input.sheet_index
         )
     if page.prompt is not None and page_layout.prompt_rect is not None:
-        touches += lay_out_keypad(context, page.prompt, page_layout.prompt_rect)
+        touches += lay_out_input_keys(context, page.prompt, page_layout.prompt_rect)
     if page.pattern == "sound":
         touches += [
             (rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(page_layout.body_rect).items()
@@ -301,7 +301,7 @@ def draw_service_page(context: DrawingContext) -> None:
         )
     _draw_sheet_number(context, page, page_layout)
     if page.prompt is not None and page_layout.prompt_rect is not None:
-        draw_keypad(context, page.prompt, page_layout.prompt_rect)
+        draw_page_input(context, page.prompt, page_layout.prompt_rect)
     _draw_screen_test(context, page, page_layout.body_rect)
 
 
