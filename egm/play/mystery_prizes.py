@@ -73,7 +73,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
             amount_cents=prize.amount_cents,
             reason=reason,
             ruling=None,
-            won=prize.model_dump(mode="json", by_alias=True),
+            prize_report=prize.model_dump(mode="json", by_alias=True),
         )
         unproved.hold_unproved_prize(machine, prize.claim_id, held_prize)
     elif open_game_record is not None and game_record.play_id == open_game_record.play_id:
@@ -111,7 +111,7 @@ def _iter_ruled_prizes(machine: Machine) -> Iterator[_RuledPrize]:
     for claim_id, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
             continue
-        level_id, prize = held_prize.pool_id, WonPrize.model_validate(held_prize.won)
+        level_id, prize = held_prize.pool_id, WonPrize.model_validate(held_prize.prize_report)
         game_record = _find_contributing_game(machine, level_id, prize.contribution_number)
         if game_record is not None:
             key = f"{ProgressiveKey.HELD_PRIZE}{claim_id}"
@@ -130,7 +130,7 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
 
 def _send_open_game_to_screen(machine: Machine) -> None:
     """Send the open game's current message to the screen, if it has one."""
-    message = game_messages.build_message(machine, resumed=False)
+    message = game_messages.build_message(machine, is_resumed=False)
     if message is not None:
         machine.screen_outbox.send_message(message)
 

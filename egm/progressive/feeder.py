@@ -17,7 +17,7 @@ from egm.progressive.messages import (
 )
 from egm.progressive.pools import ProgressivePool
 
-#: The most contributions that may be sent and not yet counted by the controller; further ones wait.
+#: The maximum number of contributions that may be sent and not yet counted by the controller; further ones wait.
 UNCOUNTED_CONTRIBUTIONS_MAX: Final = 64
 #: The interval at which messages without a reply are repeated, in nanoseconds.
 CONTRIBUTION_RETRY_NS: Final = 2_000_000_000

@@ -28,7 +28,7 @@ from egm.staff.page_texts import (
 )
 from egm.staff.service.pages import TablesPage
 
-#: The greatest number of entries of the progressives log that are read for the page; `egm levels` reads them all.
+#: The maximum number of entries of the progressives log that are read for the page; `egm levels` reads them all.
 _HITS_READ_MAX: Final = 1000
 
 

@@ -56,7 +56,8 @@ from meters.recall import PLAY_START_KINDS, read_details
 
 #: Interval at which the link processes time and the screen is updated.
 _LINK_UPDATE_INTERVAL_SECONDS: Final = 0.1
-#: Most complaints about the controller recorded per connection, so that a faulty one cannot fill the journal.
+#: The maximum number of complaints about the controller recorded per connection, so that a faulty one cannot fill the
+#: journal.
 _RECORDED_COMPLAINTS_MAX: Final = 50
 #: Source name of the disable request if the profile stops the machine without a controller.
 PROGRESSIVE_DISABLING_SOURCE: Final = "progressive"

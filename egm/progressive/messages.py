@@ -202,7 +202,8 @@ class EnrolmentAccepted(_Message):
 #:
 #: A controller normally sends twice a second.
 VALUE_TIMEOUT_NS: Final = 5_000_000_000
-#: The most decreases of a level's amount of which a machine or its controller can have missed the messages.
+#: The maximum number of decreases of a level's amount of which a machine or its controller can have missed the
+#: messages.
 #:
 #: A count that is further ahead is refused as implausible.
 UNREPORTED_FALLS_MAX: Final = 1_000_000

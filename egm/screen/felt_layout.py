@@ -37,7 +37,7 @@ from egm.screen.view import Action
 
 #: The part of a roulette felt that shows the pockets in wheel order.
 RACETRACK_PART_NAME: Final = "race"
-#: The most pockets of an inside bet.
+#: The maximum number of pockets of an inside bet.
 _INSIDE_BET_POCKETS_MAX: Final = 6
 #: The pockets of a 24-number bet: two dozens or two columns.
 _TWO_DOZENS_POCKET_COUNT: Final = 24

@@ -80,13 +80,15 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
     stored_counts = _read_stored_counts(machine, wrong_pins_key)
     if lock_seconds:
         state = _restart_lock(machine, wrong_pins_key, stored_counts["wrong"], lock_seconds)
-        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, why="locked"), state=state)
+        machine.post(
+            SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, reason="locked"), state=state
+        )
         return "locked"
     staff_profile = machine.profile.staff
     earlier_count = 0 if stored_counts["locked_seconds"] else int(stored_counts["wrong"])
     terminal_count = _count_wrong_pins_at_terminals(machine, staff_number)
     if terminal_count and earlier_count + terminal_count >= staff_profile.wrong_pin_count_max:
-        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, why="locked"))
+        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, reason="locked"))
         return "locked"
     person = machine.component(Roster).authenticate(staff_number, pin)
     if person is not None:
@@ -106,7 +108,7 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
         SIGN_IN_LOCKED if lock_seconds_after else SIGN_IN_REFUSED,
         WrongPinTyped(
             person=staff_number,
-            why="wrong",
+            reason="wrong",
             wrong_pin_count=wrong_pin_count,
             locked_seconds=lock_seconds_after,
         ),
@@ -199,7 +201,7 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
                 machine.post(
                     SIGN_IN_REFUSED_AT_TERMINAL,
                     WrongPinAtTerminal(
-                        person=wrong_pin.staff_number, why="terminal", terminal_name=wrong_pin.typed_at
+                        person=wrong_pin.staff_number, reason="terminal", terminal_name=wrong_pin.typed_at
                     ),
                     entry_id=entry_id,
                 )

@@ -246,7 +246,12 @@ def _collect_records(
                 (record["entry"], participant_by_sold_entry.pop(record["entry"]))
             )
         for played_round in _iter_played_rounds(entry):
-            key = played_round.entry_number, played_round.round_number, played_round.participant, machine
+            key = (
+                played_round.entry_number,
+                played_round.round_number,
+                played_round.participant_number,
+                machine,
+            )
             collected_records.attempt_by_round_and_machine[key] = _RoundAttempt(
                 machine, played_round, entry.time_utc
             )

@@ -309,7 +309,7 @@ def _score_entry(
         raise ResultsError(
             f"{location}: best_game {round_result.best_game} is more than its {round_result.points} points"
         )
-    carried_points = progress.points_by_entry.get(result.entry_number, 0) if rules.carry_points else 0
+    carried_points = progress.points_by_entry.get(result.entry_number, 0) if rules.carries_points else 0
     progress.points_by_entry[result.entry_number] = carried_points + (
         0 if counts_nothing else round_result.points
     )

@@ -273,9 +273,9 @@ def _draw_felt_with_bets(
         if settlement["credits"]
     }
     bets_to_draw = _list_bets_to_draw(context, table, settled_step)
-    spot_ids_with_chips |= {spot for spot, new_credits in bets_to_draw.items() if new_credits > 0} | set(
-        limits.standing_bets if limits else ()
-    )
+    spot_ids_with_chips |= {
+        spot_id for spot_id, new_credits in bets_to_draw.items() if new_credits > 0
+    } | set(limits.standing_bets if limits else ())
     for cell in felt_layout.cells:
         spot = table.spots.get(cell.spot_id)
         is_closed = (
@@ -534,15 +534,15 @@ def _list_bets_to_draw(
     # over.
     if snapshot is None or not chips.must_report_clearing or snapshot.state != "playing":
         return chips.bets
-    settled_spots = (
+    settled_spot_ids = (
         {str(settlement.get("spot", "")) for settlement in settled_step.settlements}
         if settled_step is not None
         else set()
     )
     return {
-        spot: credits_
-        for spot, credits_ in read_registered_bets(table, snapshot).items()
-        if spot not in settled_spots
+        spot_id: credits_
+        for spot_id, credits_ in read_registered_bets(table, snapshot).items()
+        if spot_id not in settled_spot_ids
     }
 
 
@@ -559,13 +559,15 @@ def _draw_bets(
     """
     view = context.view
     standing_bets = view.snapshot.standing_credits_by_spot if view.snapshot is not None else {}
-    returned_credits: dict[str, int] = {}
+    returned_credits_by_spot: dict[str, int] = {}
     for settlement in settled_step.settlements if settled_step is not None else ():
-        spot = str(settlement.get("spot", ""))
-        returned_credits[spot] = returned_credits.get(spot, 0) + int(settlement["credits"])
+        spot_id = str(settlement.get("spot", ""))
+        returned_credits_by_spot[spot_id] = returned_credits_by_spot.get(spot_id, 0) + int(
+            settlement["credits"]
+        )
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
-    for spot, (x, y) in felt_layout.chip_points:
-        new_credits, standing_credits = bets_by_spot.get(spot, 0), standing_bets.get(spot, 0)
+    for spot_id, (x, y) in felt_layout.chip_points:
+        new_credits, standing_credits = bets_by_spot.get(spot_id, 0), standing_bets.get(spot_id, 0)
         offset = 16.0 if new_credits > 0 and standing_credits else 0.0
         if standing_credits:
             draw_chip(context, (x - offset, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
@@ -573,12 +575,16 @@ def _draw_bets(
                 context.painter.draw_text(
                     "\u00d7", (x, y), TextStyle("heavy", "title", "alarm", 2), width_max=CHIP_WIDTH
                 )
-        if returned_credits.get(spot):
-            draw_returned_amount(context, (x, y), returned_credits[spot])
+        if returned_credits_by_spot.get(spot_id):
+            draw_returned_amount(context, (x, y), returned_credits_by_spot[spot_id])
         elif new_credits > 0:
             draw_chip(context, (x + offset, y), new_credits, find_chip_colour(table, new_credits), CHIP_WIDTH)
-        if limits is not None and new_credits + standing_credits > 0 and not returned_credits.get(spot):
-            _draw_on_off_ring(context, table, spot, (x, y), limits)
+        if (
+            limits is not None
+            and new_credits + standing_credits > 0
+            and not returned_credits_by_spot.get(spot_id)
+        ):
+            _draw_on_off_ring(context, table, spot_id, (x, y), limits)
 
 
 def _draw_on_off_ring(

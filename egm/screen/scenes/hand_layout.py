@@ -12,7 +12,7 @@ from egm.screen.painter import Rect
 
 #: A card's width, as a share of its height.
 _CARD_WIDTH_PER_HEIGHT: Final = 0.72
-#: The greatest height of a card, in units.
+#: The maximum height of a card, in units.
 CARD_HEIGHT_MAX: Final = 290.0
 #: Height of the text below a hand, or above a hand with hold keys, in units.
 HAND_TEXT_HEIGHT: Final = 34.0
@@ -177,7 +177,7 @@ def place_small_hands(rect: Rect, hand_count: int) -> list[Rect]:
 
 
 def compute_held_hand_height_min(touch_size_min: float) -> float:
-    """Return the least height, in units, of the area of the one hand of a multi-hand bet whose cards can be held.
+    """Return the minimum height, in units, of the area of the one hand of a multi-hand bet whose cards can be held.
 
     At this height, its cards and the keys below them are as wide as a touch target (``touch_size_min``) must be.
     """

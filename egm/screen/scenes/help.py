@@ -37,9 +37,9 @@ from egm.screen.scenes.wheel_game import draw_wheel_prizes
 from egm.screen.view import Action, list_offered_costs
 from egm.screen.wheel_stakes import is_wheel_game
 
-#: The most prizes pictured with the rules, of those that award more than credits.
+#: The maximum number of prizes pictured with the rules, of those that award more than credits.
 _PICTURED_PRIZES_MAX: Final = 3
-#: The most differences from the usual rules on one page.
+#: The maximum number of differences from the usual rules on one page.
 _RULE_DIFFERENCES_PER_PAGE_MAX: Final = 4
 #: A page no wider than this is a telephone's.
 _TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0

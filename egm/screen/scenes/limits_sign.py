@@ -20,7 +20,7 @@ _SIGN_LINE_HEIGHT: Final = 28.0
 _SIGN_SPACE: Final = 8.0
 #: If there is room for this many lines, the sign is below the chip keys; otherwise it is on the right panel.
 _LINES_BELOW_CHIP_KEYS_MIN: Final = 4
-#: The most lines of the sign on the right panel.
+#: The maximum number of lines of the sign on the right panel.
 _LINES_ON_RIGHT_MAX: Final = 7
 #: The small print names the limits of at most this many kinds of bets.
 _BET_KINDS_IN_SMALL_PRINT_MAX: Final = 4
