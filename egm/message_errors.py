@@ -8,7 +8,7 @@ from pydantic import ValidationError
 _LOCATION_LENGTH_MAX: Final = 80
 #: Longest message of an error, in characters.
 _PROBLEM_LENGTH_MAX: Final = 200
-#: Most bytes of the faulty message that the text of an error quotes.
+#: The maximum number of bytes of the faulty message that the text of an error quotes.
 _QUOTED_BYTES_MAX: Final = 80
 
 

@@ -202,9 +202,9 @@ class _CodecField(NamedTuple):
 
     name: str
     key: str
-    read: ValueReader
-    write: ValueWriter
-    default: object
+    read_value: ValueReader
+    write_value: ValueWriter
+    default_value: object
     is_omitted_if_default: bool
     """Whether the field is left out of the JSON if it has its default value."""
     unconverted_type: object
@@ -278,17 +278,17 @@ class _RecordCodec:
     def read_inline_fields(self, data: Mapping[str, object]) -> object:
         """Return the record whose fields are stored in the JSON object of an outer record; ignore the other keys."""
         values: dict[str, object] = {}
-        for name, key, read_value, _, default, _, plain in self._fields:
+        for name, key, read_value, _, default_value, _, unconverted_type in self._fields:
             if key in data:
                 value = data[key]
                 try:
-                    values[name] = value if type(value) is plain else read_value(value)
+                    values[name] = value if type(value) is unconverted_type else read_value(value)
                 except _WrongValueError as error:
                     raise error.add_path_part(key) from None
-            elif default is dataclasses.MISSING:
+            elif default_value is dataclasses.MISSING:
                 raise _WrongValueError(dataclasses.MISSING, "is missing").add_path_part(key)
-        for name, codec, default in self._inline:
-            if default is dataclasses.MISSING or not codec.names.isdisjoint(data):
+        for name, codec, default_value in self._inline:
+            if default_value is dataclasses.MISSING or not codec.names.isdisjoint(data):
                 values[name] = codec.read_inline_fields(data)
         return self._kind(**values)
 
@@ -343,26 +343,28 @@ def _build_converters(hint: object) -> tuple[ValueReader, ValueWriter]:
 
 
 def _build_compound_type_converters(
-    origin: object, inner: tuple[object, ...]
+    generic_type: object, type_arguments: tuple[object, ...]
 ) -> tuple[ValueReader, ValueWriter] | None:
     """Return the functions that read and write a record field of a compound type, such as a tuple.
 
     Return None for a type that is not compound.
     """
-    if origin is Annotated:
-        return _build_conditional_converters(inner[0], inner[1:])
-    if origin is tuple:
+    if generic_type is Annotated:
+        return _build_conditional_converters(type_arguments[0], type_arguments[1:])
+    if generic_type is tuple:
         return (
-            _build_list_converters(*inner)
-            if inner[1:] == (Ellipsis,)
-            else _build_fixed_tuple_converters(inner)
+            _build_list_converters(*type_arguments)
+            if type_arguments[1:] == (Ellipsis,)
+            else _build_fixed_tuple_converters(type_arguments)
         )
-    if origin in {Union, UnionType} and NoneType in inner:
-        return _build_optional_converters(*(inner_hint for inner_hint in inner if inner_hint is not NoneType))
-    if origin is Literal:
-        return _build_choice_reader(cast(tuple[str, ...], inner)), None
-    if origin is not None and issubclass(cast(type, origin), Mapping):
-        return _build_mapping_converters(*inner)
+    if generic_type in {Union, UnionType} and NoneType in type_arguments:
+        return _build_optional_converters(
+            *(inner_hint for inner_hint in type_arguments if inner_hint is not NoneType)
+        )
+    if generic_type is Literal:
+        return _build_choice_reader(cast(tuple[str, ...], type_arguments)), None
+    if generic_type is not None and issubclass(cast(type, generic_type), Mapping):
+        return _build_mapping_converters(*type_arguments)
     return None
 
 
@@ -469,7 +471,7 @@ def _build_fixed_tuple_converters(hints: Sequence[object]) -> tuple[ValueReader,
     The number of items is fixed, and each item has its own type.
     """
     columns = [_build_converters(hint) for hint in hints]
-    reads = [read for read, _ in columns]
+    value_readers = [read for read, _ in columns]
     are_all_plain = all(write is None for _, write in columns)
     kinds = tuple(hints)
 
@@ -480,7 +482,7 @@ def _build_fixed_tuple_converters(hints: Sequence[object]) -> tuple[ValueReader,
             return tuple(row)
         if len(row) != len(columns):
             raise _WrongValueError(value, f"not {len(columns)} values")
-        return _read_items(row, reads)
+        return _read_items(row, value_readers)
 
     def write_row(value: object) -> JSON:
         """Return the JSON list of a tuple's items, each written by its own type."""
@@ -516,14 +518,14 @@ def _build_mapping_converters(key: object, hint: object) -> tuple[ValueReader, V
     return read_table, write_table
 
 
-def _read_items(items: Sequence[object], reads: Iterable[ValueReader]) -> tuple[object, ...]:
-    """Return a tuple of the items, each read by the function at the same index in ``reads``.
+def _read_items(items: Sequence[object], item_readers: Iterable[ValueReader]) -> tuple[object, ...]:
+    """Return a tuple of the items, each read by the function at the same index in ``item_readers``.
 
     An error states the index of the wrong item.
     """
     read_items: list[object] = []
     try:
-        for read_item, item in zip(reads, items, strict=False):
+        for read_item, item in zip(item_readers, items, strict=False):
             read_items.append(read_item(item))
     except _WrongValueError as error:
         raise error.add_path_part(str(len(read_items))) from None

@@ -331,7 +331,7 @@ class PlayerStation:
             view.id: view
             for view in (*games, *(() if self._withdrawn_game_view is None else (self._withdrawn_game_view,)))
         }
-        message = game_messages.build_message(self.machine, resumed=True)
+        message = game_messages.build_message(self.machine, is_resumed=True)
         return (
             Hello(
                 games=tuple(view_by_id.values()),

@@ -187,7 +187,7 @@ def _has_other_handpay(machine: Machine) -> bool:
     position_number, count = machine.position.number, machine.position.position_count
     other_positions = (Position(number, count) for number in range(1, count + 1) if number != position_number)
     return any(
-        machine.journal.state(machine.storage_keys.build_stored_key(MoneyKey.HANDPAY, other)) is not None
+        machine.journal.state(machine.storage_keys.build_stored_name(MoneyKey.HANDPAY, other)) is not None
         for other in other_positions
     )
 

@@ -59,7 +59,7 @@ class _CabinetTable(DocumentedFieldsMixin, BaseModel):
 #: Schema extension that marks a key which only the machine's operator can fill in: its example must not remain
 #: in a file.
 _KNOWN_ONLY_TO_OPERATOR_SCHEMA: Final[dict[str, JsonValue]] = {KNOWN_ONLY_TO_OPERATOR_SCHEMA_KEY: True}
-#: The most player positions of a machine.
+#: The maximum number of player positions of a machine.
 POSITIONS_MAX: Final = 16
 
 

@@ -43,12 +43,12 @@ class ConfigMistake:
     is_fatal: bool = True
     """Whether the machine cannot start with the file.
 
-    Otherwise it starts without the part concerned, unless ``is_warning_only``.
+    Otherwise it starts without the part concerned, unless one of the next two is True.
     """
     is_retried_later: bool = False
-    """Whether the part concerned is used later, as soon as it is available; never if ``is_fatal``."""
+    """Whether the part concerned is used as soon as it is available."""
     is_warning_only: bool = False
-    """Whether the part concerned is used in spite of the mistake; never if ``is_fatal``."""
+    """Whether the part concerned is used in spite of the mistake."""
 
     def __str__(self) -> str:
         """Return the mistake as one line for the person who wrote the file."""
@@ -148,9 +148,8 @@ def _find_control_characters(value: object, key_path: KeyPath = ()) -> Iterator[
             yield from _find_control_characters(inner_value, (*key_path, i))
     elif isinstance(value, str):
         try:
-            check_readable(
-                value.replace("\n", "\r")
-            )  # it permits line feeds but no carriage returns; both are refused here
+            # check_readable permits line feeds; turn them into carriage returns, so that they are refused too.
+            check_readable(value.replace("\n", "\r"))
         except ValueError as error:
             yield ConfigMistake(format_key_path(key_path), str(error))
 
@@ -177,7 +176,7 @@ def _iter_mistakes(
     misspelt.
     """
     unknown_key_paths = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
-    explained_locations = set()
+    keys_reported_as_misspelt = set()
     for key_path in unknown_key_paths:
         *table_path, unknown_key = key_path
         meaning_by_key = _find_table_keys(model, table_path)
@@ -187,7 +186,7 @@ def _iter_mistakes(
         similar_word = find_similar_word(str(unknown_key), missing_keys) or find_similar_word(
             str(unknown_key), meaning_by_key
         )
-        explained_locations.add((*table_path, similar_word))
+        keys_reported_as_misspelt.add((*table_path, similar_word))
         yield ConfigMistake(
             format_key_path(key_path),
             "there is no such key",
@@ -198,13 +197,13 @@ def _iter_mistakes(
     for error in errors:
         key_path, context = error["loc"], error.get("ctx", {})
         if error["type"] == "extra_forbidden" or (
-            error["type"] == "missing" and key_path in explained_locations
+            error["type"] == "missing" and key_path in keys_reported_as_misspelt
         ):
             continue
         if error["type"] == "too_short" and any(
             key_path == other["loc"][:-1][: len(key_path)] for other in errors
         ):
-            continue  # pydantic leaves wrong elements out of its count, so this error is only a consequence
+            continue  # pydantic does not count invalid elements: the list only seems too short
         if error["type"] == "rule":
             for mistake in context["mistakes"]:
                 key = mistake.key or format_key_path(key_path)
@@ -225,6 +224,7 @@ def _build_value_mistake(
 ) -> ConfigMistake:
     """Return the mistake for pydantic's error about a value that its key does not allow."""
     value, context = error["input"], error.get("ctx", {})
+    # If a key of a mapping is wrong, and not its value, pydantic ends the location with "[key]".
     key_path = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
         allowed_values = tuple(re.findall(r"'([^']*)'", str(context["expected"])))
@@ -354,6 +354,7 @@ class TomlLineNumbers:
                 continue
             (key,) = table
             path, table = (*path, key), table[key]
+            # Each part of the header means the table added last, but the last part of [[a.b]] adds a new one.
             if path in self._last_index_by_array_table and not (is_double and not _find_inner_table(table)):
                 path = (*path, self._last_index_by_array_table[path])
         if is_double:

@@ -87,7 +87,7 @@ class MachineDisabled:
     source: NonBlankText
     """The host, link or operator function that disables the machine."""
     reason: str
-    since: IsoTime
+    disabled_at: IsoTime = field(metadata=stored_as("since"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

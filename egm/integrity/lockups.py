@@ -156,10 +156,10 @@ def disable_for_source(machine: Machine, event: Event) -> None:
     request = event.read_payload(DisablingRequest)
     if request.source in list_disabling_sources(machine):
         return
-    record = DisablingRecord(reason=request.reason, since=machine.clock.now().isoformat())
+    record = DisablingRecord(reason=request.reason, disabled_at=machine.clock.now().isoformat())
     machine.post(
         MACHINE_DISABLED,
-        MachineDisabled(source=request.source, reason=record.reason, since=record.since),
+        MachineDisabled(source=request.source, reason=record.reason, disabled_at=record.disabled_at),
         state={f"{IntegrityKey.DISABLING_RECORD}{request.source}": record},
     )
 
@@ -207,7 +207,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
         DOOR_OPENED_WHILE_OFF if change.was_unobserved else DOOR_OPENED,
         DoorOpenedOrClosed(door=door, was_unobserved=change.was_unobserved),
         counts={f"door.{door}.opens": 1},
-        state={f"{KernelKey.DOOR}{door}": OpenDoor(since=machine.clock.now().isoformat())},
+        state={f"{KernelKey.DOOR}{door}": OpenDoor(opened_at=machine.clock.now().isoformat())},
     )
     print_door_slip(machine, door, was_unattended=bool(change.was_unobserved))
 

@@ -1,7 +1,8 @@
 """The stored record of why a host, a link or an operator disables the machine."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from egm.record_codec import stored_as
 from egm.record_fields import IsoTime
 
 
@@ -10,4 +11,4 @@ class DisablingRecord:
     """Why a host, a link or an operator disables the machine, and since when."""
 
     reason: str
-    since: IsoTime
+    disabled_at: IsoTime = field(metadata=stored_as("since"))

@@ -34,7 +34,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 from egm.verify.examine import VerificationFindings, examine_in_child_process, verify_software_files
 from egm.verify.own_files import list_own_definition_files
 
-#: The most differing files that the screen names.
+#: The maximum number of differing files that the screen names.
 _FILE_NAMES_SHOWN_MAX: Final = 3
 
 

@@ -62,10 +62,7 @@ class StateMachineEngine(Generic[MachineT]):
 
     @property
     def is_busy(self) -> bool:
-        """Return whether the engine is handling an event.
-
-        When no event is left to handle, the engine calls its ``on_change`` function.
-        """
+        """Return whether the engine is handling an event."""
         return self._is_handling_event
 
     def handle(self, event_name: EventName, /, **data: object) -> None:
@@ -85,19 +82,19 @@ class StateMachineEngine(Generic[MachineT]):
         if self._is_handling_event:
             return
         self._is_handling_event = True
-        rules_when_idle: list[Rule[MachineT]] = []
+        applied_rules: list[Rule[MachineT]] = []
         try:
             while self._event_queue:
                 self._handle_one_event(self._event_queue.popleft())
                 self._finish_event()
                 if not self._event_queue:
-                    self._apply_engine_event(EventType.NO_EVENT_WAITING, rules_when_idle)
+                    self._apply_engine_event(EventType.NO_EVENT_WAITING, applied_rules)
         finally:
             self._is_handling_event = False
         self._on_change()
 
     def update_state(self) -> None:
-        """Change to the state that the memory now implies, after a different position has changed shared memory.
+        """Change to the state that the memory now implies, after another position has changed shared memory.
 
         Do nothing while an event is being handled, or if the state is still right.
         """
@@ -123,8 +120,8 @@ class StateMachineEngine(Generic[MachineT]):
     def _choose_rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
         """Return (rule, "") for the rule of the state table that accepts the event.
 
-        If none does, return (None, reason): the code of the last rule's failed guard, or the name of the state
-        if the state has no rule for the event.
+        If none does, return (None, reason): the refusal code of the last rule tried, or the name of the state if the
+        state has no rule for the event.
         """
         reason = self.state.value
         for rule in self.rules.list_rules(self.state, event.name):

@@ -21,7 +21,7 @@ class ClearAction(StrEnum):
 
     OWED = "owed"
     """The value is owed to somebody: it is paid by hand, or carried over into the next journal as a named claim."""
-    KEEP = "identity"
+    KEEP = "keep"
     """The value is owed to nobody, and is still true after the clear: it is copied into the next journal.
 
     Examples are a setting, a restriction, a counter and an open door.
@@ -34,8 +34,8 @@ class KeyOwner(StrEnum):
     """The owner of the value under a storage key: the whole machine, or each player position separately."""
 
     MACHINE = "machine"
-    POSITION = "player"
-    MACHINE_OR_POSITION = "device"
+    POSITION = "position"
+    MACHINE_OR_POSITION = "machine_or_position"
     """The position, if the key names a fault that concerns one position only; otherwise the machine."""
 
 
@@ -127,7 +127,7 @@ class StorageKeys:
         if declared_type is not None and value is not None:
             check_value(declared_type, value, f"state.{name}")
 
-    def build_stored_key(self, name: str, position: Position) -> str:
+    def build_stored_name(self, name: str, position: Position) -> str:
         """Return the name under which the journal stores a value of this player position.
 
         ``name`` is a key, or a key prefix with its item. Raises InvariantError for a name that no feature

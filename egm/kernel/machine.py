@@ -196,7 +196,7 @@ class Machine:
     def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
         """Return state values as JSON, under the names by which the journal stores this position's keys."""
         return {
-            self.storage_keys.build_stored_key(key, self.position): encode_value(value)
+            self.storage_keys.build_stored_name(key, self.position): encode_value(value)
             for key, value in state.items()
         }
 

@@ -28,13 +28,13 @@ class PositionMemory:
         self._decoded_by_key: Final[dict[str, tuple[JSON, object]]] = {}
         """The last value and the record decoded from it, by the value's key."""
 
-    def build_stored_key(self, key: str) -> str:
-        """Return the key under which the journal stores a value of this player position."""
-        return key if self._position.number == 1 else self._keys.build_stored_key(key, self._position)
+    def build_stored_name(self, key: str) -> str:
+        """Return the name under which the journal stores a value of this player position."""
+        return key if self._position.number == 1 else self._keys.build_stored_name(key, self._position)
 
     def get(self, key: str) -> Any:
         """Return the JSON value stored under a key, or None."""
-        return self._journal.state(key if self._position.number == 1 else self.build_stored_key(key))
+        return self._journal.state(key if self._position.number == 1 else self.build_stored_name(key))
 
     def read(self, record_type: type[RecordT], key: str) -> RecordT | None:
         """Return the record stored under a key, or None.
@@ -48,7 +48,7 @@ class PositionMemory:
         # The journal returns the same object until the value is changed, so identity is enough.
         if decoded_value is data and isinstance(decoded_record, record_type):
             return decoded_record
-        record = from_json(record_type, data, f"the memory's {str(self.build_stored_key(key))!r}")
+        record = from_json(record_type, data, f"the memory's {str(self.build_stored_name(key))!r}")
         # Records under keys with an id, such as a digest, are not cached: they would fill the cache over the years.
         if isinstance(key, StorageKey):
             self._decoded_by_key[key] = data, record
@@ -58,12 +58,12 @@ class PositionMemory:
         """Return the record stored under a key. Raises InvariantError if there is no such record."""
         record = self.read(record_type, key)
         if record is None:
-            raise InvariantError(f"the memory has nothing under {self.build_stored_key(key)!r}")
+            raise InvariantError(f"the memory has nothing under {self.build_stored_name(key)!r}")
         return record
 
     def read_all(self, record_type: type[RecordT], prefix: str) -> dict[str, RecordT]:
         """Return the records stored under a key prefix, by key without the prefix, in the order of the keys."""
-        stored_prefix = self.build_stored_key(prefix)
+        stored_prefix = self.build_stored_name(prefix)
         return {
             key.removeprefix(stored_prefix): from_json(record_type, data, f"the memory's {str(key)!r}")
             for key, data in sorted(self._journal.states(stored_prefix).items())

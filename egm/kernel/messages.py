@@ -20,7 +20,7 @@ from egm.message_errors import format_first_error
 INTEGER_MAX: Final = 2**63 - 1
 #: The longest text in a request from the screen, in characters; the form fields accept fewer.
 TEXT_LENGTH_MAX: Final = 4096
-#: Most values in the options of one request.
+#: The maximum number of values in the options of one request.
 _OPTION_VALUES_MAX: Final = 10_000
 #: Deepest nesting in the options of one request.
 _OPTION_NESTING_MAX: Final = 8
@@ -182,7 +182,7 @@ class FeltState(_Message):
     bank: int | None = None
     """The number of the seat that is first asked whether it takes the bank (plays against the others), or None."""
     banco: int = 0
-    """The least stake in credits with which the seat asked first may keep the bank; 0 if the bank is new."""
+    """The minimum stake in credits with which the seat asked first may keep the bank; 0 if the bank is new."""
     button: int | None = None
     """At a poker table, the number of the seat to which the dealer button is offered first, or None."""
     first: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from meters.transaction import JSON
 class ActiveFault:
     """The stored value of an active fault: since when, whether it stops play, who may clear it, and details."""
 
-    since: IsoTime
+    active_since: IsoTime = field(metadata=stored_as("since"))
     stops_play: bool = field(metadata=stored_as("locks"))
     cleared_by: ClearedBy
     detail: str
@@ -30,7 +30,7 @@ class ActiveFault:
 class OpenDoor:
     """The stored value of an open door: the time since which it is open."""
 
-    since: IsoTime
+    opened_at: IsoTime = field(metadata=stored_as("since"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

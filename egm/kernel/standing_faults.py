@@ -11,18 +11,18 @@ def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
     """Record that the fault ``code`` is active, until it is cleared. If it is already active, do nothing."""
     if code in machine.active_faults:
         return
-    properties = get_fault_definition(code)
-    active = ActiveFault(
-        since=machine.clock.now().isoformat(),
-        stops_play=properties.stops_play,
-        cleared_by=properties.cleared_by,
+    fault_definition = get_fault_definition(code)
+    active_fault = ActiveFault(
+        active_since=machine.clock.now().isoformat(),
+        stops_play=fault_definition.stops_play,
+        cleared_by=fault_definition.cleared_by,
         detail=detail or "",
     )
     machine.post(
         FAULT_RAISED,
         FaultRaised(code=code, detail=detail),
         counts={f"fault.{code}": 1},
-        state={f"{KernelKey.FAULT}{code}": active},
+        state={f"{KernelKey.FAULT}{code}": active_fault},
     )
 
 

@@ -18,16 +18,15 @@ ALL_STATES: Final = frozenset(State)
 STATES_AFTER_BOOT: Final = ALL_STATES - {State.BOOT}
 #: The states in which requests of the attendant and the player are accepted.
 STATES_AFTER_SELF_TEST: Final = STATES_AFTER_BOOT - {State.SELF_TEST}
-#: The states in which the service menu may be opened: no game is played, no payout is in progress, and no host has
-#: locked the machine.
+#: The states in which the service menu may be opened: it is not open, no game is being played (one may wait for its
+#: award), no payout is in progress, and no host has locked the machine.
 STATES_FOR_SERVICE_MENU: Final = STATES_AFTER_SELF_TEST - {
     State.PLAYING,
     State.PAYING,
     State.SERVICE_MENU,
     State.LOCKED,
 }
-#: The states in which staff may work at the machine: the menu is open, could be opened, or is covered by a more
-#: pressing state.
+#: The states in which staff may work at the machine: the menu is open, or could be opened.
 STATES_WITH_STAFF_AT_WORK: Final = STATES_FOR_SERVICE_MENU | {State.SERVICE_MENU}
 #: The states in which a form about money may arrive: the menu is open, or a hand-pay, door or tilt has covered it.
 STATES_FOR_RULINGS: Final = frozenset({State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT})
@@ -47,12 +46,12 @@ STATES_TAKING_TICKETS: Final = frozenset({State.IDLE, State.PLAYING})
 STATES_FOR_TRANSFERS: Final = frozenset({State.IDLE, State.LOCKED})
 #: The states in which bets are chosen.
 STATES_FOR_BETTING: Final = frozenset({State.IDLE, State.BETTING})
-#: The states in which no game is shown, so that game notices no longer apply.
+#: All states but PLAYING. A game that has ended is unloaded in them.
 STATES_NOT_PLAYING: Final = ALL_STATES - {State.PLAYING}
 #: The states in which a deferred host order is answered, because no game is played and no payout is in progress.
 STATES_FOR_DEFERRED_HOST_ORDERS: Final = STATES_AFTER_BOOT - {State.PLAYING, State.PAYING}
 
-#: The sets by their names in the generated state table.
+#: The name of each set in the generated state table, in test names and, as ``manual.set.NAME``, in the catalogue.
 STATE_SET_NAMES: Final[Mapping[frozenset[State], str]] = {
     ALL_STATES: "everywhere",
     STATES_AFTER_BOOT: "awake",
@@ -82,7 +81,7 @@ def single_state(state: State) -> frozenset[State]:
 #: The states that follow from the memory, most pressing first. A door and a tilt stop everything. Money owed
 #: and an open game come before being out of service: a durable outcome is shown and paid whatever has
 #: happened to the random number generator since. While the service menu is open, no player action proceeds.
-#: A tournament comes before a host's lock and a betting period, which it does not allow. If none of these
+#: A tournament comes before a host's lock and a betting period, because it allows neither. If none of these
 #: applies, the machine is idle.
 STATES_BY_URGENCY: Final = (
     State.DOOR_OPEN,

@@ -36,7 +36,7 @@ OFF_TIME_WITHOUT_CONFIRMATION_MAX: Final = timedelta(days=31)
 class ClockDoubtReason(StrEnum):
     """Reason why the clock is not trusted."""
 
-    BEFORE_MADE = "before_made"
+    IMPLAUSIBLY_EARLY = "before_made"
     """The clock shows a time before :data:`EARLIEST_PLAUSIBLE_TIME`, when this program did not exist."""
     SET_BACK = "set_back"
     """The clock shows a time before the last one known to be right."""
@@ -70,7 +70,7 @@ def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
         evidence.elapsed_since_trusted,
     )
     if now < EARLIEST_PLAUSIBLE_TIME:
-        return ClockDoubtReason.BEFORE_MADE
+        return ClockDoubtReason.IMPLAUSIBLY_EARLY
     if last_trusted_time is None:
         return ClockDoubtReason.FAR_AHEAD if now >= LATEST_PLAUSIBLE_TIME else None
     if elapsed is not None:
@@ -102,7 +102,7 @@ class Timekeeper:
         )
         self._was_set_unconfirmed = was_set_unconfirmed
         self._was_trusted_in_this_run = False
-        self._since_ns = clock.monotonic_ns()
+        self._elapsed_from_ns = clock.monotonic_ns()
         self.check_clock()
 
     def check_clock(self) -> ClockDoubtReason | None:
@@ -167,7 +167,7 @@ class Timekeeper:
 
         This is called if staff confirm the time, or if no evidence is against it.
         """
-        self._last_trusted_time, self._since_ns = self._clamped_clock_time, self._clock.monotonic_ns()
+        self._last_trusted_time, self._elapsed_from_ns = self._clamped_clock_time, self._clock.monotonic_ns()
         self._was_trusted_in_this_run, self._was_set_unconfirmed = True, False
 
     @property
@@ -176,7 +176,7 @@ class Timekeeper:
 
         Before that, return the time since the start of the run.
         """
-        return timedelta(microseconds=(self._clock.monotonic_ns() - self._since_ns) // 1000)
+        return timedelta(microseconds=(self._clock.monotonic_ns() - self._elapsed_from_ns) // 1000)
 
 
 def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:

@@ -26,9 +26,9 @@ _SCRYPT_COST: Final = 2**14
 _SCRYPT_BLOCK_SIZE: Final = 8
 #: scrypt's parallelisation, its parameter p.
 _SCRYPT_PARALLELISM: Final = 1
-#: The fewest digits of a PIN.
+#: The minimum number of digits of a PIN.
 PIN_DIGITS_MIN: Final = 4
-#: The most digits of a PIN.
+#: The maximum number of digits of a PIN.
 PIN_DIGITS_MAX: Final = 12
 
 

@@ -96,9 +96,9 @@ class Roster:
         except (OSError, UnicodeDecodeError) as error:
             raise RosterDamaged(f"{path}: cannot be read: {error}") from error
         try:
-            parsed = json.loads(text)
-            if parsed["format"] not in {ROSTER_FORMAT, _UNSEALED_ROSTER_FORMAT}:
-                raise RosterError(f"{path}: format {parsed['format']!r} is not {ROSTER_FORMAT}")
+            roster_data = json.loads(text)
+            if roster_data["format"] not in {ROSTER_FORMAT, _UNSEALED_ROSTER_FORMAT}:
+                raise RosterError(f"{path}: format {roster_data['format']!r} is not {ROSTER_FORMAT}")
             person_by_staff_number = {
                 staff_number: Person(
                     staff_number,
@@ -106,16 +106,16 @@ class Roster:
                     Role(stored_person["role"]),
                     bool(stored_person["disabled"]),
                 )
-                for staff_number, stored_person in parsed["people"].items()
+                for staff_number, stored_person in roster_data["people"].items()
             }
             pin_digest_by_staff_number = {
                 staff_number: PinDigest(**stored_person["pin"])
-                for staff_number, stored_person in parsed["people"].items()
+                for staff_number, stored_person in roster_data["people"].items()
             }
             changes = tuple(
-                from_json(RosterChange, change, "a change of the roster") for change in parsed["changes"]
+                from_json(RosterChange, change, "a change of the roster") for change in roster_data["changes"]
             )
-            seal = str(parsed.get("seal", ""))
+            stored_seal = str(roster_data.get("seal", ""))
         except (ValueError, KeyError, RecursionError, TypeError, AttributeError, RecordError) as error:
             raise RosterDamaged(f"{path}: not a roster: {error!r}") from error
         roster = cls(
@@ -125,7 +125,7 @@ class Roster:
             changes,
             second_copy_path=second_copy_path,
         )
-        if changes and parsed["format"] == _UNSEALED_ROSTER_FORMAT:
+        if changes and roster_data["format"] == _UNSEALED_ROSTER_FORMAT:
             roster = replace(
                 roster, changes=(*changes[:-1], replace(changes[-1], digest=_compute_digest(roster)))
             )
@@ -133,7 +133,7 @@ class Roster:
             raise RosterError(f"{path}: was altered by something other than this program")
         expected_seal = _compute_hmac(roster)
         return replace(
-            roster, has_valid_seal=bool(expected_seal) and hmac.compare_digest(expected_seal, seal)
+            roster, has_valid_seal=bool(expected_seal) and hmac.compare_digest(expected_seal, stored_seal)
         )
 
     # ------------------------------------------------------------------ content

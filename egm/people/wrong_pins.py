@@ -2,8 +2,8 @@
 
 Only the machine writes the journal, and it may be running or stopped while a person types at a terminal. Each
 wrong PIN is one line, written under a lock that prevents two terminals from trying PINs at once; wrong PINs typed
-at the machine are added, so that terminals count them too. A line is removed once
-the journal has it and it no longer counts towards a lock. Ages are measured in seconds since the computer started,
+at the machine are added, so that terminals count them too. A line is removed once the journal has it and it no longer
+counts towards a lock. Ages are measured in seconds since the computer started,
 because anybody at the terminal may set the clock. After a restart the true age is unknown, and the time since the
 start is used, which is never more. So a restart can lengthen a lock, never shorten it.
 """
@@ -41,19 +41,21 @@ class WrongPin:
     """The seconds from the start of the computer until the PIN was typed."""
     typed_at: str = field(metadata=stored_as("at"))
     """The time of day at which the PIN was typed, for display only."""
-    is_recorded: bool = field(default=False, metadata=stored_as("recorded"))
-    """Whether the PIN was typed at the machine's screen, so that the journal has it, and not at a terminal."""
+    was_typed_at_machine: bool = field(default=False, metadata=stored_as("recorded"))
+    """Whether the PIN was typed at the machine's screen, and not at a terminal; the journal then has it already."""
 
     @classmethod
-    def create_now(cls, staff_number: str, display_time: str, *, is_recorded: bool = False) -> "WrongPin":
+    def create_now(
+        cls, staff_number: str, display_time: str, *, was_typed_at_machine: bool = False
+    ) -> "WrongPin":
         """Return the record of a wrong PIN typed now for a staff number; ``display_time`` is its time for display."""
         record_id = os.urandom(8).hex()  # noqa: TID251 (it makes an id)
         return cls(
             record_id,
-            find_counted_staff_number(staff_number),
+            normalise_staff_number(staff_number),
             _read_uptime_seconds(),
             display_time,
-            is_recorded,
+            was_typed_at_machine,
         )
 
     @property
@@ -67,20 +69,20 @@ class WrongPin:
         return age_seconds < SIGN_IN_LOCKED_SECONDS
 
 
-def find_counted_staff_number(typed_number: str) -> str:
-    """Return the staff number for which a wrong PIN counts; "?" if ``typed_number`` cannot be a staff number."""
+def normalise_staff_number(typed_number: str) -> str:
+    """Return ``typed_number``, or "?" if it cannot be a staff number."""
     return typed_number if STAFF_NUMBER_PATTERN.fullmatch(typed_number) else "?"
 
 
 def is_locked_at_terminals(wrong_pins: Iterable[WrongPin], typed_number: str) -> bool:
     """Return whether too many of ``wrong_pins`` count for a staff number; a wrong PIN counts for 15 minutes."""
-    counted_number = find_counted_staff_number(typed_number)
-    are_counted = (
-        wrong_pin.is_counted_towards_lock
+    staff_number = normalise_staff_number(typed_number)
+    counted_wrong_pins = [
+        wrong_pin
         for wrong_pin in wrong_pins
-        if wrong_pin.staff_number == counted_number
-    )
-    return sum(are_counted) >= WRONG_PINS_MAX
+        if wrong_pin.staff_number == staff_number and wrong_pin.is_counted_towards_lock
+    ]
+    return len(counted_wrong_pins) >= WRONG_PINS_MAX
 
 
 @contextmanager

@@ -34,11 +34,11 @@ def find_pending_decision(machine: Machine) -> Decision | None:
 
 
 def build_message(
-    machine: Machine, *, resumed: bool
+    machine: Machine, *, is_resumed: bool
 ) -> messages.GameOutcome | messages.DecisionRequest | None:
     """Return the screen message for the open game, or None if there is nothing to show.
 
-    ``resumed``: the message is sent after an interruption, such as a restart or a new connection of a screen.
+    ``is_resumed``: the message is sent after an interruption, such as a restart or a new connection of a screen.
     """
     game_record = find_open_game(machine)
     stepped_game: SteppedGame | UnreplayableGame | None = machine.component(GameInProgress).stepped_game
@@ -59,7 +59,7 @@ def build_message(
             progressives=game_levels.list_hits_for_screen(machine, game_record),
             prizes=prizes_in_kind.build_prize_views(prizes_in_kind.list_won_prizes(machine, game_record)),
             display=dict(outcome.display),
-            is_resumed=resumed,
+            is_resumed=is_resumed,
             settlements=_encode_settlements(outcome.settlements),
             cues=cues,
         )
@@ -99,9 +99,9 @@ def _is_decision_of_this_position(game_record: GameRecord, decision: Decision) -
     return decision.kind != WHEEL_DECISION_KIND and decision.seat == (game_record.wager.seat or 0)
 
 
-def send_screen_update(machine: Machine, *, resumed: bool) -> None:
+def send_screen_update(machine: Machine, *, is_resumed: bool) -> None:
     """Send the open game's outcome or pending decision to the screen."""
-    screen_message = build_message(machine, resumed=resumed)
+    screen_message = build_message(machine, is_resumed=is_resumed)
     if screen_message is not None:
         machine.screen_outbox.send_message(screen_message)
 

@@ -199,13 +199,15 @@ def list_return_percents(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, s
     spot_by_id = {spot.id: spot for spot in game.rules.list_spots()}
     lowest_return_by_group: dict[str, Fraction] = {}
     for bet in bets:
-        staked_spots = [spot for spot, credits_ in bet.options.get("bets", {}).items() if credits_ > 0]
+        staked_spot_ids = [
+            spot_id for spot_id, credits_ in bet.options.get("bets", {}).items() if credits_ > 0
+        ]
         if (
-            staked_spots
-            and staked_spots[0] in spot_by_id
-            and all(spot_by_id[name].required_spot in staked_spots for name in staked_spots[1:])
+            staked_spot_ids
+            and staked_spot_ids[0] in spot_by_id
+            and all(spot_by_id[spot_id].required_spot in staked_spot_ids for spot_id in staked_spot_ids[1:])
         ):
-            group = spot_by_id[staked_spots[0]].group
+            group = spot_by_id[staked_spot_ids[0]].group
             lowest_return_by_group[group] = min(bet.rtp, lowest_return_by_group.get(group, bet.rtp))
     return {group: format_percent(rtp) for group, rtp in lowest_return_by_group.items()}
 

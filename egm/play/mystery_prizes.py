@@ -1,11 +1,13 @@
 """Mystery prizes of a progressive controller: recorded, added to the game that won them, and paid.
 
-The controller finds the winner while it counts the contributions of the wagers. So the result of a wager is
-known only after its contribution was counted, while the game is already shown; the game does not end before
-that. The prize's amount is a secret to which the controller committed beforehand. The prize is added to the game
-that won it and paid with that game's win.
-If the controller does not reply, the game waits, or an attendant ends it if the profile allows this. If the
-prize is reported later, it locks the machine and is paid to that player by hand (I-09).
+The controller finds the winner while it counts the contributions of the wagers. So the result of a wager is known
+only when its contribution has been counted. By then the game is on the screen; it does not end before. The prize's
+amount is a secret to which the controller committed beforehand. The prize is added to the game that won it and paid
+with that game's win.
+If the controller does not reply, the game waits, or an attendant ends it if the profile allows this. If the prize is
+reported later, it locks the machine and is paid by hand to the player of that game (I-09).
+
+The id of a linked level is also the id of the pool under which the accounts hold its money.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,9 +36,10 @@ from meters.recall import PLAY_START_KIND, PLAY_START_KINDS
 def record_mystery_prize(machine: Machine, event: Event) -> None:
     """Record a mystery prize that the controller reports, and add it to the game that won it.
 
-    If that game has ended, the prize is paid by hand as soon as possible; if it was declared void, the prize returns
-    to its level. A repeated report changes nothing. A prize that belongs to no wager of this machine is recorded once
-    and not paid; if the controller corrects the report, the prize is paid. A prize that cannot be verified is held
+    If that game has ended, the prize is paid by hand; while a game is open or another payment is in progress, the
+    report is ignored, because the controller repeats it. If that game was declared void, the prize returns to its
+    level. A report of a settled prize changes nothing. A prize that belongs to no wager of this machine is recorded
+    once and not paid; if the controller corrects the report, the prize is paid. A prize that cannot be verified is held
     until staff have ruled on it (:mod:`egm.progressive.unproved`), even if a later report can be verified.
     """
     report = event.read_payload(MysteryPrizeWonReport)
@@ -51,10 +54,10 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     game_record = (
         open_game_record
         if open_game_record is not None
-        and _has_contributed_to_level(open_game_record, level_id, prize.sequence)
+        and _has_contributed_to_level(open_game_record, level_id, prize.contribution_number)
         else None
     )
-    game_record = game_record or _find_contributing_game(machine, level_id, prize.sequence)
+    game_record = game_record or _find_contributing_game(machine, level_id, prize.contribution_number)
     if game_record is None:
         machine.post(
             PRIZE_NOT_OF_THIS_MACHINE,
@@ -70,7 +73,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
             amount_cents=prize.amount_cents,
             reason=reason,
             ruling=None,
-            won=prize.model_dump(mode="json", by_alias=True),
+            prize_report=prize.model_dump(mode="json", by_alias=True),
         )
         unproved.hold_unproved_prize(machine, prize.claim_id, held_prize)
     elif open_game_record is not None and game_record.play_id == open_game_record.play_id:
@@ -108,15 +111,15 @@ def _iter_ruled_prizes(machine: Machine) -> Iterator[_RuledPrize]:
     for claim_id, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
             continue
-        level_id, prize = held_prize.pool_id, WonPrize.model_validate(held_prize.won)
-        game_record = _find_contributing_game(machine, level_id, prize.sequence)
+        level_id, prize = held_prize.pool_id, WonPrize.model_validate(held_prize.prize_report)
+        game_record = _find_contributing_game(machine, level_id, prize.contribution_number)
         if game_record is not None:
             key = f"{ProgressiveKey.HELD_PRIZE}{claim_id}"
             yield _RuledPrize(key, held_prize.ruling, game_record, level_id, prize)
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
-    """Show the open game again when the controller has locked the amount of its progressive hit (AR 29.1(b))."""
+    """Send the open game to the screen again if its progressive hit now has a locked award (AR 29.1(b))."""
     game_record = find_open_game(machine)
     if game_record is not None and any(
         hit.claim_id == event.read_payload(AwardLocked).claim_id
@@ -127,7 +130,7 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
 
 def _send_open_game_to_screen(machine: Machine) -> None:
     """Send the open game's current message to the screen, if it has one."""
-    message = game_messages.build_message(machine, resumed=False)
+    message = game_messages.build_message(machine, is_resumed=False)
     if message is not None:
         machine.screen_outbox.send_message(message)
 
@@ -190,7 +193,7 @@ def _build_prize_record(
         play_id=None if game_record is None else game_record.play_id,
         pool_id=level_id,
         claim_id=prize.claim_id,
-        contribution_number=prize.sequence,
+        contribution_number=prize.contribution_number,
         amount_cents=prize.amount_cents,
         hit_number=prize.hit_number,
         opened_secret=prize.trigger.to_json(),
@@ -210,7 +213,7 @@ def _build_claim_state(
         pool_id=level_id,
         level_name=_find_level_name(game_record, level_id),
         is_mystery=True,
-        contribution_number=prize.sequence,
+        contribution_number=prize.contribution_number,
         shown_cents=prize.amount_cents,
         play_id=game_record.play_id,
         game_id=game_record.game_reference.id,

@@ -67,7 +67,7 @@ def _create_session(machine: Machine) -> SessionRecord:
     """Return a new session, which begins now."""
     session_start = machine.timekeeper.read_steady_time().isoformat(timespec="seconds")
     return SessionRecord(
-        since=session_start, wagered_cents=0, won_cents=0, time_reminder_count=0, spend_reminder_count=0
+        started_at=session_start, wagered_cents=0, won_cents=0, time_reminder_count=0, spend_reminder_count=0
     )
 
 
@@ -78,7 +78,7 @@ def _read_own_limits(machine: Machine) -> OwnLimits:
 
 def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
     """Return the whole minutes since the player's session began; 0 if its start is in the future."""
-    elapsed = machine.timekeeper.read_steady_time() - datetime.fromisoformat(session.since)
+    elapsed = machine.timekeeper.read_steady_time() - datetime.fromisoformat(session.started_at)
     return max(0, int(elapsed / timedelta(minutes=1)))
 
 
@@ -92,19 +92,22 @@ def find_next_reminder_time(machine: Machine) -> datetime | None:
         return None
     due_minutes = [
         minute
-        for minute in (_find_session_limits(machine).minutes, _find_next_reminder_minute(machine, session))
+        for minute in (
+            _find_session_limits(machine).minutes_max,
+            _find_next_reminder_minute(machine, session),
+        )
         if minute is not None
     ]
     if not due_minutes:
         return None
-    return datetime.fromisoformat(session.since) + timedelta(minutes=min(due_minutes))
+    return datetime.fromisoformat(session.started_at) + timedelta(minutes=min(due_minutes))
 
 
 class _SessionLimits(NamedTuple):
     """The session's limits of time in minutes and of net cost in minor units; None: no such limit."""
 
-    minutes: int | None
-    cents: int | None
+    minutes_max: int | None
+    spending_max_cents: int | None
 
 
 def _find_session_limits(machine: Machine) -> _SessionLimits:
@@ -264,7 +267,7 @@ def show_reminder(machine: Machine, _: Event) -> None:
     own_limit = _read_own_limits(machine).get_limit("minutes" if kind == "time_limit" else "cents")
     session_limits = _find_session_limits(machine)
     is_own_limit = bool(own_limit) and own_limit == (
-        session_limits.minutes if kind == "time_limit" else session_limits.cents
+        session_limits.minutes_max if kind == "time_limit" else session_limits.spending_max_cents
     )
     reminder = ReminderRecord(
         kind=kind,
@@ -365,7 +368,7 @@ def build_session_view(machine: Machine) -> messages.PlayerSessionView | None:
         return None
     own_limits = _read_own_limits(machine)
     return messages.PlayerSessionView(
-        since_utc=session.since,
+        since_utc=session.started_at,
         spent_cents=session.spent_cents,
         limit_minutes=own_limits.limit_minutes or 0,
         limit_cents=own_limits.limit_cents or 0,

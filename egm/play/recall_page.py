@@ -283,7 +283,7 @@ def _build_play_tables(
     """Return all recorded data of a play as tables (E-01, E-04)."""
     record = _read_complete_record(play)
     game, unit_cents = _find_definition(machine, record.game_reference), record.denomination_cents
-    paid_cents, after_cents = play.payout_cents or 0, play.credit_after_cents
+    paid_cents, credit_after_cents = play.payout_cents or 0, play.credit_after_cents
     rows: list[tuple[str | PageText, PageText]] = [
         ("column.time", build_time_text(play.start_entry.time_utc.isoformat())),
         *(
@@ -301,7 +301,7 @@ def _build_play_tables(
         ("column.win", build_plain_text("") if play.payout_cents is None else build_money_text(paid_cents)),
         (
             "recall.credit_after",
-            build_plain_text("") if after_cents is None else build_money_text(after_cents),
+            build_plain_text("") if credit_after_cents is None else build_money_text(credit_after_cents),
         ),
         ("column.state", build_text(f"service.recall.{_describe_play_state(play)}")),
     ]
@@ -313,26 +313,26 @@ def _build_play_tables(
         )
         for source, cents in play.added_cents_by_source.items()
     ]
-    step_by_number = dict(enumerate(steps, 1))
+    step_by_answer_index = dict(enumerate(steps, 1))
     first_answer_index = len(record.steps) - len(play.step_entries)
     indexes_answered_by_table = {
-        answer_number
-        for answer_number, entry in enumerate(play.step_entries, first_answer_index)
+        answer_index
+        for answer_index, entry in enumerate(play.step_entries, first_answer_index)
         if _read_step(entry).is_table_answer
     }
     choices = [
         (
             _format_answer_label(
-                answer_number,
-                step_by_number.get(answer_number),
+                answer_index,
+                step_by_answer_index.get(answer_index),
                 position_by_seat,
-                is_by_table=answer_number in indexes_answered_by_table,
+                is_by_table=answer_index in indexes_answered_by_table,
             ),
             describe_choice(
-                _find_decision_kind(step_by_number.get(answer_number)), record.steps[answer_number].choice
+                _find_decision_kind(step_by_answer_index.get(answer_index)), record.steps[answer_index].choice
             ),
         )
-        for answer_number in _list_shown_answer_indexes(record)
+        for answer_index in _list_shown_answer_indexes(record)
     ]
     rows += [
         (build_text("service.recall.level", level=level), build_money_text(cents))

@@ -44,7 +44,7 @@ def resume_open_game(machine: Machine, _: Event) -> Event | None:
         machine.component(GameInProgress).stepped_game = _rebuild_open_game(machine, game_record)
     except REPLAY_ERRORS as error:
         return Event(EventType.FAULT_RAISED, FaultChange(code="game_defective", detail=str(error)))
-    send_screen_update(machine, resumed=True)
+    send_screen_update(machine, is_resumed=True)
     return None
 
 

@@ -270,7 +270,7 @@ def start_game(machine: Machine, _: Event) -> None:
         shared_round.add_step(0, step)
     position_rounds.current_round = shared_round
     collect_time_charge(machine, game_record)
-    send_screen_update(machine, resumed=False)
+    send_screen_update(machine, is_resumed=False)
 
 
 def continue_game(machine: Machine, event: Event) -> None:
@@ -337,7 +337,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     machine.component(GameInProgress).record = continued_game_record
     if shared_round is not None:
         shared_round.add_step(step_index, step)
-    send_screen_update(machine, resumed=False)
+    send_screen_update(machine, is_resumed=False)
 
 
 class _UnavailableGenerator:

@@ -125,8 +125,8 @@ def select_game(machine: Machine, event: Event) -> None:
     game's table has standing bets, their denomination is selected. A changed denomination is shown as a notice.
     """
     game_id = event.read_payload(GameRequest).game_id
-    offered_cents, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
-    denomination_cents = before_cents if before_cents in offered_cents else offered_cents[0]
+    offered_cents, previous_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
+    denomination_cents = previous_cents if previous_cents in offered_cents else offered_cents[0]
     standing_denomination_cents = _find_standing_denomination(machine, game_id)
     if standing_denomination_cents in offered_cents:
         denomination_cents = standing_denomination_cents
@@ -138,7 +138,7 @@ def select_game(machine: Machine, event: Event) -> None:
             language=machine.selection.language,
         )
     )
-    if denomination_cents != before_cents:
+    if denomination_cents != previous_cents:
         machine.notice = Notice(code="denomination_changed", values={"amount_cents": denomination_cents})
 
 

@@ -40,7 +40,7 @@ class LevelStakeAndHitRate:
     hit_rate: Fraction
     """The exact mean number of hits of the level per wager of ``stake_cents``."""
     hits_per_wager_max: int = 1
-    """The most hits of the level that one wager can make; further hits are held until staff have ruled on them."""
+    """The maximum number of hits of the level by one wager; further hits are held until staff have ruled on them."""
     hit_rate_by_share: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The hit rates of the shares of the level that can also be won, such as 1/10, per wager of ``stake_cents``."""
 

@@ -28,7 +28,7 @@ class DisplayedAmount:
 class ContributionStatus:
     """A controller's count of the contributions that this machine has made to one progressive level."""
 
-    counted_number: int
+    last_counted_number: int
     """The number of the last contribution that the controller has counted."""
     uncounted_since_sequence: int
     """The number of a journal entry; every contribution not yet counted was recorded after it."""

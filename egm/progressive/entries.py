@@ -28,7 +28,7 @@ from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 
-#: Transfers from any account of any level to any other, for entries whose accounts the audit's rules restrict.
+#: Transfers from any account of any level to any other, for entries whose accounts are checked by the audit's rules.
 POOL_TRANSFERS: Final = PermittedTransfer("pool:*:*", "pool:*:*")
 
 
@@ -222,14 +222,14 @@ class LevelRuling(RulingDetails):
 
     claim_id: str = field(metadata=stored_as("claim"))
     decision: Literal["pay", "decline"]
-    """Whether the claim is paid or declined."""
+    """Whether the prize or claim is paid or declined."""
     pool_id: str = omit_if_default("", key="pool")
     play_id: str = omit_if_default("")
     amount_cents: Count | None = omit_if_default(None)
     doubt_reason: str = omit_if_default("", key="why")
     """Why the prize could not be verified."""
     awarded_cents: Count | None = omit_if_default(None)
-    """The amount that the ruling awards for a hit by a game's outcome; null for a mystery prize."""
+    """The amount that the ruling awards, if a game's outcome hit the level; null for a mystery prize."""
 
 
 PRIZE_COMMITTED: Final = EntryDeclaration(
@@ -301,10 +301,10 @@ class LevelLinked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionCountDiffers:
-    """A controller has counted another number of this machine's contributions to a level than the machine."""
+    """A controller's count of this machine's contributions to a level differs from the machine's own count."""
 
     pool_id: str = field(metadata=stored_as("pool"))
-    counted_number: Count = field(metadata=stored_as("counted"))
+    last_counted_number: Count = field(metadata=stored_as("counted"))
     """The number of the last contribution that the controller has counted."""
 
 
@@ -317,7 +317,7 @@ class MessageRefused:
     text: str
     """The reason, as the controller stated it, or what this machine found wrong with the controller's message."""
     is_last_recorded: bool = omit_if_default(False, key="last")
-    """Whether further refusals on this connection are no longer recorded."""
+    """Whether this is the last refusal that is recorded for this connection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -429,7 +429,7 @@ ENROLMENT_REQUESTED: Final = EntryDeclaration(kind="link.requested", record=Enro
 ENROLMENT_ANSWERED: Final = EntryDeclaration(
     kind="link.answered",
     record=LinkCertificateWithPersons,
-    description="The floor's answer was read from a stick and belongs to this machine; it is not in use yet.",
+    description="The authority's answer was read from a stick and belongs to this machine; it is not in use yet.",
 )
 LINK_ENROLLED: Final = EntryDeclaration(
     kind="link.enrolled",

@@ -17,7 +17,7 @@ from egm.progressive.messages import (
 )
 from egm.progressive.pools import ProgressivePool
 
-#: The most contributions that may be sent and not yet counted by the controller; further ones wait.
+#: The maximum number of contributions that may be sent and not yet counted by the controller; further ones wait.
 UNCOUNTED_CONTRIBUTIONS_MAX: Final = 64
 #: The interval at which messages without a reply are repeated, in nanoseconds.
 CONTRIBUTION_RETRY_NS: Final = 2_000_000_000
@@ -82,9 +82,7 @@ class LinkedLevelFeeder:
     def last_contribution_number(self) -> int:
         """Return the number of this machine's last contribution to the level; 0 before the first."""
         return (
-            self.pending_contributions[-1].sequence
-            if self.pending_contributions
-            else self.last_counted_number
+            self.pending_contributions[-1].number if self.pending_contributions else self.last_counted_number
         )
 
     def reset_connection(self) -> None:
@@ -169,17 +167,17 @@ class LinkedLevelFeeder:
         self.received_ns = now_ns
         return ""
 
-    def process_count(self, counted_number: int, now_ns: int) -> None:
-        """Drop the contributions up to number ``counted_number``, which the controller has counted and stored.
+    def process_count(self, last_counted_number: int, now_ns: int) -> None:
+        """Drop the contributions up to number ``last_counted_number``, which the controller has counted and stored.
 
         The retry interval of the contributions still uncounted starts again, so that a slow controller does not
         receive everything twice.
         """
-        if counted_number > self.last_counted_number:
+        if last_counted_number > self.last_counted_number:
             self.sent_ns = now_ns
-        while self.pending_contributions and self.pending_contributions[0].sequence <= counted_number:
+        while self.pending_contributions and self.pending_contributions[0].number <= last_counted_number:
             self.pending_contributions.popleft()
-        self.last_counted_number = max(self.last_counted_number, counted_number)
+        self.last_counted_number = max(self.last_counted_number, last_counted_number)
         self.last_sent_number = max(self.last_sent_number, self.last_counted_number)
 
     def take_due_contributions(self, now_ns: int) -> list[Contribution]:
@@ -195,9 +193,9 @@ class LinkedLevelFeeder:
             and now_ns - self.sent_ns >= CONTRIBUTION_RETRY_NS
         ):
             self.last_sent_number = self.last_counted_number
-        contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.last_sent_number]
+        contributions = [c for c in self._list_sendable_contributions() if c.number > self.last_sent_number]
         if contributions:
-            self.last_sent_number, self.sent_ns = contributions[-1].sequence, now_ns
+            self.last_sent_number, self.sent_ns = contributions[-1].number, now_ns
         return contributions
 
     def _list_sendable_contributions(self) -> list[Contribution]:

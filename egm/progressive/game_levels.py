@@ -169,9 +169,11 @@ def _find_pool(machine: Machine, levels_played: LevelsPlayed, pool_id: str) -> P
 def _find_shown_cents(machine: Machine, levels_played: LevelsPlayed, pool_id: str) -> int:
     """Return the amount that a level shows to an open game, in minor units; the last known one if none is received."""
     configured_pool = machine.component(ProgressivePools).pool_by_id.get(pool_id)
-    now_cents = 0 if configured_pool is None else read_displayed_amount(machine, configured_pool).amount_cents
+    received_cents = (
+        0 if configured_pool is None else read_displayed_amount(machine, configured_pool).amount_cents
+    )
     last_cents_by_pool_id = levels_played.broadcast_cents
-    return now_cents or (
+    return received_cents or (
         last_cents_by_pool_id[pool_id]
         if pool_id in last_cents_by_pool_id
         else find_link_progress(machine, pool_id).shown_cents

@@ -28,7 +28,7 @@ from egm.staff.page_texts import (
 )
 from egm.staff.service.pages import TablesPage
 
-#: The greatest number of entries of the progressives log that are read for the page; `egm levels` reads them all.
+#: The maximum number of entries of the progressives log that are read for the page; `egm levels` reads them all.
 _HITS_READ_MAX: Final = 1000
 
 
@@ -118,7 +118,7 @@ def _iter_linked_rows(machine: Machine, pool_id: str) -> Iterable[tuple[str | Pa
     yield "levels.shows", build_money_text(displayed_amount.amount_cents)
     yield "levels.status", build_text(f"service.levels.{displayed_amount.status.value}")
     yield "levels.contributions", build_number_text(progress.contribution_number)
-    yield "levels.counted", build_number_text(progress.counted_number)
+    yield "levels.counted", build_number_text(progress.last_counted_number)
 
 
 MENU_ITEMS: Final = (

@@ -229,7 +229,7 @@ class ControllerLink:
         feeder.last_counted_number = feeder.last_sent_number = last_counted_number
         feeder.pending_contributions.clear()
         feeder.pending_contributions.extend(
-            sorted(pending_contributions, key=lambda contribution: contribution.sequence)
+            sorted(pending_contributions, key=lambda contribution: contribution.number)
         )
 
     def restore_shown_amount(self, level_id: str, amount_cents: int, fall_count: int) -> None:
@@ -243,7 +243,7 @@ class ControllerLink:
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
         """Queue a wager's contribution, which the journal already holds, to be sent to the progressive controller."""
         feeder = self.feeders[contribution.level_id]
-        if contribution.sequence == feeder.last_contribution_number + 1:
+        if contribution.number == feeder.last_contribution_number + 1:
             feeder.pending_contributions.append(contribution)
         self._send_contributions(feeder, now_ns)
 
@@ -308,7 +308,7 @@ class ControllerLink:
                 self._handle_value(message, now_ns)
             case ContributionCount():
                 self._process_confirmed_contributions(
-                    message.level_id, message.sequence, message.won_prizes, now_ns
+                    message.level_id, message.last_counted_number, message.won_prizes, now_ns
                 )
             case Award():
                 self._handle_award(message, now_ns)
@@ -396,9 +396,9 @@ class ControllerLink:
             )
 
     def _process_confirmed_contributions(
-        self, level_id: str, counted_number: int, mystery_wins: tuple[WonPrize, ...], now_ns: int
+        self, level_id: str, last_counted_number: int, mystery_wins: tuple[WonPrize, ...], now_ns: int
     ) -> None:
-        """Drop a level's contributions up to number ``counted_number``, which the controller has counted.
+        """Drop a level's contributions up to number ``last_counted_number``, which the controller has counted.
 
         Then send further contributions, and claims that waited for this count. ``mystery_wins``, the wins that
         the controller found among the counted contributions, are added to the notifications for the machine.
@@ -412,10 +412,10 @@ class ControllerLink:
                 for win in mystery_wins
                 if win.claim_id not in self._open_claims
             ]
-            self._notifications.append(LevelResultsKnown(level_id, counted_number))
-        if counted_number > feeder.last_contribution_number:
-            self._notifications.append(ControllerCountAhead(level_id, counted_number))
-        feeder.process_count(counted_number, now_ns)
+            self._notifications.append(LevelResultsKnown(level_id, last_counted_number))
+        if last_counted_number > feeder.last_contribution_number:
+            self._notifications.append(ControllerCountAhead(level_id, last_counted_number))
+        feeder.process_count(last_counted_number, now_ns)
         self._send_contributions(feeder, now_ns)
         for claim_id, open_claim in self._open_claims.items():
             if open_claim.claim.level_id == level_id:
@@ -500,7 +500,7 @@ class ControllerLink:
             feeder.last_sent_number = feeder.last_counted_number
             if (
                 feeder.pending_contributions
-                and feeder.pending_contributions[0].sequence > refusal.next_needed_number
+                and feeder.pending_contributions[0].number > refusal.next_needed_number
             ):
                 reason = f"contribution {refusal.next_needed_number} is not in this machine's journal"
                 self._stop_feeding(feeder, refusal.reason, reason)  # a hit after it could never be awarded
@@ -511,7 +511,9 @@ class ControllerLink:
         elif refusal.reason is RefusalReason.NOT_ENROLLED:
             self._enrol_from_start(feeder, now_ns)
         else:
-            self._stop_feeding(feeder, refusal.reason, f"contribution {refusal.sequence}: {refusal.detail}")
+            self._stop_feeding(
+                feeder, refusal.reason, f"contribution {refusal.contribution_number}: {refusal.detail}"
+            )
 
     def _handle_claim_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """React to a refused claim by its reason: enrol again, send it again, wait, or report the refusal."""

@@ -58,7 +58,8 @@ from meters.recall import PLAY_START_KINDS, read_details
 
 #: Interval at which the link processes time and the screen is updated.
 _LINK_UPDATE_INTERVAL_SECONDS: Final = 0.1
-#: Most complaints about the controller recorded per connection, so that a faulty one cannot fill the journal.
+#: The maximum number of complaints about the controller recorded per connection, so that a faulty one cannot fill the
+#: journal.
 _RECORDED_COMPLAINTS_MAX: Final = 50
 #: Source name of the disable request if the profile stops the machine without a controller.
 PROGRESSIVE_DISABLING_SOURCE: Final = "progressive"
@@ -101,9 +102,9 @@ class ProgressiveLinkService:
             progress = self._read_link_progress(pool_id)
             self._link.restore_contributions(
                 pool_id,
-                progress.counted_number,
+                progress.last_counted_number,
                 self._iter_recorded_contributions(
-                    pool_id, progress.counted_number, progress.uncounted_since_sequence
+                    pool_id, progress.last_counted_number, progress.uncounted_since_sequence
                 ),
             )
             self._link.restore_shown_amount(pool_id, progress.shown_cents, progress.fall_count)
@@ -153,7 +154,7 @@ class ProgressiveLinkService:
         else:
             since_sequence = self._machine.journal.sequence
         return ContributionStatus(
-            counted_number=feeder.last_counted_number,
+            last_counted_number=feeder.last_counted_number,
             uncounted_since_sequence=since_sequence,
             fall_count=feeder.fall_count,
         )
@@ -264,7 +265,7 @@ class ProgressiveLinkService:
                 if start_entry is None
                 else self._store_and_list_game_contributions(pool_id, record, start_entry.sequence)
             )
-            if [contribution.sequence for contribution in contributions] == [progress.contribution_number]:
+            if [contribution.number for contribution in contributions] == [progress.contribution_number]:
                 return contributions
         return list(
             self._iter_recorded_contributions(pool_id, after_number, progress.uncounted_since_sequence)
@@ -280,14 +281,14 @@ class ProgressiveLinkService:
         for entry in self._machine.journal.entries(PLAY_START_KINDS, since=since_sequence):
             game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._store_and_list_game_contributions(pool_id, game_record, entry.sequence):
-                if contribution.sequence > after_number:
+                if contribution.number > after_number:
                     yield contribution
 
-    def _find_paid_hits_to_report(self, pool_id: str, counted_number: int) -> dict[str, ClaimRecord]:
+    def _find_paid_hits_to_report(self, pool_id: str, last_counted_number: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a level that must be reported to the controller again, by the claim's storage key.
 
         The controller, restored from an older copy, has lost the contributions after number
-        ``counted_number`` and with them these hits. Void hits and mystery prizes are left out.
+        ``last_counted_number`` and with them these hits. Void hits and mystery prizes are left out.
         """
         return {
             f"{ProgressiveKey.CLAIM}{claim_id}": record
@@ -385,7 +386,7 @@ class ProgressiveLinkService:
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
                     ContributionCountDiffers(
-                        pool_id=notification.level_id, counted_number=notification.contribution_number
+                        pool_id=notification.level_id, last_counted_number=notification.contribution_number
                     ),
                     state={
                         f"{ProgressiveKey.LINK_PROGRESS}{notification.level_id}": replace(
@@ -405,7 +406,7 @@ class ProgressiveLinkService:
                 self._machine.post(
                     CONTROLLER_COUNT_BEHIND,
                     ContributionCountDiffers(
-                        pool_id=notification.level_id, counted_number=notification.contribution_number
+                        pool_id=notification.level_id, last_counted_number=notification.contribution_number
                     ),
                     state=self._find_paid_hits_to_report(
                         notification.level_id, notification.contribution_number

@@ -1,7 +1,7 @@
 """Messages between a machine and a progressive controller, independent of the carrier.
 
 Each message is one JSON object. Amounts are minor units, exact: an integer, or a fraction as text. A message
-may arrive twice, late or out of order: a contribution is identified by (machine, level, sequence), a claim by
+may arrive twice, late or out of order: a contribution is identified by (machine, level, number), a claim by
 its id, and a repeated message gets the same reply again. A message that does not parse raises
 :class:`ProgressiveMessageError`.
 
@@ -157,7 +157,7 @@ class WonPrize(_Message):
 
     claim_id: ClaimId = Field(alias="claim")
     """The id of the claim under which the prize is paid and confirmed."""
-    sequence: PositiveInteger
+    contribution_number: PositiveInteger = Field(alias="sequence")
     """The number of the machine's contribution that won."""
     amount_cents: Cents
     """The amount of the prize, in minor units; it no longer changes."""
@@ -202,7 +202,7 @@ class EnrolmentAccepted(_Message):
 #:
 #: A controller normally sends twice a second.
 VALUE_TIMEOUT_NS: Final = 5_000_000_000
-#: The most decreases of a level's amount whose messages a machine or its controller can have missed.
+#: The maximum number of decreases of a level's amount whose messages a machine or its controller can have missed.
 #:
 #: A count that is further ahead is refused as implausible.
 UNREPORTED_FALLS_MAX: Final = 1_000_000
@@ -295,7 +295,7 @@ class Contribution(_Message):
     type: Literal["contribution"] = "contribution"
     machine: MachineId
     level_id: LevelId = Field(alias="level")
-    sequence: PositiveInteger
+    number: PositiveInteger = Field(alias="sequence")
     """The number of this machine's contribution to the level, counted from 1 without gaps."""
     wager_cents: PositiveInteger
     amount: Rational
@@ -303,12 +303,12 @@ class Contribution(_Message):
 
 
 class ContributionCount(_Message):
-    """Message that the controller has durably counted this machine's contributions up to number ``sequence``."""
+    """Message that the controller has durably counted this machine's contributions up to ``last_counted_number``."""
 
     type: Literal["counted"] = "counted"
     machine: MachineId
     level_id: LevelId = Field(alias="level")
-    sequence: SequenceNumber
+    last_counted_number: SequenceNumber = Field(alias="sequence")
     """The number of the last contribution that the controller has durably counted."""
     won_prizes: tuple[WonPrize, ...] = Field(default=(), alias="won")
     """The mystery prizes that these contributions won and whose payment is unconfirmed; the others won nothing."""
@@ -385,7 +385,8 @@ class Refusal(_Message):
     level_id: str = Field("", alias="level")
     claim_id: str = Field("", alias="claim")
     nonce: str = ""
-    sequence: SequenceNumber = 0
+    contribution_number: SequenceNumber = Field(default=0, alias="sequence")
+    """The number of the refused contribution; 0 for another message."""
     next_needed_number: SequenceNumber = Field(default=0, alias="next")
     """If contributions are missing: the number of the first one that the controller needs."""
     detail: Annotated[str, shorten_to(DETAIL_CHARACTERS_MAX)] = ""

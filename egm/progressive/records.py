@@ -48,7 +48,7 @@ class HeldPrize:
     reason: NonBlankText = field(metadata=stored_as("why"))
     ruling: Literal["pay", "decline"] | None
     """The decision of the two people; None until they have decided."""
-    won: Mapping[str, JSON] | None = omit_if_default(None)
+    prize_report: Mapping[str, JSON] | None = omit_if_default(None, key="won")
     """The reported mystery prize; None for the amount of a hit by a game's outcome."""
 
 

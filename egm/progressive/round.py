@@ -39,7 +39,7 @@ class LinkProgress:
 
     contribution_number: Count = field(default=0, metadata=stored_as("sequence"))
     """The number of the last contribution that this machine has made."""
-    counted_number: Count = field(default=0, metadata=stored_as("counted"))
+    last_counted_number: Count = field(default=0, metadata=stored_as("counted"))
     """The number of the last contribution that the controller is known to have counted."""
     uncounted_since_sequence: Count = field(default=0, metadata=stored_as("since"))
     """The number of a journal entry; every contribution not yet counted was recorded after it."""
@@ -141,7 +141,7 @@ class ProgressiveRound:
             self._replace_level(pool, level_before, level_before.add_contribution(qualifying_stake_cents))
             self.contributions.append(LevelContribution(pool_id=pool.id, wager_cents=qualifying_stake_cents))
             if hit_chance is not None and self._draw_mystery_hit(pool, hit_chance, random_source):
-                self._record_hit(level_name, pool, mystery=True)
+                self._record_hit(level_name, pool, is_mystery=True)
 
     def record_outcome_hits(self, hits: Iterable[LevelHit]) -> None:
         """Record the hits of the game's outcome, in order, each with its amount or as a claim to the controller.
@@ -154,7 +154,7 @@ class ProgressiveRound:
                 raise InvariantError(
                     f"a game hit the level {level_name!r}, which its wager does not play for"
                 )
-            self._record_hit(level_name, self.pool_by_level[level_name], mystery=False, share=share)
+            self._record_hit(level_name, self.pool_by_level[level_name], is_mystery=False, share=share)
 
     @property
     def levels_played(self) -> LevelsPlayed:
@@ -188,7 +188,7 @@ class ProgressiveRound:
             )
         self.link_progress_by_pool_id[pool.id] = progress
 
-    def _find_contribution_of_hit(self, pool: ProgressivePool | FormerPool) -> int:
+    def _find_contribution_number_of_hit(self, pool: ProgressivePool | FormerPool) -> int:
         """Return the number of the contribution to which the next hit of a controller's level belongs.
 
         If the wager contains several stakes, each hit belongs to a different contribution.
@@ -207,21 +207,21 @@ class ProgressiveRound:
     def _draw_mystery_hit(
         self, pool: ProgressivePool, hit_chance: tuple[int, int], random_source: RandomSource
     ) -> bool:
-        """Draw whether this wager wins a mystery prize with the given odds, and record the draw."""
-        favourable, bound = hit_chance
-        if favourable >= bound:
+        """Draw whether this wager wins a mystery prize with the given chance, and record the draw."""
+        winning_count, bound = hit_chance
+        if winning_count >= bound:
             return True
         purpose = f"{MYSTERY_DRAW_PURPOSE}{pool.id}"
-        value = random_source.below(bound, purpose)
-        self.mystery_draws.append((bound, value, purpose))
-        return value < favourable
+        drawn_number = random_source.below(bound, purpose)
+        self.mystery_draws.append((bound, drawn_number, purpose))
+        return drawn_number < winning_count
 
     def _record_hit(
         self,
         level_name: str,
         pool: ProgressivePool | FormerPool,
         *,
-        mystery: bool,
+        is_mystery: bool,
         share: Fraction | None = None,
     ) -> None:
         """Record the game's hit of a progressive level, or of the part ``share`` of it.
@@ -229,7 +229,7 @@ class ProgressiveRound:
         For the machine's own level and a broadcast one the amount is known; otherwise it is claimed from the
         controller.
         """
-        hit = LevelHitRecord(pool_id=pool.id, level_name=level_name, is_mystery=mystery, won_share=share)
+        hit = LevelHitRecord(pool_id=pool.id, level_name=level_name, is_mystery=is_mystery, won_share=share)
         if pool.is_own:
             level_before = self._find_current_level(pool)
             amount_cents, level_after = level_before.pay_hit(share or WHOLE_LEVEL_SHARE)
@@ -243,7 +243,7 @@ class ProgressiveRound:
             return
         claim_id = f"{self.claim_prefix}.{len(self.hits) + 1}"
         shown_cents = int(self.level_access.find_shown_cents(pool.id) * (share or 1))
-        contribution_number = self._find_contribution_of_hit(pool)
+        contribution_number = self._find_contribution_number_of_hit(pool)
         self.hit_by_claim_id[claim_id] = ClaimedHit(
             pool_id=pool.id,
             level_name=level_name,

@@ -206,7 +206,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
         )
     is_amount_open = claim is not None and claim.payment_method is None and claim.amount_cents is None
     if held_prize is not None:  # nothing remains to be done for a hit that is settled or void since
-        is_settled = is_amount_open or held_prize.won is None
+        is_settled = is_amount_open or held_prize.prize_report is None
         state[f"{ProgressiveKey.HELD_PRIZE}{claim_id}"] = (
             None if is_settled else replace(held_prize, ruling=decision)
         )
@@ -273,4 +273,4 @@ def build_foreign_prize_entry_id(prize: WonPrize) -> str:
 
     It names the reported contribution: if the controller corrects its report, the prize is paid under the same claim.
     """
-    return f"{prize.claim_id}.not_ours-{prize.sequence}"
+    return f"{prize.claim_id}.not_ours-{prize.contribution_number}"

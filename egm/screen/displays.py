@@ -168,7 +168,7 @@ class DrmCard:
         A CRTC is the part of the card that sends the contents of a buffer to a display.
         """
         counts = self.execute_ioctl(IoctlCall.GETRESOURCES, *(0,) * 12)[4:8]
-        _, crtc_ids, connector_ids, _ = lists = [array("I", bytes(4 * count)) for count in counts]
+        _, crtc_ids, connector_ids, _ = id_arrays = [array("I", bytes(4 * count)) for count in counts]
         structure = self.execute_ioctl(
             IoctlCall.GETRESOURCES,
             0,
@@ -176,7 +176,7 @@ class DrmCard:
             _get_memory_address(connector_ids),
             0,
             0,
-            *map(len, lists[1:3]),
+            *map(len, id_arrays[1:3]),
             *(0,) * 5,
         )
         return tuple(crtc_ids[: structure[5]]), tuple(connector_ids[: structure[6]])

@@ -229,10 +229,12 @@ def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
         (False, False): (True,),
     }
     return tuple(
-        BenchCommand(device=board, action="key", values={"name": "operator", "on": on})
+        BenchCommand(device=board, action="key", values={"name": "operator", "on": is_on})
         for board, state in view.state_by_device.items()
         if "keys_on" in state
-        for on in turns_by_key_and_menu.get(("operator" in state["keys_on"], view.scene is Scene.SERVICE), ())
+        for is_on in turns_by_key_and_menu.get(
+            ("operator" in state["keys_on"], view.scene is Scene.SERVICE), ()
+        )
     )
 
 
@@ -374,7 +376,7 @@ def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> t
         "pocket": lambda: place_chips(
             table, chips, list_neighbour_spots(table, str(action_value), chips.neighbour_count), limits
         ),
-        "call": lambda: place_chips(
+        "announced_bet": lambda: place_chips(
             table,
             chips,
             tuple(table.announced_bets[action_value].chips_by_spot),
@@ -387,7 +389,7 @@ def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> t
         "double": lambda: replace_bets(
             table,
             chips,
-            {spot: 2 * credits_ for spot, credits_ in chips.bets.items() if credits_ > 0},
+            {spot_id: 2 * credits_ for spot_id, credits_ in chips.bets.items() if credits_ > 0},
             limits,
         ),
     }[action_name]()

@@ -61,7 +61,7 @@ class Layout:
     tray_height: float = 0.0
     """The height of the tray with keys below a Keno board. 0 without a tray, or if it is next to the board."""
     touch_size_min: float = 60.0
-    """The least width and height of a touch target: 15 mm on a cabinet's display, 44 pixels on a telephone."""
+    """The minimum width and height of a touch target: 15 mm on a cabinet's display, 44 pixels on a telephone."""
 
     @property
     def is_portrait(self) -> bool:
@@ -248,7 +248,7 @@ PORTRAIT_LAYOUT: Final = Layout(
 )
 
 
-#: The least size of a touch target on a telephone, each way, in units: 44 of its pixels.
+#: The minimum size of a touch target on a telephone, each way, in units: 44 of its pixels.
 TOUCH_TARGET_SIZE_MIN: Final = 82.0
 #: Height of a further line of small print, in units.
 SMALL_PRINT_LINE_HEIGHT: Final = 23.0
@@ -260,9 +260,9 @@ _BETTING_AREAS_HEIGHT: Final = 278.0
 LEVELS_STRIP_HEIGHT: Final = 58.0
 #: Width of a telephone in units. A caption is then about 11 of its pixels high, a touch target 44 wide.
 _TELEPHONE_WIDTH: Final = 720
-#: Least height of a telephone in units: a page below a browser's own bars.
+#: The minimum height of a telephone in units: a page below a browser's own bars.
 _TELEPHONE_HEIGHT_MIN: Final = 1400
-#: Greatest height of a telephone in units: the whole screen.
+#: The maximum height of a telephone in units: the whole screen.
 _TELEPHONE_HEIGHT_MAX: Final = 1560
 #: Step between the heights of a telephone, in units.
 _TELEPHONE_HEIGHT_STEP: Final = 20

@@ -76,7 +76,10 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
     """
     if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
         return replace(
-            view, state_by_device={n: d for n, d in reply.state.items() if not devices or n in devices}
+            view,
+            state_by_device={
+                name: state for name, state in reply.state.items() if not devices or name in devices
+            },
         )
     return replace(view, bench_reply=reply, bench_reply_at=view.now)
 
@@ -120,7 +123,7 @@ def _prepare_chips_after_round(view: View, outcome: GameOutcome) -> View:
         return view
     chips = view.chips
     last_round_bets = {
-        spot: credits_ for spot, credits_ in chips.bets.items() if credits_ > 0
+        spot_id: credits_ for spot_id, credits_ in chips.bets.items() if credits_ > 0
     } or chips.last_round_bets
     chips = replace(chips, last_round_bets=last_round_bets, undo_bets=(), refusal_key="")
     if table.can_bets_stay_after_round:

@@ -28,13 +28,13 @@ _T = TypeVar("_T")
 
 #: The blend mode for surfaces whose colours are multiplied by their opacity.
 PREMULTIPLIED_BLEND_MODE: Final = pygame.BLEND_PREMULTIPLIED
-#: The least height of letters shrunk to fit, in pixels; only tiny windows reach it.
+#: The minimum height of letters shrunk to fit, in pixels; only tiny windows reach it.
 _LETTER_PIXELS_MIN: Final = 5
 #: The separator between facts on one line. No line begins or ends with it.
 FACT_SEPARATOR: Final = "  \u00b7  "
-#: The most text widths that are cached.
+#: The maximum number of text widths that are cached.
 _CACHED_WIDTHS_MAX: Final = 1 << 14
-#: The most wrapped texts that are cached.
+#: The maximum number of wrapped texts that are cached.
 _CACHED_WRAPPED_TEXTS_MAX: Final = 1 << 11
 #: Spaces in a line: between words, and the no-break spaces before a sign or within a number.
 _SPACE_PATTERN: Final = re.compile("[ \u00a0\u202f]")
@@ -209,7 +209,7 @@ class Painter:
         return self._fonts[key]
 
     def _measure_word_space(self, face: str, pixels: int) -> int:
-        """Return the least width of the space between words in pixels, as the font's designer intended it.
+        """Return the minimum width of the space between words in pixels, as the font's designer intended it.
 
         At small sizes, rounding and kerning make the space of the font narrower than that.
         """
@@ -328,7 +328,7 @@ class Painter:
         """Draw one line of text; return the rectangle that it covers, in pixels.
 
         ``anchor`` is the middle of its height and, depending on ``align``, its left end, centre or right end.
-        ``width_max`` is the greatest width in layout units: a longer text is drawn smaller.
+        ``width_max`` is the maximum width in layout units: a longer text is drawn smaller.
         """
         surface = self.render_text(text, style, width_max)
         x, y = self.scale_length(anchor[0]), self.scale_length(anchor[1])

@@ -16,13 +16,13 @@ from egm.screen.theme import MotionTimes
 #: by a factor that is never below :data:`DURATION_FACTOR_MIN`. The machine ends a game a minute after its outcome,
 #: even if the screen still presents it.
 SPEED_UP_ABOVE_SECONDS = 45.0
-#: The least factor by which durations are multiplied in a presentation that is sped up.
+#: The minimum factor by which durations are multiplied in a presentation that is sped up.
 DURATION_FACTOR_MIN = 0.55
 #: Seconds from a press of PLAY until the first moving part stops.
 _QUICK_STOP_FIRST_SECONDS: Final = 0.1
 #: Seconds between the stops of the following parts.
 _QUICK_STOP_NEXT_SECONDS: Final = 0.06
-#: The least time that a reel turns, in seconds, if the player stops it.
+#: The minimum time that a reel turns, in seconds, if the player stops it.
 _REEL_TURN_SECONDS_MIN: Final = 0.55
 
 

@@ -1,6 +1,6 @@
 """The felt of a table: rows of spots on one or more pages, computed from the spots.
 
-Roulette has another felt (:mod:`egm.screen.roulette_felt`), which uses the classes of this module. The spots
+Roulette has another felt (:mod:`egm.screen.felt_layout`), which uses the classes of this module. The spots
 of one kind whose names differ only at the end (totals, hops, place bets) get *titled* rows: the words that their names
 share are the title at the left of the row. Spots of other kinds share a row if they fit, but a kind whose bet follows
 from another bet (``required_bet_divisor``) starts a row.
@@ -23,15 +23,15 @@ Point = tuple[float, float]
 # Sizes are in units.
 #: Height of an outside bet, and of a row of tabs.
 OUTSIDE_BET_HEIGHT: Final = 66.0
-#: Least height of a row of spots.
+#: The minimum height of a row of spots.
 _ROW_HEIGHT_MIN: Final = 66.0
 #: Height of a row of spots with which all rows are to fit on one page, if possible in rows of few spots.
 _ROW_HEIGHT_USUAL: Final = 100.0
-#: Greatest height of a row of spots.
+#: The maximum height of a row of spots.
 _ROW_HEIGHT_MAX: Final = 132.0
-#: Least width of a spot that shows its full name.
+#: The minimum width of a spot that shows its full name.
 _SPOT_WIDTH_MIN: Final = 104.0
-#: The most spots in a row without a title.
+#: The maximum number of spots in a row without a title.
 _SPOTS_PER_ROW_MAX: Final = 9
 #: Width of a row's title on a wide felt.
 _WIDE_FELT_TITLE_WIDTH: Final = 150.0
@@ -39,9 +39,9 @@ _WIDE_FELT_TITLE_WIDTH: Final = 150.0
 _NARROW_FELT_TITLE_WIDTH: Final = 136.0
 #: A felt wider than this is wide.
 _NARROW_FELT_WIDTH_MAX: Final = 800.0
-#: The most characters of a titled spot's own part of its name.
+#: The maximum number of characters of a titled spot's own part of its name.
 _TITLED_NAME_CHARACTERS_MAX: Final = 5
-#: The fewest spots of one kind that get a title.
+#: The minimum number of spots of one kind that get a title.
 _TITLED_SPOTS_MIN: Final = 4
 #: The lowest limit of spots per row that is tried for rows of few, wide spots.
 _SHORTEST_ROW_LIMIT: Final = 4

@@ -23,7 +23,9 @@ _UNDO_STEPS_MAX: Final = 40
 NEIGHBOUR_COUNTS: Final = (2, 3, 4, 1)
 
 #: The actions that change the chips.
-CHIP_CHANGING_ACTIONS: Final = frozenset({"spot", "pocket", "call", "undo", "clear", "repeat", "double"})
+CHIP_CHANGING_ACTIONS: Final = frozenset(
+    {"spot", "pocket", "announced_bet", "undo", "clear", "repeat", "double"}
+)
 #: All actions of a table, including those that change only the display or the tool.
 TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
     "chip",
@@ -200,7 +202,7 @@ def read_table(game: GameView) -> TableGameData:
             BetSpot(
                 id=str(spot_data["id"]),
                 group=str(spot_data["group"]),
-                names={str(code): str(words) for code, words in spot_data["names"].items()},
+                names={str(code): str(text) for code, text in spot_data["names"].items()},
                 odds=str(spot_data["odds"]),
                 bet_min=int(spot_data["least"]),
                 bet_max=int(spot_data["most"]),
@@ -214,7 +216,7 @@ def read_table(game: GameView) -> TableGameData:
                 else int(spot_data["most_times"]),
                 raise_reserve=Fraction(spot_data.get("reserve", 0)),
                 added_bet_multiples=tuple(map(str, spot_data.get("added", ()))),
-                pay_texts={str(code): str(words) for code, words in spot_data.get("terms", {}).items()},
+                pay_texts={str(code): str(text) for code, text in spot_data.get("terms", {}).items()},
                 required_spot_multiple=None if spot_data.get("times") is None else int(spot_data["times"]),
             )
             for spot_data in data.get("spots", ())
@@ -222,7 +224,7 @@ def read_table(game: GameView) -> TableGameData:
         total_bet_max = data.get("table", {}).get("most")
         return TableGameData(
             felt_kind=str(data["felt"]),
-            spots=_group_spots_needing_each_other({spot.id: spot for spot in spots}),
+            spots=_add_spot_cycles({spot.id: spot for spot in spots}),
             preset_bets=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
             total_bet_max=None if total_bet_max is None else int(total_bet_max),
             wheel_pockets=tuple(map(str, data.get("wheel", ()))),
@@ -231,8 +233,8 @@ def read_table(game: GameView) -> TableGameData:
             spot_ids_off_on_come_out=frozenset(map(str, data.get("off", ()))),
             switchable_spot_ids=frozenset(map(str, data.get("says", ()))),
             announced_bets={
-                str(call["id"]): AnnouncedBet(call["names"], _read_bets(call["bets"]))
-                for call in data.get("calls", ())
+                str(bet_data["id"]): AnnouncedBet(bet_data["names"], _read_bets(bet_data["bets"]))
+                for bet_data in data.get("calls", ())
             },
             scoreboard_sides=tuple(map(str, data.get("roads", ()))),
             has_suits=data["felt"] == "cards"
@@ -242,7 +244,7 @@ def read_table(game: GameView) -> TableGameData:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
 
 
-def _group_spots_needing_each_other(spots: Mapping[str, BetSpot]) -> dict[str, BetSpot]:
+def _add_spot_cycles(spots: Mapping[str, BetSpot]) -> dict[str, BetSpot]:
     """Return the bet spots by id, with ``cycle_spot_ids`` set.
 
     Spots form a cycle if each needs a bet on the next; every spot then lists the others.
@@ -262,7 +264,7 @@ def _group_spots_needing_each_other(spots: Mapping[str, BetSpot]) -> dict[str, B
 
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
     """Return the credits (or numbers of chips) on each spot, by the spot's id, from a game's published data."""
-    return {str(spot): int(credits_) for spot, credits_ in data.items()}
+    return {str(spot_id): int(credits_) for spot_id, credits_ in data.items()}
 
 
 def list_neighbour_spots(table: TableGameData, pocket: str, neighbour_count: int) -> tuple[str, ...]:
@@ -274,11 +276,13 @@ def list_neighbour_spots(table: TableGameData, pocket: str, neighbour_count: int
         return ()
     pocket_index, count = table.wheel_pockets.index(pocket), len(table.wheel_pockets)
     spot_id_by_pocket = map_pockets_to_straight_up_spots(table)
-    neighbours = (
+    neighbour_pockets = (
         table.wheel_pockets[(pocket_index + step) % count]
         for step in range(-neighbour_count, neighbour_count + 1)
     )
-    return tuple(spot_id_by_pocket[pocket] for pocket in neighbours if pocket in spot_id_by_pocket)
+    return tuple(
+        spot_id_by_pocket[neighbour] for neighbour in neighbour_pockets if neighbour in spot_id_by_pocket
+    )
 
 
 def map_pockets_to_straight_up_spots(table: TableGameData) -> dict[str, str]:
@@ -344,7 +348,7 @@ class ChipsOnTable:
 
         ``touched_spot`` is the spot that the side panel then explains; if empty, it explains the same spot as before.
         """
-        nonzero_bets = {spot: amount for spot, amount in bets.items() if amount}
+        nonzero_bets = {spot_id: amount for spot_id, amount in bets.items() if amount}
         undo_history = (*self.undo_bets, self.bets)[-_UNDO_STEPS_MAX:]
         return replace(
             self,
@@ -499,12 +503,12 @@ def place_chips(
     if chips.selected_tool == "plays":
         return _toggle_bet_on(table, chips, spot_ids[0], limits)
     bets, reason = dict(chips.bets), ""
-    for spot_id in dict.fromkeys(_find_spot_that_records_chip(table, spot) for spot in spot_ids):
+    for spot_id in dict.fromkeys(_find_spot_that_records_chip(table, spot_id) for spot_id in spot_ids):
         spot = table.spots[spot_id]
         bets |= {
-            spot_id: limits.apply_limits_to_spot(table.spots[spot_id]).bet_min
-            for spot_id in spot.cycle_spot_ids
-            if not bets.get(spot_id)
+            cycle_spot_id: limits.apply_limits_to_spot(table.spots[cycle_spot_id]).bet_min
+            for cycle_spot_id in spot.cycle_spot_ids
+            if not bets.get(cycle_spot_id)
         }
         new_credits, reason = _add_chip(
             table,
@@ -721,7 +725,7 @@ def replace_bets(
     Standing bets that were marked to be withdrawn stay marked. If the credit or the limit of the total bet does not
     cover all of the target bets, the bets do not change and ``refusal_key`` has the reason.
     """
-    bets: dict[str, int] = {spot: credits_ for spot, credits_ in chips.bets.items() if credits_ < 0}
+    bets: dict[str, int] = {spot_id: credits_ for spot_id, credits_ in chips.bets.items() if credits_ < 0}
     refusal_key = "" if target_bets else "nothing"
     for spot_id in table.spots:
         if target_bets.get(spot_id, 0) > 0:
@@ -729,7 +733,9 @@ def replace_bets(
             if refusal_key not in _TOTAL_LIMIT_REASONS:
                 refusal_key = reason or refusal_key
     new_bets = {
-        spot: credits_ for spot, credits_ in _update_dependent_bets(table, bets, limits).items() if credits_
+        spot_id: credits_
+        for spot_id, credits_ in _update_dependent_bets(table, bets, limits).items()
+        if credits_
     }
     exceeded_limit = _find_exceeded_limit(table, new_bets, limits)
     if exceeded_limit or refusal_key in _TOTAL_LIMIT_REASONS or new_bets == chips.bets:
@@ -746,7 +752,10 @@ def read_registered_bets(table: TableGameData, snapshot: Snapshot) -> BetsBySpot
     bets = snapshot.bet_wager.get("bets")
     if isinstance(bets, Mapping):
         return _read_bets(bets)
-    return next((form for form in table.preset_bets if sum(form.values()) == snapshot.bet_credits), {})
+    return next(
+        (preset_bet for preset_bet in table.preset_bets if sum(preset_bet.values()) == snapshot.bet_credits),
+        {},
+    )
 
 
 def is_total_bet_below_venue_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
@@ -766,7 +775,9 @@ def request_bet(
     """
     limits = build_bet_limits(snapshot)
     is_on_by_spot = {
-        spot: is_on for spot, is_on in chips.is_on_by_spot.items() if limits.find_bet(chips.bets, spot) > 0
+        spot_id: is_on
+        for spot_id, is_on in chips.is_on_by_spot.items()
+        if limits.find_bet(chips.bets, spot_id) > 0
     }
     chips = replace(chips, is_clearing_reply_pending=chips.must_report_clearing)
     if is_total_bet_below_venue_minimum(chips, snapshot):

@@ -25,7 +25,7 @@ LOCALE_BY_LANGUAGE: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
 _DOLLAR_CURRENCIES: Final = frozenset({"AUD", "CAD", "NZD", "USD"})
 #: The language whose catalogue defines which texts must exist. It is used for a language without a catalogue.
 FALLBACK_LANGUAGE: Final = "en"
-#: The most amounts, and the most numbers, whose formatted texts are cached: every frame shows the same ones.
+#: The maximum number of amounts, and of numbers, whose formatted texts are cached: every frame shows the same ones.
 _CACHED_FORMATS_MAX: Final = 4096
 
 

@@ -30,9 +30,9 @@ def parse_colour(text: str) -> Colour:
     return (values[0], values[1], values[2], values[3] if len(values) == 4 else 255)
 
 
-def mix_colours(first_colour: Colour, second: Colour, share: float) -> Colour:
-    """Return a colour between two colours: ``first_colour`` if ``share`` is 0, ``second`` if it is 1."""
-    (r, g, b, a), (r2, g2, b2, a2) = first_colour, second
+def mix_colours(first_colour: Colour, second_colour: Colour, share: float) -> Colour:
+    """Return a colour between two colours: ``first_colour`` if ``share`` is 0, ``second_colour`` if it is 1."""
+    (r, g, b, a), (r2, g2, b2, a2) = first_colour, second_colour
     return (
         round(r + (r2 - r) * share),
         round(g + (g2 - g) * share),
@@ -65,7 +65,7 @@ class MotionTimes:
     winning_line_seconds: float
     """Seconds for which each winning line is shown alone."""
     losing_result_seconds_min: float
-    """The least time that a result is shown, even a losing one, before the game ends, in seconds (C-24)."""
+    """The minimum time that a result is shown, even a losing one, before the game ends, in seconds (C-24)."""
     flash_hz: float
     """The highest frequency of any flashing light, in hertz; accessibility permits at most 3."""
     feature_entrance_seconds: float

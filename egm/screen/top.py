@@ -14,7 +14,7 @@ from egm.screen.layout import Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.picture import Picture, TouchTarget
 from egm.screen.scenes.attract import draw_celebration
-from egm.screen.scenes.background import draw_marquee, render_hall
+from egm.screen.scenes.background import draw_title_sign, render_hall
 from egm.screen.scenes.chip_keys import format_group_name
 from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_frame_lamps, render_rim_panel
 from egm.screen.scenes.keno import list_keno_prizes
@@ -25,11 +25,11 @@ from egm.screen.scenes.side_panels import find_base_reel_data, format_prize_name
 from egm.screen.theme import mix_colours
 from egm.screen.view import Action, Scene, View
 
-#: The most levels shown at once; if there are more, groups of levels alternate.
+#: The maximum number of levels shown at once; if there are more, groups of levels alternate.
 _LEVELS_MAX: Final = 4
 #: Seconds for which each group of levels is shown.
 _LEVEL_GROUP_SECONDS: Final = 8.0
-#: The most prizes shown.
+#: The maximum number of prizes shown.
 _PRIZES_SHOWN_MAX: Final = 5
 #: The scenes for which the top screen shows only the reason why play has stopped. A service page is shown to the
 #: attendant only; for it, the top screen says that the machine is out of service.
@@ -110,7 +110,7 @@ def render_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
             look,
             painter.scale_rect(rect).center,
         )
-        draw_marquee(
+        draw_title_sign(
             replace(context, layout=replace(layout, title_sign=compute_title_rect(layout))), surface, title
         )
         area = painter.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))

@@ -258,7 +258,7 @@ class View:
 
 
 #: Seconds without an action of a person, a change of the credit or a game before the attract scene.
-ATTRACT_DELAY_SECONDS = 20.0
+ATTRACT_DELAY_SECONDS: Final = 20.0
 
 
 def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None:
@@ -361,9 +361,9 @@ def is_dismissible_reminder_shown(view: View) -> bool:
     )
 
 
-def compute_seconds_since(view: View, then_utc: str) -> float:
-    """Return the seconds from the time ``then_utc`` (ISO 8601, UTC) to the present time of the view."""
-    return (datetime.fromisoformat(view.time_utc) - datetime.fromisoformat(then_utc)).total_seconds()
+def compute_seconds_since(view: View, time_utc: str) -> float:
+    """Return the seconds from ``time_utc`` (ISO 8601, UTC) to the present time of the view; negative if it is later."""
+    return (datetime.fromisoformat(view.time_utc) - datetime.fromisoformat(time_utc)).total_seconds()
 
 
 def find_last_step(view: View) -> DisplayStep | None:
@@ -442,11 +442,11 @@ def list_offered_costs(view: View) -> tuple[int, ...]:
     return tuple(bet for bet in view.game.bet_options if is_cost_within_limits(view.snapshot, bet))
 
 
-def is_cost_within_limits(snapshot: Snapshot, credits_: int) -> bool:
-    """Return whether a bet that costs ``credits_`` credits is within the venue's limits."""
-    cents = credits_ * snapshot.denomination_cents
-    most_cents = snapshot.bet_max_cents
-    return snapshot.bet_min_cents <= cents and (most_cents is None or cents <= most_cents)
+def is_cost_within_limits(snapshot: Snapshot, cost_credits: int) -> bool:
+    """Return whether a bet that costs ``cost_credits`` credits is within the venue's limits."""
+    cost_cents = cost_credits * snapshot.denomination_cents
+    bet_max_cents = snapshot.bet_max_cents
+    return snapshot.bet_min_cents <= cost_cents and (bet_max_cents is None or cost_cents <= bet_max_cents)
 
 
 def has_unsent_bet(view: View) -> bool:

@@ -48,14 +48,14 @@ SCALE_MIN: Final = 1 / 3
 SCALE_MAX: Final = 1.0
 #: A page no wider than this uses the telephone layout (CSS pixels).
 _TELEPHONE_WIDTH_MAX_PIXELS: Final = 600
-#: The most inputs that wait for the next frame; older ones are dropped.
+#: The maximum number of inputs that wait for the next frame; older ones are dropped.
 _QUEUED_INPUTS_MAX: Final = 64
 #: Stands for the last sent frame if none was sent to this browser in this size.
 _NO_FRAME: Final = b""
 #: Quality of the JPEG bands, from 1 to 95.
 _JPEG_QUALITY: Final = 85
-#: The most messages in transit. A browser that reads nothing is disconnected, and gets the current state when
-#: it reconnects.
+#: The maximum number of messages in transit. A browser that reads nothing is disconnected, and gets the current state
+#: when it reconnects.
 _UNSENT_MESSAGES_MAX: Final = 128
 #: Seconds between two renewals of a connected browser's session.
 _SESSION_RENEWAL_SECONDS: Final = 60.0
@@ -63,7 +63,7 @@ _SESSION_RENEWAL_SECONDS: Final = 60.0
 _CLOSE_HANDSHAKE_SECONDS_MAX: Final = 0.5
 #: Seconds that a connection has for each of: the handshake, and the session message after it.
 _HANDSHAKE_SECONDS_MAX: Final = 5.0
-#: The most connections that have not yet sent their session. One more closes the oldest of them, never an
+#: The maximum number of connections that have not yet sent their session. One more closes the oldest of them, never an
 #: authenticated one.
 _HANDSHAKES_MAX: Final = 32
 

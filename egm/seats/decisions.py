@@ -154,9 +154,11 @@ def _decide_if_overdue(tables: SharedTables, turn_key: str, open_turns: list[_Op
         turn = tables.pending_turns[turn_key] = PendingTurn(
             step_index, now_ns + seconds_allowed * NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
         )
-    is_seen = deciding_position is None or deciding_position.has_screen()
-    turn.extend_while_unseen(
-        now_ns, is_seen=is_seen, unseen_ns_max=NO_SCREEN_EXTENSION_SECONDS_MAX * NANOSECONDS_PER_SECOND
+    has_screen = deciding_position is None or deciding_position.has_screen()
+    turn.extend_without_screen(
+        now_ns,
+        has_screen=has_screen,
+        extension_ns_max=NO_SCREEN_EXTENSION_SECONDS_MAX * NANOSECONDS_PER_SECOND,
     )
     if turn.compute_seconds_left(seated_position.machine):
         return

@@ -97,14 +97,14 @@ class PendingTurn:
     extended_ns: int = 0
     """By how many nanoseconds the deadline was extended because the player had no screen."""
 
-    def extend_while_unseen(self, now_ns: int, *, is_seen: bool, unseen_ns_max: int) -> None:
+    def extend_without_screen(self, now_ns: int, *, has_screen: bool, extension_ns_max: int) -> None:
         """Extend the deadline by the time since the last check if the player's screen was missing.
 
-        ``unseen_ns_max`` limits the total of all such extensions of this decision, in nanoseconds.
+        ``extension_ns_max`` limits the total of all such extensions of this decision, in nanoseconds.
         """
         passed_ns, self.last_checked_ns = now_ns - self.last_checked_ns, now_ns
-        if not is_seen:
-            extension_ns = min(passed_ns, unseen_ns_max - self.extended_ns)
+        if not has_screen:
+            extension_ns = min(passed_ns, extension_ns_max - self.extended_ns)
             self.deadline_ns += extension_ns
             self.extended_ns += extension_ns
 
@@ -252,15 +252,17 @@ class SharedTables:
 
     def _start_games(self, game_digest: str, round_id: str, positions: list[SeatedPosition]) -> None:
         """Start a game at each of the given positions, as one shared round."""
-        able_positions = [seated_position for seated_position in positions if _can_take_part(seated_position)]
+        participating_positions = [
+            seated_position for seated_position in positions if _can_take_part(seated_position)
+        ]
         assignments = _assign_seats(
             [
                 (seated_position, find_current_bet(seated_position.machine))
-                for seated_position in able_positions
+                for seated_position in participating_positions
             ]
         )
-        refusal_by_position = _remove_refused_seats(able_positions, assignments)
-        round_refusal = _find_refusal(positions[0].machine, game_digest, assignments)
+        refusal_by_position = _remove_refused_seats(participating_positions, assignments)
+        round_refusal = _find_round_refusal(positions[0].machine, game_digest, assignments)
         assignments = {} if round_refusal else assignments
         wagers = dict(assignments.values())
         shared_round = SharedRound(round_id or positions[0].machine.fresh_id("round"), wagers)
@@ -351,7 +353,7 @@ def _remove_refused_seats(
 ) -> dict[int, Notice]:
     """Remove from ``assignments`` the positions whose wagers do not fit the others; return each reason, by position.
 
-    A game that needs several seats is not reduced: it is refused as a whole instead (:func:`_find_refusal`).
+    A game that needs several seats is not reduced: it is refused as a whole instead (:func:`_find_round_refusal`).
     """
     refusal_by_position: dict[int, Notice] = {}
     for seated_position in positions:
@@ -385,7 +387,7 @@ def _can_take_part(seated_position: SeatedPosition) -> bool:
     )
 
 
-def _find_refusal(
+def _find_round_refusal(
     machine: Machine, game_digest: str, assignments: Mapping[int, SeatAssignment]
 ) -> Notice | None:
     """Return why a game's rules refuse a round with these seats and wagers, or None if it can be played.

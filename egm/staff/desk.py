@@ -52,13 +52,13 @@ class GoBack:
 
 @dataclass(frozen=True, slots=True)
 class SubmitEvent:
-    """Result of a touch on a menu page: leave ``pages_to_leave`` pages of the menu, and submit an event.
+    """Result of a touch on a menu page: leave ``page_count`` pages of the menu, and submit an event.
 
     If the state table refuses the event, the page that is then open shows the reason.
     """
 
     event: Event
-    pages_to_leave: int = 0
+    page_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class ServiceDesk:
                 self._step_back(page_count)
                 self._set_notice(notice)
                 return None if self.open_pages else CloseMenu()
-            case SubmitEvent(event=event, pages_to_leave=page_count):
+            case SubmitEvent(event=event, page_count=page_count):
                 self._step_back(page_count)
                 self._set_notice(build_text("service.done"))
                 return event

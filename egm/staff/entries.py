@@ -46,7 +46,7 @@ OpenedBy: TypeAlias = Annotated[str, MENU_OPENER, KEY_SWITCH_NAME_CONDITION]
 class OpenMenu:
     """The state of the open service menu: when it was opened, and who is signed in, if anybody."""
 
-    since: IsoTime
+    opened_at: IsoTime = field(metadata=stored_as("since"))
     person: str | None
 
 
@@ -55,7 +55,7 @@ class Intervention:
     """The open intervention: who is working in the machine, since when, and why."""
 
     id: NonBlankText
-    since: IsoTime
+    opened_at: IsoTime = field(metadata=stored_as("since"))
     kind: WorkKind
     reason: NonBlankText
     person: NonBlankText
@@ -79,7 +79,7 @@ class CollectionRecord:
 class WithdrawnBase:
     """The machine's stand (base) while it is withdrawn, and the cashier who has its lock and key."""
 
-    since: IsoTime
+    withdrawn_at: IsoTime = field(metadata=stored_as("since"))
     base_number: NonBlankText = field(metadata=stored_as("base"))
     lock_number: NonBlankText = field(metadata=stored_as("lock"))
     cashier: NonBlankText
@@ -310,7 +310,7 @@ class SignInWhileLocked:
 
     person: str
     """The staff number as typed."""
-    why: Literal["locked"]
+    reason: Literal["locked"] = field(metadata=stored_as("why"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,7 +319,7 @@ class WrongPinTyped:
 
     person: str
     """The staff number as typed."""
-    why: Literal["wrong"]
+    reason: Literal["wrong"] = field(metadata=stored_as("why"))
     wrong_pin_count: PositiveNumber = field(metadata=stored_as("tries"))
     """The number of wrong PINs that were typed for this staff number without a right one in between."""
     locked_seconds: Count
@@ -332,7 +332,7 @@ class WrongPinAtTerminal:
 
     person: str
     """The staff number, or ``?`` if what was typed cannot be a staff number."""
-    why: Literal["terminal"]
+    reason: Literal["terminal"] = field(metadata=stored_as("why"))
     terminal_name: str = field(metadata=stored_as("at"))
     """The name of the terminal."""
 

@@ -16,7 +16,7 @@ from egm.clock import NANOSECONDS_PER_SECOND
 from egm.kernel.machine import Machine
 from egm.kernel.running_positions import RunningPositions
 from egm.people import Person, Roster
-from egm.people.wrong_pins import WrongPin, edit_wrong_pins, find_counted_staff_number
+from egm.people.wrong_pins import WrongPin, edit_wrong_pins, normalise_staff_number
 from egm.staff.desk import ServiceDesk
 from egm.staff.entries import (
     SIGN_IN_LOCKED,
@@ -80,13 +80,15 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
     stored_counts = _read_stored_counts(machine, wrong_pins_key)
     if lock_seconds:
         state = _restart_lock(machine, wrong_pins_key, stored_counts["wrong"], lock_seconds)
-        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, why="locked"), state=state)
+        machine.post(
+            SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, reason="locked"), state=state
+        )
         return "locked"
     staff_profile = machine.profile.staff
     earlier_count = 0 if stored_counts["locked_seconds"] else int(stored_counts["wrong"])
     terminal_count = _count_wrong_pins_at_terminals(machine, staff_number)
     if terminal_count and earlier_count + terminal_count >= staff_profile.wrong_pin_count_max:
-        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, why="locked"))
+        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, reason="locked"))
         return "locked"
     person = machine.component(Roster).authenticate(staff_number, pin)
     if person is not None:
@@ -106,7 +108,7 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
         SIGN_IN_LOCKED if lock_seconds_after else SIGN_IN_REFUSED,
         WrongPinTyped(
             person=staff_number,
-            why="wrong",
+            reason="wrong",
             wrong_pin_count=wrong_pin_count,
             locked_seconds=lock_seconds_after,
         ),
@@ -147,13 +149,13 @@ def _restart_lock(
 
 def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
     """Return how many wrong PINs typed at terminals still count for a staff number."""
-    roster_path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
+    roster_path, counted_number = machine.component(Roster).path, normalise_staff_number(staff_number)
     if roster_path is None:
         return 0
     try:
         with edit_wrong_pins(roster_path.parent, must_wait=False) as wrong_pins:
             return sum(
-                wrong_pin.is_counted_towards_lock and not wrong_pin.is_recorded
+                wrong_pin.is_counted_towards_lock and not wrong_pin.was_typed_at_machine
                 for wrong_pin in wrong_pins
                 if wrong_pin.staff_number == counted_number
             )
@@ -167,13 +169,13 @@ def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
     if roster_path is not None:
         with suppress(OSError), edit_wrong_pins(roster_path.parent, must_wait=False) as wrong_pins:
             display_time = machine.timekeeper.now().isoformat(timespec="seconds")
-            wrong_pins.append(WrongPin.create_now(staff_number, display_time, is_recorded=True))
+            wrong_pins.append(WrongPin.create_now(staff_number, display_time, was_typed_at_machine=True))
 
 
 def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
     """Record the terminals' wrong PINs in the journal, then remove those of a staff number from the terminals' file."""
     record_wrong_pins_of_terminals(machine)
-    roster_path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
+    roster_path, counted_number = machine.component(Roster).path, normalise_staff_number(staff_number)
     if roster_path is not None:
         with suppress(OSError), edit_wrong_pins(roster_path.parent, must_wait=False) as wrong_pins:
             wrong_pins[:] = [
@@ -194,12 +196,12 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
             for wrong_pin in wrong_pins:
                 entry_id = f"wrong-pin-{wrong_pin.record_id}"
                 # Another player position may have recorded it, as an entry of its own.
-                if wrong_pin.is_recorded or machine.journal.has_transaction(entry_id):
+                if wrong_pin.was_typed_at_machine or machine.journal.has_transaction(entry_id):
                     continue
                 machine.post(
                     SIGN_IN_REFUSED_AT_TERMINAL,
                     WrongPinAtTerminal(
-                        person=wrong_pin.staff_number, why="terminal", terminal_name=wrong_pin.typed_at
+                        person=wrong_pin.staff_number, reason="terminal", terminal_name=wrong_pin.typed_at
                     ),
                     entry_id=entry_id,
                 )

@@ -59,7 +59,7 @@ class FormField:
     is_required: bool = True
     choices: tuple[str, ...] = ()
     length_max: int = 80
-    """The greatest number of characters of a text."""
+    """The maximum number of characters of a text."""
     value_min: int = 0
     """The smallest valid number or amount; amounts in minor units."""
     value_max: int = 10**12

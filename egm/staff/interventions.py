@@ -104,7 +104,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         raise InvariantError("an intervention was submitted without its kind")
     intervention = Intervention(
         id=intervention_id,
-        since=start_time,
+        opened_at=start_time,
         kind=form.kind,
         reason=form.reason,
         person=person,
@@ -126,7 +126,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         state={
             StaffKey.INTERVENTION: intervention,
             f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_DISABLING_SOURCE}": DisablingRecord(
-                reason=form.reason, since=start_time
+                reason=form.reason, disabled_at=start_time
             ),
         },
     )
@@ -211,14 +211,14 @@ def withdraw_base(machine: Machine, event: Event) -> None:
         ),
         state={
             StaffKey.WITHDRAWN_BASE: WithdrawnBase(
-                since=start_time,
+                withdrawn_at=start_time,
                 base_number=form.base_number,
                 lock_number=form.lock_number,
                 cashier=form.cashier,
                 reason=form.reason,
             ),
             f"{IntegrityKey.DISABLING_RECORD}{BASE_WITHDRAWN_DISABLING_SOURCE}": DisablingRecord(
-                reason=form.reason, since=start_time
+                reason=form.reason, disabled_at=start_time
             ),
         },
     )

@@ -135,7 +135,7 @@ class SmallController:
             return self._refuse(
                 message, messages.RefusalReason.NOT_ENROLLED, "contribution", level=message.level_id
             )
-        if message.sequence > counted_number + 1:
+        if message.number > counted_number + 1:
             return self._refuse(
                 message,
                 messages.RefusalReason.CONTRIBUTIONS_MISSING,
@@ -143,12 +143,12 @@ class SmallController:
                 level=message.level_id,
                 next=counted_number + 1,
             )
-        if message.sequence == counted_number + 1:
+        if message.number == counted_number + 1:
             assert message.amount == message.wager_cents * self.levels[message.level_id].terms.increment
             self.levels[message.level_id] = self.levels[message.level_id].add_contribution(
                 message.wager_cents
             )
-            self.counted_by_machine_and_level[key] = message.sequence
+            self.counted_by_machine_and_level[key] = message.number
         return messages.ContributionCount(
             machine=message.machine, level=message.level_id, sequence=self.counted_by_machine_and_level[key]
         )

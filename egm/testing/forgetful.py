@@ -54,11 +54,13 @@ class _SimulatedFile:
         for change in reversed(self.changes):
             _write_at(content, change.offset, change.replaced_bytes)
             _resize_content(content, change.size_before)
-        survivors = [change for change in self.changes if random_source.random() < survival_probability]
-        for change in survivors:
+        surviving_changes = [
+            change for change in self.changes if random_source.random() < survival_probability
+        ]
+        for change in surviving_changes:
             if change.written_bytes is None:
                 _resize_content(content, change.offset)
-            elif change is survivors[-1] and random_source.random() < 0.5:
+            elif change is surviving_changes[-1] and random_source.random() < 0.5:
                 _write_at(
                     content,
                     change.offset,

@@ -182,13 +182,19 @@ class TicketDesk:
         with self._store.transaction():
             record = self._store.find_by_issue(issue_id)
             if record is not None:
-                requested = (TicketState.RESERVED, amount_cents, kind, denomination_cents, ticket_number)
-                stored_terms = (
+                requested_values = (
+                    TicketState.RESERVED,
+                    amount_cents,
+                    kind,
+                    denomination_cents,
+                    ticket_number,
+                )
+                stored_values = (
                     record.ticket.amount_cents,
                     record.ticket.kind,
                     record.ticket.denomination_cents,
                 )
-                if requested != (record.state, *stored_terms, ticket_number and record.ticket.number):
+                if requested_values != (record.state, *stored_values, ticket_number and record.ticket.number):
                     raise TicketOrderError(
                         f"{issue_id}: a ticket of {amount_cents} cents {kind} was "
                         "requested, but under this id the ledger has"

@@ -81,7 +81,7 @@ class Mystery(Life):
         match rig.state:
             case State.IDLE if rig.credit_cents < STAKE:
                 rig.insert(500)
-            case State.IDLE if self.ended() == WON.sequence:
+            case State.IDLE if self.ended() == WON.contribution_number:
                 self.handle_win()
             case State.IDLE:
                 rig.play()
@@ -103,7 +103,7 @@ class Mystery(Life):
     def handle_win(self):
         """Count the contributions and report the win until the machine has committed it."""
         contribution_count = self.count_contributions()
-        if contribution_count >= WON.sequence:
+        if contribution_count >= WON.contribution_number:
             self.room.engine.handle(EventType.MYSTERY_PRIZE_WON, level="LUCKY", won=WON)
         self.face.known = contribution_count
         self.room.engine.handle(EventType.PROGRESSIVE_AMOUNTS_CHANGED)

@@ -219,7 +219,7 @@ def make_machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig])
         table.place_bets(rig.machine, "of-somebody", 20)
         rig.engine.handle(EventType.SHARED_MEMORY_CHANGED)
     elif state is State.TOURNAMENT:
-        mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
+        mode = TournamentMode(digest="0" * 64, entered_at="2026-01-01T00:00:00+00:00")
         write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.TOURNAMENT_MODE: mode})
         rig.engine.handle(EventType.SHARED_MEMORY_CHANGED)
     elif state is State.LOCKED:

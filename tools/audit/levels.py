@@ -266,7 +266,7 @@ class LevelAudit:
             self._awarded_cents.setdefault(award.claim_id, award.amount_cents)
         elif kind == CONTROLLER_COUNT_AHEAD.kind:
             counted_record = read_record(entry, ContributionCountDiffers)
-            self._contribution_numbers[counted_record.pool_id] = counted_record.counted_number
+            self._contribution_numbers[counted_record.pool_id] = counted_record.last_counted_number
 
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
         """Check that two people ruled on a claim and stated a reason; store the amount that they awarded."""

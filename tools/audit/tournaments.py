@@ -389,7 +389,7 @@ class TournamentAudit:
             )
         played_round = PlayedRound(
             entry_number=record.entry_number,
-            participant=record.participant_number,
+            participant_number=record.participant_number,
             round_number=record.round_number,
             bet_points=rules.machines[0].bet,
             games_max=round_terms.games or 0,
@@ -453,7 +453,7 @@ class TournamentAudit:
             return
         derived_result = (
             played_round.entry_number,
-            played_round.participant,
+            played_round.participant_number,
             played_round.round_number,
             played_round.won_points,
             played_round.best_points,

@@ -85,7 +85,7 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
                 roster_file.rename(roster_file.with_name(f"{roster_file.name}.before-{entry_number}"))
                 sync_folder(roster_file.parent)
         fault = ActiveFault(
-            since=SystemClock().now().isoformat(),
+            active_since=SystemClock().now().isoformat(),
             stops_play=True,
             cleared_by="technician",
             detail=details["reason"],

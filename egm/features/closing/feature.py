@@ -44,12 +44,10 @@ def announce_closing(machine: Machine, event: Event) -> None:
     last_rounds_time = machine.clock.now().replace(microsecond=0) + timedelta(
         minutes=event.read_payload(ClosingAnnouncementForm).minutes
     )
-    announced = ClosingAnnounced(
+    record = ClosingAnnounced(
         last_rounds_time=last_rounds_time.isoformat(), persons=tuple(list_event_persons(machine, event))
     )
-    machine.post(
-        CLOSING_ANNOUNCED, announced, state={ClosingKey.TABLES_CLOSING_TIME: announced.last_rounds_time}
-    )
+    machine.post(CLOSING_ANNOUNCED, record, state={ClosingKey.TABLES_CLOSING_TIME: record.last_rounds_time})
 
 
 def open_tables(machine: Machine, event: Event) -> None:

@@ -179,26 +179,26 @@ def inspect_claims(
     later_entries = _find_later_entries_status(inspection)
     if inspection.copies_agree:
         proposals = tuple(
-            ProposedClaim(claim_id, _list_copies_with_claim(claims_by_copy, claim_id.id), True, later_entries)
-            for claim_id in claims.values()
+            ProposedClaim(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later_entries)
+            for claim in claims.values()
         )
     else:
-        ids = sorted({claim_id for copy in claims_by_copy.values() for claim_id in copy})
+        claim_ids = sorted({claim_id for copy in claims_by_copy.values() for claim_id in copy})
         proposals = tuple(
             _propose_larger_claim(_list_copies_with_claim(claims_by_copy, claim_id), later_entries)
-            for claim_id in ids
+            for claim_id in claim_ids
         )
     return ClaimInspection(inspection, proposals, carried_state)
 
 
 def _collect_claims(
-    history: SalvagedJournal[MemoryEvidence], features: Features
+    salvaged_journal: SalvagedJournal[MemoryEvidence], features: Features
 ) -> tuple[dict[str, ClearanceClaim], Transaction | None]:
     """Return what one copy of the old memory owes, and the entry that carries over its other state, or None.
 
     The claims are returned by id.
     """
-    claims, carried_state = list_claims(history, features)
+    claims, carried_state = list_claims(salvaged_journal, features)
     return {claim.id: claim for claim in claims}, carried_state
 
 
@@ -252,16 +252,16 @@ def prepare_clearance(
         raise ClearRefused(
             f"there is no claim {', '.join(unknown_ids)}: list the claims again with `egm audit inspect`"
         )
-    undecided = [proposal.id for proposal in claim_inspection.proposals if proposal.id not in decisions]
-    if undecided:
-        raise ClearRefused(f"these claims are neither settled nor carried over: {', '.join(undecided)}")
-    opening: dict[str, Transaction] = {}
+    undecided_ids = [proposal.id for proposal in claim_inspection.proposals if proposal.id not in decisions]
+    if undecided_ids:
+        raise ClearRefused(f"these claims are neither settled nor carried over: {', '.join(undecided_ids)}")
+    opening_transaction_by_id: dict[str, Transaction] = {}
     decided_claims: list[JSON] = []
     for proposal in claim_inspection.proposals:
         decision = decisions[proposal.id]
         claim = _choose_claim_of_copy(proposal, decision)
         entries = _list_opening_entries(claim, proposal, decision)
-        opening.update({entry.id: entry for entry in entries})
+        opening_transaction_by_id.update({entry.id: entry for entry in entries})
         decided_claims.append(to_json(_describe_decision(proposal, decision, entries)))
     carried_state = () if claim_inspection.carried_state is None else (claim_inspection.carried_state,)
     inspection = claim_inspection.inspection
@@ -271,7 +271,11 @@ def prepare_clearance(
         second_person=second_person,
         reason=reason,
         challenge=challenge,
-        opening_transactions=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
+        opening_transactions=(
+            *carried_state,
+            *opening_transaction_by_id.values(),
+            *_build_transfer_blocking_entry(claim_inspection),
+        ),
         claims_record={
             "claims": decided_claims,
             "roster": authentication_method,
@@ -315,9 +319,13 @@ def _list_opening_entries(
         return claim.carry_entries
     if decision.decision == DECISION_ENDED:
         return claim.end_entries or claim.entries_if_ended
-    payment_min = claim.amount if claim.payment_min_cents is None else Fraction(claim.payment_min_cents)
-    if decision.amount_cents is None or not payment_min <= decision.amount_cents <= claim.amount:
-        owed_text = str(claim.amount) if payment_min == claim.amount else f"{payment_min} to {claim.amount}"
+    payment_min_cents = claim.amount if claim.payment_min_cents is None else Fraction(claim.payment_min_cents)
+    if decision.amount_cents is None or not payment_min_cents <= decision.amount_cents <= claim.amount:
+        owed_text = (
+            str(claim.amount)
+            if payment_min_cents == claim.amount
+            else f"{payment_min_cents} to {claim.amount}"
+        )
         raise ClearRefused(f"{claim.id}: {owed_text} cents are owed, {decision.amount_cents} were paid")
     if not decision.payer.strip():
         raise ClearRefused(f"{claim.id}: the person who paid it is missing")
@@ -346,23 +354,23 @@ def _describe_decision(
     )
 
 
-def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
+def _build_transfer_blocking_entry(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
     """Return the new journal's entry that blocks host transfers until the host registers the machine again.
 
     Empty if the old memory is proved to have all its journal entries.
     """
     if claim_inspection.inspection.is_complete:
         return ()
-    history = claim_inspection.inspection.both_copies
+    salvaged_journal = claim_inspection.inspection.both_copies
     return (
         Transaction(
-            id=f"clear.unproved-{history.head_hex[:8]}",
+            id=f"clear.unproved-{salvaged_journal.head_hex[:8]}",
             kind=TRANSFERS_UNPROVED.kind,
             state={HostKey.TRANSFER_IDENTIFIERS_LOST: True, HostKey.REGISTRATION: None},
             record=to_json(
                 TransfersUnproved(
                     last_acknowledged_sequence=claim_inspection.inspection.acknowledged_sequence,
-                    last_read_sequence=history.sequence,
+                    last_read_sequence=salvaged_journal.sequence,
                 )
             ),
         ),

@@ -34,7 +34,7 @@ RecordT = TypeVar("RecordT")
 
 #: The account of amounts paid by hand.
 PAID_BY_HAND_ACCOUNT: Final = "out:handpay_cancelled_credit"
-#: Most identifiers in one entry.
+#: The maximum number of identifiers in one entry.
 _IDENTIFIERS_PER_ENTRY: Final = 4096
 #: No dimensions, state or record.
 _EMPTY_MAPPING: Final[Mapping[str, str]] = {}
@@ -62,7 +62,7 @@ class ClearanceClaim:
     That decision is then possible only because one copy lacks the claim, or later entries are missing.
     """
     payment_min_cents: int | None = None
-    """The least amount that may be paid by hand; None if the whole amount must be paid."""
+    """The minimum amount that may be paid by hand; None if the whole amount must be paid."""
     is_readable: bool = True
     """Whether the claim's record is well-formed.
 
@@ -93,15 +93,15 @@ class ClearanceClaim:
 class ClaimBook:
     """The claims that one copy of the old memory supports, and the parts of the memory that they cover."""
 
-    def __init__(self, history: SalvagedJournal[MemoryEvidence], keys: StorageKeys) -> None:
+    def __init__(self, salvaged_journal: SalvagedJournal[MemoryEvidence], keys: StorageKeys) -> None:
         self.keys: Final = keys
-        self.old_ledger: Ledger = history.ledger
-        self.old_state: dict[str, JSON] = dict(history.ledger.state)
-        self.evidence = history.visitor
-        self._old_head_digits = history.head_hex[:8]
+        self.old_ledger: Ledger = salvaged_journal.ledger
+        self.old_state: dict[str, JSON] = dict(salvaged_journal.ledger.state)
+        self.evidence = salvaged_journal.visitor
+        self._old_head_digits = salvaged_journal.head_hex[:8]
         self.claims: list[ClearanceClaim] = []
         self.covered_state_names: set[str] = set()
-        self.unclaimed_reservations = dict(history.ledger.pending)
+        self.unclaimed_reservations = dict(salvaged_journal.ledger.pending)
         self.claimed_credit_cents: Counter[str] = Counter()
         """How many minor units of each credit account are part of another claim, such as that for an open game.
 

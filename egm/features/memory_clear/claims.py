@@ -69,13 +69,13 @@ _LEVEL_ACCOUNT_PARTS: Final = ("current", "hidden", "overflow", "won")
 
 
 def list_claims(
-    history: SalvagedJournal[MemoryEvidence], features: Features
+    salvaged_journal: SalvagedJournal[MemoryEvidence], features: Features
 ) -> tuple[tuple[ClearanceClaim, ...], Transaction | None]:
     """Return everything that one copy of the old memory owes, as claims, and the entry with its remaining state.
 
     Without other state, there is no such entry.
     """
-    book = ClaimBook(history, features.storage_keys)
+    book = ClaimBook(salvaged_journal, features.storage_keys)
     for key, add_claims in list_claim_makers(features).items():
         for name in sorted(n for n in book.old_state if book.keys.find_key(n) is key):
             if name not in book.covered_state_names:
@@ -255,12 +255,12 @@ def _claim_ruling(book: ClaimBook, state_name: str) -> None:
 def _claim_handpay(book: ClaimBook, state_name: str) -> None:
     """Add a claim for money and merchandise prizes that wait to be handed over by an attendant."""
     handpay, position = book.read_record(HandpayRecord, state_name), parse_position(state_name)
-    ids = (handpay.replaced_reservation_id, handpay.id)
+    reservation_ids = (handpay.replaced_reservation_id, handpay.id)
     reservations = [
-        transfers_record
-        for reservation_id in ids
+        reservation
+        for reservation_id in reservation_ids
         if reservation_id
-        and (transfers_record := book.unclaimed_reservations.pop(reservation_id, None)) is not None
+        and (reservation := book.unclaimed_reservations.pop(reservation_id, None)) is not None
     ]
     claim_id, state = f"handpay:{position}", book.remove_values(state_name)
     prizes = [prize.id for prize in handpay.prizes]
@@ -521,7 +521,9 @@ def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
             contributions := [
                 contribution
                 for contribution in game_record.levels.contributions
-                if _is_uncounted(contribution, pool_id, link.counted_number - _REPORTABLE_CONTRIBUTIONS_MAX)
+                if _is_uncounted(
+                    contribution, pool_id, link.last_counted_number - _REPORTABLE_CONTRIBUTIONS_MAX
+                )
             ]
         )
     }
@@ -538,14 +540,14 @@ def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
         contribution
         for contributions in contributions_by_play_id.values()
         for contribution in contributions
-        if _is_uncounted(contribution, pool_id, link.counted_number)
+        if _is_uncounted(contribution, pool_id, link.last_counted_number)
     ]
     amount = sum(
         (contribution.amount or Fraction(0) for contribution in uncounted_contributions), Fraction(0)
     )
     details = {
         "sequence": link.contribution_number,
-        "counted": link.counted_number,
+        "counted": link.last_counted_number,
         "uncounted": len(uncounted_contributions),
     }
     book.add_claim(
@@ -561,15 +563,15 @@ def _claim_uncounted_contributions(book: ClaimBook, state_name: str) -> None:
     )
 
 
-def _is_uncounted(contribution: LevelContribution, pool_id: str, last_counted: int) -> bool:
-    """Return whether a contribution belongs to ``pool_id`` and has a higher number than ``last_counted``.
+def _is_uncounted(contribution: LevelContribution, pool_id: str, last_counted_number: int) -> bool:
+    """Return whether a contribution belongs to ``pool_id`` and has a higher number than ``last_counted_number``.
 
     The accounts of a pool hold the money of one progressive level.
     """
     return (
         contribution.pool_id == pool_id
         and contribution.contribution_number is not None
-        and contribution.contribution_number > last_counted
+        and contribution.contribution_number > last_counted_number
     )
 
 
@@ -598,17 +600,17 @@ def _claim_held_prize(book: ClaimBook, state_name: str) -> None:
     It is carried over together with its game.
     """
     state = book.remove_values(state_name)
-    prize = book.read_record(HeldPrize, state_name)
-    game_record = book.evidence.games.get(prize.play_id)
+    held_prize = book.read_record(HeldPrize, state_name)
+    game_record = book.evidence.games.get(held_prize.play_id)
     is_ended = game_record is not None and bool(game_record.end_entry_kind)
-    games = (
-        (_build_game_entry(book, "games", prize.play_id, game_record, {}),)
+    game_entries = (
+        (_build_game_entry(book, "games", held_prize.play_id, game_record, {}),)
         if game_record is not None and is_ended
         else ()
     )
-    details = {"pool": prize.pool_id, "why": prize.reason, "ruling": prize.ruling}
-    carry_entries = (*games, book.build_entry(state_name, CLAIM_CARRIED_KIND, state=state))
-    book.add_claim(ClearanceClaim(state_name, prize.amount_cents, details, carry_entries=carry_entries))
+    details = {"pool": held_prize.pool_id, "why": held_prize.reason, "ruling": held_prize.ruling}
+    carry_entries = (*game_entries, book.build_entry(state_name, CLAIM_CARRIED_KIND, state=state))
+    book.add_claim(ClearanceClaim(state_name, held_prize.amount_cents, details, carry_entries=carry_entries))
 
 
 def _claim_host_registration(book: ClaimBook, state_name: str) -> None:

@@ -150,7 +150,7 @@ _TOURNAMENT_FORMS: Final = (
         submission_guards=(rules_are_installed, *_REMOVAL_GUARDS),
     ),
     Form(
-        id="tournament_enter",
+        id="tournament_enter",  # the machine, not a participant
         event=TournamentEvent.ASSIGN_MACHINE,
         permission=Permission.CONFIGURE,
         menu_section="games",
@@ -303,7 +303,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
         record_prize_payment,
         NextState.SAME,
     ),
-    # ------------------------------------------------------------------ games with points
+    # ------------------------------------------------------------------ games with points (from a purse)
     # When the points left no longer cover a bet with its raises, a rule below ends the round after that event.
     Rule(
         EventType.PLAY,
@@ -351,7 +351,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.AFTER_EVENT, STATES_AFTER_SELF_TEST, (round_is_over,), (end_finished_round,)),
     Rule(TournamentEvent.ROUND_CLOCK_ADVANCED, STATES_AFTER_BOOT),
-    # ------------------------------------------------------------------ a game with points that cannot end
+    # ------------------------------------------------------------------ a purse game that cannot end
     build_form_rule(
         PLAY_FORMS,
         EventType.REFUND_GAME,
@@ -370,13 +370,16 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
 
 
 class RoundClock(DueEventService):
-    """The service that ends a position's round when its time is over, and updates the minutes left on the screen."""
+    """The service that raises an event when a round starts, each minute and when its time is over.
+
+    The event makes the machine update the minutes left on the screen; then the rule for a finished round is tried.
+    """
 
     name = "tournament"
     due_event = TournamentEvent.ROUND_CLOCK_ADVANCED
 
     def compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until the next time event, or None if there is none.
+        """Return the seconds until the clock's next event, or None if there is none.
 
         If a round waits for the start of the tournament, the event is the start. In a round with a time limit, it is
         the next change of the minutes left. There is none if no round is running, or if its time is over.

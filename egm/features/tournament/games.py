@@ -129,15 +129,19 @@ def find_purse_bet(machine: Machine) -> AcceptedBet | None:
     played_round, selection = find_open_round(machine), machine.selection
     if played_round is None or selection.bet_credits != played_round.bet_points:
         return None
-    cached, game = machine.component(PurseBet), machine.games.get(selection.game_id)
+    cached_bet, game = machine.component(PurseBet), machine.games.get(selection.game_id)
     if (
-        cached.selection != selection
-        or cached.game is not game
-        or cached.table_state != played_round.table_state
+        cached_bet.selection != selection
+        or cached_bet.game is not game
+        or cached_bet.table_state != played_round.table_state
     ):
-        cached.selection, cached.game, cached.table_state = selection, game, played_round.table_state
-        cached.bet = _build_bet(machine, selection, played_round)
-    return cached.bet
+        cached_bet.selection, cached_bet.game, cached_bet.table_state = (
+            selection,
+            game,
+            played_round.table_state,
+        )
+        cached_bet.bet = _build_bet(machine, selection, played_round)
+    return cached_bet.bet
 
 
 def _build_bet(machine: Machine, selection: Selection, played_round: PlayedRound) -> AcceptedBet | None:
@@ -213,7 +217,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     )
     in_progress = machine.component(GameInProgress)
     in_progress.stepped_game, in_progress.record = stepped_game, game_record
-    send_screen_update(machine, resumed=False)
+    send_screen_update(machine, is_resumed=False)
 
 
 def _build_clock_state(machine: Machine, played_round: PlayedRound) -> dict[str, object]:
@@ -255,7 +259,7 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
         transfers=_list_stake_transfers(machine, staked_credits),
     )
     machine.component(GameInProgress).record = game_record.with_step(game_choice)
-    send_screen_update(machine, resumed=False)
+    send_screen_update(machine, is_resumed=False)
 
 
 def end_purse_game(machine: Machine, _: Event) -> None:

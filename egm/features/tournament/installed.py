@@ -268,5 +268,5 @@ def build_tournament_mode(machine: Machine) -> TournamentMode:
     """Return the record, to be stored, that puts the machine into the tournament of the installed rules now."""
     installed_rules = machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES)
     return TournamentMode(
-        digest=installed_rules.digest, since=machine.timekeeper.now().isoformat(timespec="seconds")
+        digest=installed_rules.digest, entered_at=machine.timekeeper.now().isoformat(timespec="seconds")
     )

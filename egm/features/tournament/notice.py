@@ -290,7 +290,7 @@ class _NoticeWriter:
             )
         yield self.format_text("score")
         if len(self._rules.rounds) > 1:
-            yield self.format_text("carry.yes" if self._rules.carry_points else "carry.no")
+            yield self.format_text("carry.yes" if self._rules.carries_points else "carry.no")
 
     def iter_incident_lines(self) -> Iterator[str]:
         """Yield the sentences about what happens if a round is interrupted or not finished."""

@@ -70,7 +70,7 @@ def _list_played_rounds(machine: Machine) -> tuple[PageRow, ...]:
         if isinstance(each, RoundEnded)
     ]
     rounds += [
-        (each.round_number, each.won_points, each.entry_number, each.participant, "playing")
+        (each.round_number, each.won_points, each.entry_number, each.participant_number, "playing")
         for each in list_open_rounds(machine)
     ]
     return tuple(
@@ -128,7 +128,7 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
     if played_round is None:
         return
     yield "tournament.entry_number", build_number_text(played_round.entry_number)
-    yield "tournament.participant", build_plain_text(played_round.participant)
+    yield "tournament.participant", build_plain_text(played_round.participant_number)
     yield "tournament.round_number", build_number_text(played_round.round_number)
     yield "tournament.games", build_number_text(played_round.games_played)
     yield "tournament.won", build_number_text(played_round.won_points)

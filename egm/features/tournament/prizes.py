@@ -7,7 +7,7 @@ from itertools import accumulate, groupby, pairwise
 from math import ceil, floor
 from typing import Final, Literal
 
-#: The least part of the entry fees that goes back to the participants (s. 127).
+#: The minimum share of the entry fees that goes back to the participants (s. 127).
 RETURN_TO_PARTICIPANTS_MIN: Final = Fraction(30, 100)
 
 #: Who gets the cents left after a division. ``best-rank``: the best rank gets all. ``in-order``: each rank gets one,

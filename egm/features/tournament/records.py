@@ -1,7 +1,8 @@
 """Records of tournaments in the machine's memory: the installed rules, and the tournament that the machine is in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from egm.record_codec import stored_as
 from egm.record_fields import IsoTime, NonBlankText, Sha256Digest
 
 
@@ -21,5 +22,5 @@ class TournamentMode:
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    since: IsoTime
+    entered_at: IsoTime = field(metadata=stored_as("since"))
     """The time at which staff put the machine into the tournament."""

@@ -34,13 +34,13 @@ class _RoundAttempt:
 class _CollectedRecords:
     """The sales and rounds of one tournament, collected from the journals of its machines."""
 
-    sold_entries: dict[int, tuple[str, str]] = field(default_factory=dict)
+    sale_by_entry: dict[int, tuple[str, str]] = field(default_factory=dict)
     """For each entry that was sold and is not void, by its number: the participant and the machine that sold it."""
     void_entries: set[tuple[int, str]] = field(default_factory=set)
     """The entries that were declared void: pairs of the entry's number and its participant."""
-    round_attempts: dict[tuple[int, int, str, str], _RoundAttempt] = field(default_factory=dict)
+    attempt_by_round_and_machine: dict[tuple[int, int, str, str], _RoundAttempt] = field(default_factory=dict)
     """The last attempt at each round at each machine, by entry, round, participant and machine."""
-    machines: dict[str, tuple[str, str]] = field(default_factory=dict)
+    serial_and_journal_by_number: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The machines on which the rules were installed: serial number and journal's name, by operator's number."""
 
 
@@ -76,17 +76,19 @@ def derive_results(
     for machine, entries in journals.items():
         _collect_records(collected_records, digest, machine, entries)
     _require_all_machines(rules, collected_records, absent_machines)
-    attempts: dict[tuple[int, int], _RoundAttempt] = {}
+    attempt_by_round: dict[tuple[int, int], _RoundAttempt] = {}
     entries_under_other_name: set[int] = set()
     _drop_ignored_rounds(collected_records, ignored_rounds)
-    for (number, round_number, participant, _), attempt in sorted(collected_records.round_attempts.items()):
-        if (number, participant) in collected_records.void_entries and collected_records.sold_entries.get(
+    for (number, round_number, participant, _), attempt in sorted(
+        collected_records.attempt_by_round_and_machine.items()
+    ):
+        if (number, participant) in collected_records.void_entries and collected_records.sale_by_entry.get(
             number, ("",)
         )[0] != participant:
             continue
-        if number not in collected_records.sold_entries:
+        if number not in collected_records.sale_by_entry:
             raise ResultsError(f"entry {number}: it was played, but no journal records its sale")
-        buyer, seller = collected_records.sold_entries[number]
+        buyer, seller = collected_records.sale_by_entry[number]
         if participant != buyer and number not in renamed_entries:
             raise ResultsError(
                 f"entry {number}: it was sold to {buyer} at {seller}, and {attempt.machine} recorded round"
@@ -94,21 +96,21 @@ def derive_results(
             )
         if participant != buyer:
             entries_under_other_name.add(number)
-        earlier_attempt = attempts.get((number, round_number))
-        attempts[number, round_number] = (
+        earlier_attempt = attempt_by_round.get((number, round_number))
+        attempt_by_round[number, round_number] = (
             attempt if earlier_attempt is None else _choose_attempt(earlier_attempt, attempt)
         )
     if unneeded_numbers := sorted({*renamed_entries} - entries_under_other_name):
         raise ResultsError(
             f"entry {unneeded_numbers[0]}: no machine recorded a name other than its buyer's: omit --renamed"
         )
-    _check_rounds(collected_records, attempts, absent_rounds)
+    _check_rounds(collected_records, attempt_by_round, absent_rounds)
     _check_entry_numbers(collected_records, unused_entries)
     return Results(
         rules_sha256=digest,
         entries=tuple(
-            _build_entry_result(attempts, number, participant, absent_rounds)
-            for number, (participant, _) in sorted(collected_records.sold_entries.items())
+            _build_entry_result(attempt_by_round, number, participant, absent_rounds)
+            for number, (participant, _) in sorted(collected_records.sale_by_entry.items())
         ),
     )
 
@@ -130,7 +132,7 @@ def iter_paid_prizes(
 
 def _check_rounds(
     collected_records: _CollectedRecords,
-    attempts: Mapping[tuple[int, int], _RoundAttempt],
+    attempt_by_round: Mapping[tuple[int, int], _RoundAttempt],
     absent_rounds: Collection[tuple[int, int]],
 ) -> None:
     """Raise ResultsError if an entry has a round without the round before it.
@@ -138,16 +140,16 @@ def _check_rounds(
     Also raise it if a round in ``absent_rounds`` was played after all, or its entry was not sold.
     """
     for number, round_number in sorted(absent_rounds):
-        if number not in collected_records.sold_entries:
+        if number not in collected_records.sale_by_entry:
             raise ResultsError(f"entry {number}: its sale is in none of the journals, or it is void")
-        if (attempt := attempts.get((number, round_number))) is not None:
+        if (attempt := attempt_by_round.get((number, round_number))) is not None:
             raise ResultsError(
                 f"entry {number}: {attempt.machine} recorded its round {round_number}: it is not absent"
             )
     known_rounds = {
-        *attempts,
+        *attempt_by_round,
         *absent_rounds,
-        *((number, 1) for number in collected_records.sold_entries if (number, 2) not in attempts),
+        *((number, 1) for number in collected_records.sale_by_entry if (number, 2) not in attempt_by_round),
     }
     for number, round_number in sorted(known_rounds):
         if round_number > 1 and (number, round_number - 1) not in known_rounds:
@@ -155,7 +157,7 @@ def _check_rounds(
                 f"entry {number}: round {round_number - 1} is in none of the journals,"
                 f" but round {round_number} is"
             )
-            if (attempt := attempts.get((number, round_number))) is None:
+            if (attempt := attempt_by_round.get((number, round_number))) is None:
                 raise ResultsError(f"{missing_round} absent; give --absent {number}:{round_number - 1} too")
             raise ResultsError(
                 f"{missing_round}; if it did not play round {round_number - 1}, give --absent"
@@ -169,9 +171,9 @@ def _check_entry_numbers(collected_records: _CollectedRecords, unused_entries: C
 
     Every number below the highest one sold must be sold, void, or in ``unused_entries``.
     """
-    last_number = max(collected_records.sold_entries, default=0)
+    last_number = max(collected_records.sale_by_entry, default=0)
     used_entries = {
-        *collected_records.sold_entries,
+        *collected_records.sale_by_entry,
         *(number for number, _ in collected_records.void_entries),
     }
     if unneeded_numbers := sorted(
@@ -207,13 +209,13 @@ def _require_all_machines(
     listed_numbers = [machine.number for machine in rules.machines]
     if unlisted_machines := sorted({*absent_machines} - {*listed_numbers}):
         raise ResultsError(f"machine {unlisted_machines[0]}: it is not in the rules")
-    if present_machines := sorted({*absent_machines} & {*collected_records.machines}):
-        _, journal = collected_records.machines[present_machines[0]]
+    if present_machines := sorted({*absent_machines} & {*collected_records.serial_and_journal_by_number}):
+        _, journal = collected_records.serial_and_journal_by_number[present_machines[0]]
         raise ResultsError(f"machine {present_machines[0]}: it took part, because {journal} is its journal")
     missing_machines = [
         number
         for number in listed_numbers
-        if number not in collected_records.machines and number not in absent_machines
+        if number not in collected_records.serial_and_journal_by_number and number not in absent_machines
     ]
     if missing_machines:
         raise ResultsError(
@@ -244,16 +246,23 @@ def _collect_records(
                 (record["entry"], participant_by_sold_entry.pop(record["entry"]))
             )
         for played_round in _iter_played_rounds(entry):
-            key = played_round.entry_number, played_round.round_number, played_round.participant, machine
-            collected_records.round_attempts[key] = _RoundAttempt(machine, played_round, entry.time_utc)
+            key = (
+                played_round.entry_number,
+                played_round.round_number,
+                played_round.participant_number,
+                machine,
+            )
+            collected_records.attempt_by_round_and_machine[key] = _RoundAttempt(
+                machine, played_round, entry.time_utc
+            )
     for number, participant in participant_by_sold_entry.items():
-        if number in collected_records.sold_entries:
+        if number in collected_records.sale_by_entry:
             raise ResultsError(
-                f"entry {number}: sold at {collected_records.sold_entries[number][1]} and at {machine}; "
+                f"entry {number}: sold at {collected_records.sale_by_entry[number][1]} and at {machine}; "
                 f"of one machine, give the last"
                 " export only; of two machines, void one of the sales at its machine, and export that again"
             )
-        collected_records.sold_entries[number] = participant, machine
+        collected_records.sale_by_entry[number] = participant, machine
 
 
 def _store_machine(
@@ -263,7 +272,9 @@ def _store_machine(
 
     Raises ResultsError if a machine with another serial number has the same operator's number.
     """
-    other_serial, other_journal = collected_records.machines.setdefault(machine_number, (serial, journal))
+    other_serial, other_journal = collected_records.serial_and_journal_by_number.setdefault(
+        machine_number, (serial, journal)
+    )
     if other_serial != serial:
         raise ResultsError(
             f"machine {machine_number}: {other_journal} is of the machine with the serial number {other_serial}, and"
@@ -280,14 +291,14 @@ def _drop_ignored_rounds(
     """
     for number, round_number, machine in ignored_rounds:
         keys = [
-            key
-            for key in collected_records.round_attempts
-            if (key[0], key[1], key[3]) == (number, round_number, machine)
+            (entry_number, attempt_round, participant, journal)
+            for entry_number, attempt_round, participant, journal in collected_records.attempt_by_round_and_machine
+            if (entry_number, attempt_round, journal) == (number, round_number, machine)
         ]
         if not keys:
             raise ResultsError(f"entry {number}: {machine} has no round {round_number} of it to ignore")
         for key in keys:
-            del collected_records.round_attempts[key]
+            del collected_records.attempt_by_round_and_machine[key]
 
 
 def _iter_played_rounds(entry: StoredEntry) -> Iterable[PlayedRound]:
@@ -297,27 +308,31 @@ def _iter_played_rounds(entry: StoredEntry) -> Iterable[PlayedRound]:
             yield from_json(PlayedRound, value, f"entry {entry.sequence}, state.{key}")
 
 
-def _choose_attempt(first_attempt: _RoundAttempt, second: _RoundAttempt) -> _RoundAttempt:
+def _choose_attempt(first_attempt: _RoundAttempt, second_attempt: _RoundAttempt) -> _RoundAttempt:
     """Return the attempt at a round that counts, of two: the one that was not interrupted.
 
     If both were interrupted, it is the later one. Raises ResultsError if neither was interrupted.
     """
-    endings = {first_attempt.played_round.ending, second.played_round.ending}
+    endings = {first_attempt.played_round.ending, second_attempt.played_round.ending}
     if endings <= _REPEATABLE_ROUND_ENDINGS:
-        return max(first_attempt, second, key=lambda attempt: attempt.end_time)
+        return max(first_attempt, second_attempt, key=lambda attempt: attempt.end_time)
     if _REPEATABLE_ROUND_ENDINGS.isdisjoint(endings):
         played_round = first_attempt.played_round
         raise ResultsError(
             f"entry {played_round.entry_number}: round {played_round.round_number}: it ended at"
             f" {first_attempt.machine} and at "
-            f"{second.machine}; if one"
+            f"{second_attempt.machine}; if one"
             f" was started by mistake, give --ignore {played_round.entry_number}:{played_round.round_number}:EXPORT"
         )
-    return first_attempt if first_attempt.played_round.ending not in _REPEATABLE_ROUND_ENDINGS else second
+    return (
+        first_attempt
+        if first_attempt.played_round.ending not in _REPEATABLE_ROUND_ENDINGS
+        else second_attempt
+    )
 
 
 def _build_entry_result(
-    attempts: Mapping[tuple[int, int], _RoundAttempt],
+    attempt_by_round: Mapping[tuple[int, int], _RoundAttempt],
     entry_number: int,
     participant: str,
     absent_rounds: Collection[tuple[int, int]],
@@ -329,7 +344,7 @@ def _build_entry_result(
     failed_round = RoundResult(points=0, best_game=0, status="failed")
     rounds: list[RoundResult] = []
     while (
-        (attempt := attempts.get((entry_number, len(rounds) + 1)))
+        (attempt := attempt_by_round.get((entry_number, len(rounds) + 1)))
         or (entry_number, len(rounds) + 1) in absent_rounds
         or not rounds
     ):

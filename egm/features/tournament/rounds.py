@@ -148,7 +148,7 @@ def list_open_rounds(machine: Machine) -> tuple[PlayedRound, ...]:
     positions = (
         replace(machine.position, number=number) for number in range(1, machine.position.position_count + 1)
     )
-    names = (machine.storage_keys.build_stored_key(PlayKey.PURSE, position) for position in positions)
+    names = (machine.storage_keys.build_stored_name(PlayKey.PURSE, position) for position in positions)
     stored_rounds = (machine.journal.state(name) for name in names)
     rounds = [from_json(PlayedRound, data, PlayKey.PURSE) for data in stored_rounds if data is not None]
     return tuple(played_round for played_round in rounds if not played_round.ending)
@@ -260,7 +260,7 @@ def participant_may_buy_entry(machine: Machine, event: Event) -> bool:
 
     Entries that other machines have sold are unknown here.
     """
-    rules, participant = (
+    rules, participant_number = (
         read_installed_rules(machine),
         event.read_payload(EntrySaleForm).participant_number.strip(),
     )
@@ -268,10 +268,12 @@ def participant_may_buy_entry(machine: Machine, event: Event) -> bool:
         return False
     sold_participant_numbers = [sale.participant_number for sale in read_sold_entries(machine).values()]
     has_place_left = (
-        participant in sold_participant_numbers
+        participant_number in sold_participant_numbers
         or len({*sold_participant_numbers}) < rules.entries.participants_max
     )
-    return has_place_left and sold_participant_numbers.count(participant) < rules.entries.per_participant
+    return (
+        has_place_left and sold_participant_numbers.count(participant_number) < rules.entries.per_participant
+    )
 
 
 @refusal_code("round_may_begin")
@@ -460,7 +462,7 @@ def _post_round_start(
         state={
             PlayKey.PURSE: PlayedRound(
                 entry_number=entry_number,
-                participant=participant_number,
+                participant_number=participant_number,
                 round_number=round_number,
                 bet_points=listed_machine.bet,
                 games_max=round_terms.games or 0,
@@ -488,17 +490,20 @@ def _post_round_end(machine: Machine, status: RoundEnding, reason: str, persons:
     played_round, digest = find_played_round(machine), read_installed_digest(machine)
     if played_round is None:
         raise InvariantError("a tournament round ended, but its played_round is missing")
-    number = machine.position.number
+    position_number = machine.position.number
     balances = (
-        (name_points_account(number), read_playable_points(machine)),
-        (name_won_points_account(number), machine.journal.available_cents(name_won_points_account(number))),
+        (name_points_account(position_number), read_playable_points(machine)),
+        (
+            name_won_points_account(position_number),
+            machine.journal.available_cents(name_won_points_account(position_number)),
+        ),
     )
     machine.post(
         ROUND_ENDED,
         RoundEnded(
             digest=digest,
             entry_number=played_round.entry_number,
-            participant_number=played_round.participant,
+            participant_number=played_round.participant_number,
             round_number=played_round.round_number,
             won_points=played_round.won_points,
             best_game_points=played_round.best_points,

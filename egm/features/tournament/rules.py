@@ -37,7 +37,7 @@ from paytables.wording import format_percent
 
 #: How long the rules are public before the day of the start (s. 125).
 RULES_PUBLICATION_LEAD_MIN: Final = timedelta(days=7)
-#: The least part of Let It Ride's supplemental wager that the entry fee takes (s. 124).
+#: The minimum share of Let It Ride's supplemental wager that the entry fee takes (s. 124).
 LET_IT_RIDE_SIDE_BET_SHARE_MIN: Final = Fraction(30, 100)
 #: The supplemental wager of Let It Ride, minor units (s. 67.9).
 LET_IT_RIDE_SIDE_BET_CENTS: Final = 100
@@ -45,9 +45,9 @@ LET_IT_RIDE_SIDE_BET_CENTS: Final = 100
 MACHINE_RETURN_DIFFERENCE_MAX: Final = Fraction(1, 100)
 #: The game of the library that the by-law calls "Let It Ride Poker".
 _LET_IT_RIDE_GAME_ID: Final = "quebec-let-it-ride"
-#: Most participants of a tournament.
+#: The maximum number of participants of a tournament.
 _PARTICIPANTS_MAX: Final = 10_000
-#: Most entries of one participant.
+#: The maximum number of entries of one participant.
 _ENTRIES_MAX: Final = 10
 #: The largest denominator of a prize's share: all shares are added exactly, for each number of entries.
 _SHARE_DENOMINATOR_MAX: Final = 1_000_000
@@ -97,11 +97,11 @@ class EntryTerms(_RulesTable):
     fee_cents: _Cents
     """The fee of one entry, minor units, paid in place of every wager (s. 124)."""
     participants_min: Annotated[int, Field(gt=0, le=_PARTICIPANTS_MAX, strict=True)]
-    """The least number of participants; with fewer, the tournament is cancelled and every fee refunded."""
+    """The minimum number of participants; with fewer, the tournament is cancelled and every fee refunded."""
     participants_max: Annotated[int, Field(gt=0, le=_PARTICIPANTS_MAX, strict=True)]
     """The number of places: no more participants are registered."""
     per_participant: Annotated[int, Field(gt=0, le=_ENTRIES_MAX, strict=True)]
-    """The most entries of one participant: 1, or more if a participant may enter again."""
+    """The maximum number of entries of one participant: 1, or more if a participant may enter again."""
     closes_at: Annotated[datetime, BeforeValidator(_check_local_time)] = Field(alias="closes")
     """When registration closes, date and time at the venue."""
     participation: BilingualText
@@ -174,7 +174,7 @@ class Tournament(_RulesTable):
     """The day on which the rules were or will be made public; without it, they are not public yet (s. 125)."""
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
     """The currency, ISO 4217."""
-    carry_points: bool
+    carries_points: bool = Field(alias="carry_points")
     """Whether the points of a round are added to those of the rounds before it."""
     tie_rule: Literal["share", "best-game", "earlier-entry"] = Field(alias="ties")
     """How equal points are ranked: `share` (the prizes are shared), by `best-game`, or by `earlier-entry`."""
@@ -380,7 +380,7 @@ def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigMistake]:
     """Yield a mistake for each game in the rules that the library does not have."""
     named_games = [
         ("game", rules.game),
-        *((f"machines[{n}].game", m.game) for n, m in enumerate(rules.machines, 1)),
+        *((f"machines[{n}].game", machine.game) for n, machine in enumerate(rules.machines, 1)),
     ]
     for key, name in named_games:
         try:
@@ -392,19 +392,20 @@ def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigMistake]:
 
 def _iter_publication_mistakes(rules: Tournament, today: date) -> Iterator[ConfigMistake]:
     """Yield a mistake if the rules are not published at least a week before the tournament starts (s. 125)."""
-    latest = find_latest_publication(rules)
-    start = rules.starts_at.date()
+    latest_publication = find_latest_publication(rules)
+    start_date = rules.starts_at.date()
     if rules.publication_date is None:
-        if today > latest:
+        if today > latest_publication:
             yield build_config_mistake(
                 "published",
-                f"the rules are not public on {today}, and the start is on {start}: they must be public a week before"
-                f" it, by {latest} (s. 125)",
+                f"the rules are not public on {today}, and the start is on {start_date}: they must be public a week"
+                f" before it, by {latest_publication} (s. 125)",
             )
-    elif rules.publication_date > latest:
+    elif rules.publication_date > latest_publication:
         yield build_config_mistake(
             "published",
-            f"{rules.publication_date} is less than a week before the start on {start}: publish by {latest} (s. 125)",
+            f"{rules.publication_date} is less than a week before the start on {start_date}:"
+            f" publish by {latest_publication} (s. 125)",
         )
 
 

@@ -41,7 +41,7 @@ class TournamentSettlement:
 
     def list_standings_with_prizes(self) -> list[tuple[ParticipantStanding, int]]:
         """Return each final rank with its prize in minor units."""
-        return [*zip(self.standings.ranked_standings, self.prizes_cents, strict=True)]
+        return [*zip(self.standings.participants, self.prizes_cents, strict=True)]
 
 
 def compute_tournament_settlement(
@@ -57,13 +57,13 @@ def compute_tournament_settlement(
     fee_cents = rules.entries.fee_cents
     refunded_cents = len(standings.refunded_entries) * fee_cents
     fees_cents = len(results.entries) * fee_cents - refunded_cents
-    ranked_count = len(standings.ranked_standings)
+    ranked_count = len(standings.participants)
     prizes = compute_prizes(rules.prize_plan, fees_cents, ranked_count)
     if ranked_count and added_cents:
         added_shares = split_cents(added_cents, [Fraction(1)] * ranked_count, rules.remainder_rule)
         prizes = [prize + share_cents for prize, share_cents in zip(prizes, added_shares, strict=True)]
     paid_cents = divide_prizes_of_ties(
-        prizes, [standing.rank for standing in standings.ranked_standings], rules.remainder_rule
+        prizes, [standing.rank for standing in standings.participants], rules.remainder_rule
     )
     return TournamentSettlement(
         standings=standings,

@@ -30,7 +30,7 @@ class ResultsError(OperatorError):
 class _ResultsItem(BaseModel):
     """Base class of the objects in a results file. An object with an unknown key is refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, serialize_by_alias=True)
 
 
 class RoundResult(_ResultsItem):
@@ -45,7 +45,7 @@ class RoundResult(_ResultsItem):
 class EntryResult(_ResultsItem):
     """The result of one entry: its number, its participant, and its rounds in order."""
 
-    entry: Annotated[int, Field(gt=0, le=10**6, strict=True)]
+    entry_number: Annotated[int, Field(gt=0, le=10**6, strict=True)] = Field(alias="entry")
     participant: Annotated[str, Field(min_length=1, max_length=80)]
     rounds: tuple[RoundResult, ...] = ()
 
@@ -67,9 +67,9 @@ class ParticipantStanding:
 
     rank: int
     participant: str
-    entry: int
+    entry_number: int
     """The number of the entry by which the participant is ranked."""
-    round: int
+    round_number: int
     """The number of the last round that the ranked entry played."""
     points: int
     best_game: int | None
@@ -80,7 +80,8 @@ class ParticipantStanding:
 class Standings:
     """The final ranks of a tournament, without its prizes."""
 
-    ranked_standings: tuple[ParticipantStanding, ...]
+    participants: tuple[ParticipantStanding, ...]
+    """The participants who have a rank, best first."""
     refunded_entries: tuple[int, ...]
     """The numbers of the entries whose fee is refunded."""
     excluded_entries: tuple[int, ...]
@@ -90,8 +91,8 @@ class Standings:
 
 
 @dataclass(slots=True)
-class _RankingOutcome:
-    """The intermediate result of the ranking. Entries are given by their numbers."""
+class _RankingProgress:
+    """What the ranking has found so far. Entries are given by their numbers."""
 
     points_by_entry: dict[int, int] = field(default_factory=dict)
     """The points that count for the ranking, by entry number."""
@@ -106,7 +107,7 @@ class _RankingOutcome:
 def read_results(path: Path) -> Results:
     """Return the content of a results file.
 
-    Raises OperatorError, which states its first errors with key and reason.
+    Raises OperatorError, which lists the first 20 mistakes with key and reason.
     """
     try:
         data = json.loads(
@@ -145,62 +146,62 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
             f" {rules.digest}: give the file that was installed on the machines"
         )
     _check_entries(rules, results)
-    entry_numbers = [each.entry for each in results.entries]
+    entry_numbers = [each.entry_number for each in results.entries]
     if len({each.participant for each in results.entries}) < rules.entries.participants_min:
         return Standings(
-            ranked_standings=(),
+            participants=(),
             refunded_entries=tuple(sorted(entry_numbers)),
             excluded_entries=(),
             is_cancelled=True,
         )
-    outcome = _RankingOutcome()
-    groups: list[list[ParticipantStanding]] = []
-    scored_entries: list[list[EntryResult]] = []
-    for scored, standings, qualified in _iter_rounds(rules, results, outcome):
-        scored_entries.append(scored)
-        groups.append(standings[len(qualified) :])
-    for result in sorted(results.entries, key=lambda each: each.entry):
-        entry = result.entry
-        if len(result.rounds) > (rounds_played := outcome.last_round_by_entry[entry]):
+    progress = _RankingProgress()
+    # For each round: the participants who left after it, and the results of the entries that were ranked in it.
+    eliminated_standings: list[list[ParticipantStanding]] = []
+    scored_results: list[list[EntryResult]] = []
+    for scored, standings, qualified in _iter_rounds(rules, results, progress):
+        scored_results.append(scored)
+        eliminated_standings.append(standings[len(qualified) :])
+    for result in sorted(results.entries, key=lambda each: each.entry_number):
+        entry = result.entry_number
+        if len(result.rounds) > (rounds_played := progress.last_round_by_entry[entry]):
             raise ResultsError(
                 f"entry {entry}: round {rounds_played + 1}: it did not qualify for this round; if it was given"
                 f" by mistake, derive the results again with --ignore {entry}:{rounds_played + 1}:EXPORT"
             )
-    _rank_by_second_entry(rules, groups, scored_entries, outcome)
-    ranked = [*_assign_final_ranks(groups)]
+    _rank_by_second_entry(rules, eliminated_standings, scored_results, progress)
+    ranked = [*_assign_final_ranks(eliminated_standings)]
     if not ranked:  # every fee is refunded
-        return Standings(
-            ranked_standings=(), refunded_entries=tuple(sorted(entry_numbers)), excluded_entries=()
-        )
+        return Standings(participants=(), refunded_entries=tuple(sorted(entry_numbers)), excluded_entries=())
     return Standings(
-        ranked_standings=tuple(ranked),
-        refunded_entries=tuple(sorted(outcome.refunded_entries)),
-        excluded_entries=tuple(sorted(outcome.excluded_entries)),
+        participants=tuple(ranked),
+        refunded_entries=tuple(sorted(progress.refunded_entries)),
+        excluded_entries=tuple(sorted(progress.excluded_entries)),
     )
 
 
 def _iter_rounds(
-    rules: Tournament, results: Results, outcome: _RankingOutcome
+    rules: Tournament, results: Results, progress: _RankingProgress
 ) -> Iterator[tuple[list[EntryResult], list[ParticipantStanding], list[ParticipantStanding]]]:
-    """Yield three lists for each round.
+    """Yield three lists for each round: scored results, standings, and the standings that advance to the next round.
 
-    They are: the entries that have a rank in it, the ranks of their participants, and those of these ranks that qualify
-    for the next round. ``outcome`` is updated.
+    Each participant has one standing, by the best of their entries. ``progress`` is updated.
     """
-    entries = {each.entry: each for each in results.entries}
-    playing = sorted(entries)
+    result_by_entry = {each.entry_number: each for each in results.entries}
+    playing_entries = sorted(result_by_entry)
     for round_number, terms in enumerate(rules.rounds, 1):
         scored = [
-            entries[entry] for entry in playing if _score_entry(rules, entries[entry], round_number, outcome)
+            result_by_entry[entry]
+            for entry in playing_entries
+            if _score_entry(rules, result_by_entry[entry], round_number, progress)
         ]
-        standings = _list_best_entries(rules, scored, round_number, outcome.points_by_entry)
+        standings = _rank_best_entries(rules, scored, round_number, progress.points_by_entry)
         qualified = [
             each
             for each in standings
             if terms.advancing_count is not None and each.rank <= terms.advancing_count
         ]
         yield scored, standings, qualified
-        playing = sorted(each.entry for each in qualified)
+        playing_entries = sorted(each.entry_number for each in qualified)
 
 
 def rank_participants_of_round(
@@ -214,84 +215,92 @@ def rank_participants_of_round(
     if round_number > len(rules.rounds):
         raise ResultsError(f"round {round_number}: the rules have only {len(rules.rounds)} rounds")
     _check_entries(rules, results)
-    rounds = islice(_iter_rounds(rules, results, _RankingOutcome()), round_number - 1, round_number)
+    rounds = islice(_iter_rounds(rules, results, _RankingProgress()), round_number - 1, round_number)
     _, standings, qualified = next(rounds)
     return standings, qualified
 
 
 def _rank_by_second_entry(
     rules: Tournament,
-    groups: list[list[ParticipantStanding]],
-    scored_entries: Sequence[Sequence[EntryResult]],
-    outcome: _RankingOutcome,
+    eliminated_standings: list[list[ParticipantStanding]],
+    scored_results: Sequence[Sequence[EntryResult]],
+    progress: _RankingProgress,
 ) -> None:
     """Give participants a rank by a second entry if their better entry was refunded or excluded in a later round.
 
     The second entry counts in the last round that it played. Otherwise these participants would have no rank, although
-    the fee of the second entry is not refunded. ``groups`` has the ranks of those that left after each round; it is
-    updated.
+    the fee of the second entry is not refunded. ``eliminated_standings`` has, for each round, the standings of those
+    who left after it; it is updated. ``scored_results`` has the results of the entries that were ranked in each round.
     """
-    unranked_entries = {*outcome.refunded_entries, *outcome.excluded_entries}
-    for round_number in range(len(groups), 0, -1):
-        ranked = {each.participant for group in groups for each in group}
+    unranked_entries = {*progress.refunded_entries, *progress.excluded_entries}
+    for round_number in range(len(eliminated_standings), 0, -1):
+        ranked_participants = {
+            standing.participant for round_standings in eliminated_standings for standing in round_standings
+        }
         added_results = [
             each
-            for each in scored_entries[round_number - 1]
-            if each.participant not in ranked and each.entry not in unranked_entries
+            for each in scored_results[round_number - 1]
+            if each.participant not in ranked_participants and each.entry_number not in unranked_entries
         ]
         if added_results:
-            entries = {each.entry: each for each in scored_entries[round_number - 1]}
-            stayed = [entries[each.entry] for each in groups[round_number - 1]]
-            groups[round_number - 1] = _list_best_entries(
-                rules, [*stayed, *added_results], round_number, outcome.points_by_entry
+            result_by_entry = {each.entry_number: each for each in scored_results[round_number - 1]}
+            ranked_results = [
+                result_by_entry[each.entry_number] for each in eliminated_standings[round_number - 1]
+            ]
+            eliminated_standings[round_number - 1] = _rank_best_entries(
+                rules, [*ranked_results, *added_results], round_number, progress.points_by_entry
             )
 
 
 def _check_entries(rules: Tournament, results: Results) -> None:
     """Raise ResultsError if the results have entries that the rules do not permit."""
-    counts: dict[str, int] = {}
+    entry_count_by_participant: dict[str, int] = {}
     seen_entries: set[int] = set()
     for each in results.entries:
-        if each.entry in seen_entries:
-            raise ResultsError(f"entry {each.entry} is given twice")
-        seen_entries.add(each.entry)
-        counts[each.participant] = counts.get(each.participant, 0) + 1
-        if counts[each.participant] > rules.entries.per_participant:
+        if each.entry_number in seen_entries:
+            raise ResultsError(f"entry {each.entry_number} is given twice")
+        seen_entries.add(each.entry_number)
+        entry_count = entry_count_by_participant.get(each.participant, 0) + 1
+        entry_count_by_participant[each.participant] = entry_count
+        if entry_count > rules.entries.per_participant:
             raise ResultsError(
-                f"entry {each.entry}: participant {each.participant} has {counts[each.participant]} entries; the rules"
+                f"entry {each.entry_number}: participant {each.participant} has {entry_count} entries; the rules"
                 f" allow {rules.entries.per_participant}"
             )
-    if len(counts) > rules.entries.participants_max:
+    if len(entry_count_by_participant) > rules.entries.participants_max:
         raise ResultsError(
-            f"there are {len(counts)} participants, and the rules have {rules.entries.participants_max} places"
+            f"there are {len(entry_count_by_participant)} participants, and the rules allow"
+            f" {rules.entries.participants_max}"
         )
 
 
-def _score_entry(rules: Tournament, result: EntryResult, round_number: int, outcome: _RankingOutcome) -> bool:
-    """Add an entry's result in a round to ``outcome``; return False if the entry is refunded or excluded.
+def _score_entry(
+    rules: Tournament, result: EntryResult, round_number: int, progress: _RankingProgress
+) -> bool:
+    """Add an entry's result in a round to ``progress``; return False if the entry is refunded or excluded.
 
     Raises :class:`ResultsError` if the result is missing, or if the rules do not permit it.
     """
-    location = f"entry {result.entry}: round {round_number}"
+    location = f"entry {result.entry_number}: round {round_number}"
     if len(result.rounds) < round_number:
         raise ResultsError(
             f"{location}: its result is missing; if it was not played, derive the results again with"
-            f" --absent {result.entry}:{round_number}"
+            f" --absent {result.entry_number}:{round_number}"
         )
     round_result = result.rounds[round_number - 1]
-    outcome.last_round_by_entry[result.entry] = round_number
+    progress.last_round_by_entry[result.entry_number] = round_number
     if round_result.status == "interrupted" and rules.interrupted_game_rule == "replay":
         raise ResultsError(
             f"{location}: it was interrupted: by the rules it is replayed; give the result of the"
             " replay, or, if there was"
-            f" none, derive the results again with --ignore {result.entry}:{round_number}:EXPORT "
-            f"and --absent {result.entry}:{round_number}"
+            f" none, derive the results again with --ignore {result.entry_number}:{round_number}:EXPORT "
+            f"and --absent {result.entry_number}:{round_number}"
         )
     if round_result.status == "interrupted" and rules.interrupted_game_rule == "refund":
-        outcome.refunded_entries.append(result.entry)
+        progress.refunded_entries.append(result.entry_number)
         return False
     if round_result.status == "failed" and rules.failed_machine_rule == "excluded":
-        outcome.excluded_entries.append(result.entry)
+        progress.excluded_entries.append(result.entry_number)
         return False
     counts_nothing = round_result.status == "failed" and rules.failed_machine_rule == "zero-points"
     if rules.tie_rule == "best-game" and round_result.best_game is None and not counts_nothing:
@@ -300,12 +309,14 @@ def _score_entry(rules: Tournament, result: EntryResult, round_number: int, outc
         raise ResultsError(
             f"{location}: best_game {round_result.best_game} is more than its {round_result.points} points"
         )
-    carried = outcome.points_by_entry.get(result.entry, 0) if rules.carry_points else 0
-    outcome.points_by_entry[result.entry] = carried + (0 if counts_nothing else round_result.points)
+    carried_points = progress.points_by_entry.get(result.entry_number, 0) if rules.carries_points else 0
+    progress.points_by_entry[result.entry_number] = carried_points + (
+        0 if counts_nothing else round_result.points
+    )
     return True
 
 
-def _list_best_entries(
+def _rank_best_entries(
     rules: Tournament, results: Sequence[EntryResult], round_number: int, points: dict[int, int]
 ) -> list[ParticipantStanding]:
     """Return the ranks of the participants in a round, in rank order; the best entry of each participant counts.
@@ -313,7 +324,8 @@ def _list_best_entries(
     ``points`` has the points of each entry by its number.
     """
     rows = sorted(
-        (_build_ranking_key(rules, result, round_number, points), result.entry, result) for result in results
+        (_build_ranking_key(rules, result, round_number, points), result.entry_number, result)
+        for result in results
     )
     best_standings: list[ParticipantStanding] = []
     seen_participants: set[str] = set()
@@ -328,8 +340,8 @@ def _list_best_entries(
             ParticipantStanding(
                 rank=rank,
                 participant=result.participant,
-                entry=entry,
-                round=round_number,
+                entry_number=entry,
+                round_number=round_number,
                 points=points[entry],
                 best_game=result.rounds[round_number - 1].best_game,
             )
@@ -346,21 +358,23 @@ def _build_ranking_key(
     """
     round_result = result.rounds[round_number - 1]
     if rules.tie_rule == "earlier-entry":
-        return (-points[result.entry], result.entry)
+        return (-points[result.entry_number], result.entry_number)
     if rules.tie_rule == "best-game":
         counts_nothing = round_result.status == "failed" and rules.failed_machine_rule == "zero-points"
-        return (-points[result.entry], 0 if counts_nothing else -(round_result.best_game or 0))
-    return (-points[result.entry],)
+        return (-points[result.entry_number], 0 if counts_nothing else -(round_result.best_game or 0))
+    return (-points[result.entry_number],)
 
 
-def _assign_final_ranks(groups: Sequence[Sequence[ParticipantStanding]]) -> Iterator[ParticipantStanding]:
+def _assign_final_ranks(
+    eliminated_standings: Sequence[Sequence[ParticipantStanding]],
+) -> Iterator[ParticipantStanding]:
     """Yield all participants with their final ranks, from 1.
 
-    ``groups`` has the participants who left after each round; those who left later rank higher.
+    ``eliminated_standings`` has, for each round, those who left after it; those who left later rank higher.
     """
     ranked_count = 0
-    for group in reversed(groups):
-        first_rank = group[0].rank if group else 1
-        for each in group:
+    for round_standings in reversed(eliminated_standings):
+        first_rank = round_standings[0].rank if round_standings else 1
+        for each in round_standings:
             yield replace(each, rank=each.rank - first_rank + 1 + ranked_count)
-        ranked_count += len(group)
+        ranked_count += len(round_standings)

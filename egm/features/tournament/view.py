@@ -29,7 +29,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
     played_round = find_played_round(machine)
     if played_round is None:
         return view.model_copy(update={"is_on": True})
-    starts = find_future_start(machine)
+    start_time = find_future_start(machine)
     return view.model_copy(
         update={
             "is_on": True,
@@ -43,7 +43,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
             "minutes_left": _compute_minutes_left(machine, played_round)
             if played_round.round_minutes
             else None,
-            "starts_utc": "" if starts is None else starts.astimezone(UTC).isoformat(),
+            "starts_utc": "" if start_time is None else start_time.astimezone(UTC).isoformat(),
             "is_round_over": bool(played_round.ending),
         }
     )

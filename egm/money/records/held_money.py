@@ -27,7 +27,7 @@ def find_held_cents(machine: Machine, fault_code: str) -> int:
     device_kind, _, fault_name = fault_code.partition(".")
     if fault_name == "disputed":
         disputed_amounts: Any = machine.journal.states(
-            machine.memory.build_stored_key(MoneyKey.DISPUTED_AMOUNT)
+            machine.memory.build_stored_name(MoneyKey.DISPUTED_AMOUNT)
         )
         return sum(
             disputed_amount["most_cents"]

@@ -110,11 +110,11 @@ def _list_wagers(machine: Machine, entry_id: str) -> tuple[AccountAndCents, ...]
 
 def is_win_cashed_out(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the last game's win was cashed out; it is then not shown to the next player."""
-    end = machine.journal.get(f"{game_record.play_id}.end")
+    end_entry = machine.journal.get(f"{game_record.play_id}.end")
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
-    return end is not None and any(
+    return end_entry is not None and any(
         transfer.source in credit_accounts
-        for entry in machine.journal.entries(_CASH_OUT_KINDS, since=end.sequence)
+        for entry in machine.journal.entries(_CASH_OUT_KINDS, since=end_entry.sequence)
         for transfer in entry.transfers
     )
 
@@ -129,9 +129,9 @@ def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
 
 def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
-    start, game_record = find_game_start(machine, play_id)
+    start_entry, game_record = find_game_start(machine, play_id)
     for entry in machine.journal.entries(
-        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), since=start.sequence
+        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), since=start_entry.sequence
     ):
         location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind != MYSTERY_WON_KIND:

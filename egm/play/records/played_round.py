@@ -24,7 +24,7 @@ class PlayedRound:
 
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the tournament entry, in the order in which entries were sold."""
-    participant: NonBlankText
+    participant_number: NonBlankText = field(metadata=stored_as("participant"))
     round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the tournament round, from 1."""
     bet_points: PositiveNumber = field(metadata=stored_as("bet_credits"))

@@ -12,7 +12,7 @@ from egm.record_fields import Count, IsoTime
 class SessionRecord:
     """The counts of the player's current session: its start, wagers, wins and the reminders shown."""
 
-    since: IsoTime
+    started_at: IsoTime = field(metadata=stored_as("since"))
     wagered_cents: Count
     won_cents: Count
     time_reminder_count: Count = field(metadata=stored_as("time_reminders"))

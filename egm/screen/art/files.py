@@ -22,8 +22,8 @@ from egm.screen.art.vector_canvas import premultiply_colour
 from egm.screen.theme import Colour
 from egm.terminal import echo
 
-#: The most bytes that are read of a picture or sound file. The machine refuses longer files, so a longer one has
-#: changed since.
+#: The maximum number of bytes that are read of a picture or sound file. The machine refuses longer files, so a longer
+#: one has changed since.
 _FILE_BYTES_MAX: Final = 1024 * 1024
 #: Pictures in scenes, other than symbols.
 _SCENE_PICTURES_FOLDER: Final = Path(__file__).parent / "pictures"

@@ -24,7 +24,7 @@ from egm.terminal import echo
 PICTURE_SIDE_PIXELS: Final = 384
 #: Size of a drawn picture in bytes: four for each pixel.
 PICTURE_SIZE_BYTES: Final = PICTURE_SIDE_PIXELS * PICTURE_SIDE_PIXELS * 4
-#: The most processor time for drawing one picture, in seconds.
+#: The maximum processor time for drawing one picture, in seconds.
 DRAW_SECONDS_MAX: Final = 1
 #: Processor seconds after which no further picture of one request is drawn.
 _game_drawing_seconds_max = 5.0

@@ -23,7 +23,7 @@ from egm.screen.view import ATTRACT_DELAY_SECONDS, Scene, View, build_view_timel
 
 #: Loudness of each volume step, as a share of full loudness.
 LOUDNESS_BY_VOLUME_STEP: Final = (0.0, 0.25, 0.55, 1.0)
-#: The least loudness of an alarm, at whatever volume step (J-17).
+#: The minimum loudness of an alarm, at whatever volume step (J-17).
 ALARM_LOUDNESS_MIN: Final = 0.5
 #: Seconds for which no other sound but an alarm replaces an alarm.
 ALARM_PROTECTED_SECONDS: Final = 2.0

@@ -23,7 +23,7 @@ from paytables.assets import read_samples
 
 #: The family name of the sounds that all games share.
 COMMON_FAMILY: Final = "common"
-#: Most bytes of one sound.
+#: The maximum number of bytes of one sound.
 _SOUND_BYTES_MAX: Final = 4_000_000
 #: Seconds until the next attempt if no process could be started.
 _PROCESS_RETRY_SECONDS: Final = 5.0

@@ -102,7 +102,7 @@ def _draw_blurred_lights(surface: pygame.Surface, look: GameLook) -> None:
         surface.blit(disc, (x - radius, y - radius), special_flags=PREMULTIPLIED_BLEND_MODE)
 
 
-def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -> None:
+def draw_title_sign(context: DrawingContext, surface: pygame.Surface, title: str) -> None:
     """Draw the game's title on the lit sign at the top of the picture."""
     painter, look, rect = context.painter, context.look, context.layout.title_sign
     area = painter.scale_rect(rect)
@@ -173,7 +173,7 @@ def render_background(context: DrawingContext) -> pygame.Surface:
             look,
             field_rect.center,
         )
-        draw_marquee(context, surface, title)
+        draw_title_sign(context, surface, title)
         glass = LinearGradient(
             (
                 (0, fade_colour(mix_colours(look.background_colours[1], BLACK, 0.5), 0.88)),

@@ -16,9 +16,9 @@ from egm.screen.steps import BonusAward, HoldStep, PickStep, WheelStep
 from egm.screen.theme import mix_colours, parse_colour
 from egm.screen.wheel_stakes import find_wheel_turns_min
 
-#: The least width beside a wheel for its pay, in units.
+#: The minimum width beside a wheel for its pay, in units.
 _WIDTH_BESIDE_WHEEL_MIN: Final = 230.0
-#: The least number of turns of a bonus wheel.
+#: The minimum number of turns of a bonus wheel.
 _WHEEL_TURNS_MIN: Final = 4
 #: A multiple of the number of pixels that a blit draws at once.
 _BLIT_PIXELS_MULTIPLE: Final = 8
@@ -263,7 +263,7 @@ def compute_wheel_degrees(
 ) -> float:
     """Return how many degrees the wheel has turned after ``elapsed_seconds`` of a spin of ``spin_seconds``.
 
-    It slows down and stops on the winning segment. ``turns_min`` is the least number of whole turns; the wheel makes
+    It slows down and stops on the winning segment. ``turns_min`` is the minimum number of whole turns; the wheel makes
     at least four.
     """
     segment_degrees = 360.0 / len(step.segments)

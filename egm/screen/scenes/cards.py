@@ -24,7 +24,7 @@ from egm.screen.scenes.hand_layout import (
     NARROW_HAND_TEXT_HEIGHT,
     HandLayout,
     HandRoomNeeds,
-    compute_first_hand_height,
+    compute_held_hand_height_min,
     lay_out_hand,
     place_hands_in_rows,
     place_small_hand_cards,
@@ -42,13 +42,13 @@ from egm.screen.view import find_last_step, is_decision_by_marking, is_decision_
 _HAND_SHADE_COLOUR: Final = (0, 24, 12, 70)
 #: Height of a hold key, in units.
 _HOLD_KEY_HEIGHT: Final = 70.0
-#: The least width of a hold key, for its text, if several hands are played from one deal.
+#: The minimum width of a hold key, for its text, if several hands are played from one deal.
 _HOLD_KEY_WIDTH_MIN: Final = 90.0
 #: The width of the key for four-colour suits, in units.
 _SUITS_KEY_WIDTH: Final = 124.0
-#: The least width of a hand in a row, in cards, so that its value fits below it.
+#: The minimum width of a hand in a row, in cards, so that its value fits below it.
 _HAND_WIDTH_MIN_IN_CARDS: Final = 2.5
-#: The most hands of the players in one row.
+#: The maximum number of hands of the players in one row.
 _HANDS_PER_ROW_MAX: Final = 4
 #: Two hands of more cards than this are stacked, not side by side.
 _CARDS_SIDE_BY_SIDE_MAX: Final = 5
@@ -57,9 +57,9 @@ _MULTI_HAND_CARDS: Final = 5
 #: Room, in cards, for a hand that may draw any number of cards: at a table with few hands (at most
 #: :data:`_FEW_HANDS_MAX`), and at one with more.
 _CARD_ROOM_OF_UNLIMITED_HAND: Final = (6, 5)
-#: The most hands that count as few.
+#: The maximum number of hands that count as few.
 _FEW_HANDS_MAX: Final = 3
-#: The least height at which a small hand is drawn, in units.
+#: The minimum height at which a small hand is drawn, in units.
 _SMALL_HAND_HEIGHT_MIN: Final = 22.0
 #: With more hands than this from one deal, the small hands take :data:`_SMALL_HANDS_HEIGHT_SHARE` of the field.
 _HANDS_ON_HALF_FIELD_MAX: Final = 30
@@ -140,8 +140,8 @@ def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -
     return sorted(
         hands_on_table,
         key=lambda hand: (
-            ids_in_order.index(base := _find_base_hand_id(context, hand.id)),
-            _parse_split_number(hand.id, base),
+            ids_in_order.index(base_id := _find_base_hand_id(context, hand.id)),
+            _parse_split_number(hand.id, base_id),
         ),
     )
 
@@ -180,7 +180,7 @@ def _compute_small_hands_height(context: DrawingContext, table: TableGameData, h
     x, y, w, h = compute_cards_rect(context, table)
     height = min(
         h * _compute_small_hands_share(hand_count),
-        h - compute_first_hand_height(max(context.layout.touch_size_min, _HOLD_KEY_WIDTH_MIN)),
+        h - compute_held_hand_height_min(max(context.layout.touch_size_min, _HOLD_KEY_WIDTH_MIN)),
     )
     return (
         height
@@ -395,9 +395,9 @@ def _place_hands(
 def _find_hand_room_needs(context: DrawingContext, hand_id: str, hand_count: int) -> HandRoomNeeds:
     """Return how much room the cards of a hand need, at a table with ``hand_count`` hands."""
     card_count = _read_number_of_hand(context, hand_id, "cards")
-    cards = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hand_count > _FEW_HANDS_MAX]
+    card_room = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hand_count > _FEW_HANDS_MAX]
     return HandRoomNeeds(
-        cards,
+        card_room,
         _read_number_of_hand(context, hand_id, "low"),
         can_stack_rows=not card_count,
         has_hold_keys=_can_hold_cards(context),

@@ -3,15 +3,15 @@
 import re
 from typing import Final
 
-from egm.screen.layout import Layout
-from egm.screen.painter import Rect, TextStyle
-from egm.screen.roulette_felt import (
+from egm.screen.felt_layout import (
     RACETRACK_PART_NAME,
     find_open_felt_part,
     lay_out_felt,
     lay_out_part_tabs,
     list_felt_parts,
 )
+from egm.screen.layout import Layout
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.card_faces import draw_suits
 from egm.screen.scenes.cards import compute_suits_key_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
@@ -76,8 +76,8 @@ def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[lis
         else [chip_keys[:4], chip_keys[4:], change_keys[:2], change_keys[2:]]
     )
     rows += [option_keys] if option_keys else []
-    free_rows = int((layout.left_panel[3] - _SMALL_PRINT_HEIGHT) // layout.touch_size_min) - len(rows)
-    parts_per_row = max(4 if layout.is_portrait else 2, -(-len(part_keys) // max(1, free_rows)))
+    free_row_count = int((layout.left_panel[3] - _SMALL_PRINT_HEIGHT) // layout.touch_size_min) - len(rows)
+    parts_per_row = max(4 if layout.is_portrait else 2, -(-len(part_keys) // max(1, free_row_count)))
     return [*rows, *(part_keys[i : i + parts_per_row] for i in range(0, len(part_keys), parts_per_row))]
 
 
@@ -201,13 +201,13 @@ def format_info_key_label(context: DrawingContext, keys: list[tuple[Rect, Action
 
 def _can_change_chips(chips: ChipsOnTable, key_name: str) -> bool:
     """Return whether the key ``key_name`` (undo, clear, repeat, double) would change the chips now."""
-    is_change_possible: dict[str, bool] = {
+    can_change_by_key: dict[str, bool] = {
         "undo": bool(chips.undo_bets),
         "clear": bool(chips.bets),
         "repeat": bool(chips.last_round_bets),
         "double": bool(chips.credits),
     }
-    return is_change_possible[key_name]
+    return can_change_by_key[key_name]
 
 
 def draw_table_text_key(

@@ -46,7 +46,7 @@ _CONTROL_ROW_HEIGHT: Final = 57.0
 #: The height of the heading between two sections, in units.
 _SECTION_HEADING_HEIGHT: Final = 28.0
 
-#: The most bill values that have a control.
+#: The maximum number of bill values that have a control.
 _BILL_CONTROLS_MAX: Final = 6
 #: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
 #: its row.

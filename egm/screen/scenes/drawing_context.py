@@ -205,23 +205,27 @@ def draw_frame_lamps(context: DrawingContext, rect: Rect, lamp_pattern: str) -> 
     With reduced motion, their brightness is constant.
     """
     painter, now = context.painter, context.view.now
-    origins = _list_lamp_origins(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, painter.scale)
+    lamp_origins = _list_lamp_origins(
+        grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, painter.scale
+    )
     brightness_levels: Iterable[int]
     if context.view.reduced_motion:
-        brightness_levels = (2,) * len(origins)
+        brightness_levels = (2,) * len(lamp_origins)
     elif lamp_pattern == "chase":
         brightest_index = int(now * 9)
-        brightness_levels = ({0: 3, 3: 1}.get((i - brightest_index) % 4, 0) for i in range(len(origins)))
+        brightness_levels = ({0: 3, 3: 1}.get((i - brightest_index) % 4, 0) for i in range(len(lamp_origins)))
     elif lamp_pattern == "win":
         brightness = context.compute_flash_brightness()
         brightness_levels = (
-            round(3 * (1 - brightness if i % 2 else brightness)) for i in range(len(origins))
+            round(3 * (1 - brightness if i % 2 else brightness)) for i in range(len(lamp_origins))
         )
     else:
-        brightness_levels = (round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(origins)))
+        brightness_levels = (
+            round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(lamp_origins))
+        )
     lamps = (
         (("lamp", max(0, min(3, level))), origin)
-        for level, origin in zip(brightness_levels, origins, strict=True)
+        for level, origin in zip(brightness_levels, lamp_origins, strict=True)
     )
     painter.draw_small_pictures(lamps, _FRAME_LAMP_SIZE, _render_lamp)
 

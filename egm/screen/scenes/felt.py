@@ -9,10 +9,7 @@ import pygame
 from egm.kernel.messages import DecisionRequest
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.art.vector_canvas import RadialGradient, VectorCanvas
-from egm.screen.layout import compute_rect_centre
-from egm.screen.painter import Rect, TextStyle
-from egm.screen.presentation import StepTimes
-from egm.screen.roulette_felt import (
+from egm.screen.felt_layout import (
     RACETRACK_PART_NAME,
     find_open_felt_part,
     lay_out_felt,
@@ -20,6 +17,9 @@ from egm.screen.roulette_felt import (
     lay_out_racetrack_keys,
     list_street_sheets,
 )
+from egm.screen.layout import compute_rect_centre
+from egm.screen.painter import Rect, TextStyle
+from egm.screen.presentation import StepTimes
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
 from egm.screen.scenes.chip_keys import (
     draw_felt_part_key,
@@ -76,8 +76,8 @@ _LARGE_LABEL_LENGTH_MAX: Final = 3
 _HEIGHT_WITHOUT_ODDS_MAX: Final = 56.0
 #: A cell lower than this, in units, has a smaller text.
 _HEIGHT_FOR_FULL_TEXT_MIN: Final = 80.0
-#: The texts of the keys that set two hands: by the marked cards, or the house way.
-_TEXT_BY_SET_HANDS_ACTION: Final = {"play": "set_so", "set_as": "house"}
+#: The texts of the two keys that divide a hand in two: as the player has marked the cards, or the house way.
+_TEXT_KEY_BY_SETTING_ACTION: Final = {"play": "set_so", "set_as": "house"}
 #: A turning wheel's share of the field's width.
 _WHEEL_WIDTH_SHARE: Final = 0.4
 #: A turning wheel's share of the field's height in portrait.
@@ -95,8 +95,7 @@ _CLOSED_SPOT_TEXT_COLOUR: Final = (166, 178, 170, 255)
 def lay_out_felt_options(context: DrawingContext, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
     """Return the touch targets for a decision at a table: a key for each option, or the cards that can be held.
 
-    If the player divides a hand in two (decision ``set``), they are the cards and the keys. Empty if the decision is
-    another seat's.
+    If the player divides a hand in two (decision ``set``): both. If another seat decides: none.
     """
     if not decision.options:
         return []
@@ -252,31 +251,31 @@ def _render_felt_background(context: DrawingContext, size: tuple[int, int]) -> p
 
 
 def _draw_felt_with_bets(
-    context: DrawingContext, table: TableGameData, settled_step: TableStep | None
+    context: DrawingContext, table: TableGameData, stopped_step: TableStep | None
 ) -> None:
     """Draw the felt with every chip on it and the keys that belong to it.
 
-    The keys are drawn while the machine takes bets, on a telephone always, but not in the attract scene.
-    ``settled_step`` is the last step of a round whose results are to be shown on the felt, or None.
+    The keys are drawn while the machine takes bets (on a telephone always), but never in the attract scene.
+    ``stopped_step`` is the step whose results are to be shown, once its moving parts have stopped; otherwise None.
     """
     view, chips = context.view, context.view.chips
     felt_layout = lay_out_felt(table, chips, context.layout)
-    result_pocket = str(settled_step.display.get("pocket", "")) if settled_step is not None else ""
+    result_pocket = str(stopped_step.display.get("pocket", "")) if stopped_step is not None else ""
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
-    shown_step = (
+    settled_step = (
         find_settled_step(context)
-        if settled_step is not None and not has_touched_bets_since_game(view)
+        if stopped_step is not None and not has_touched_bets_since_game(view)
         else None
     )
     spot_ids_with_chips = {
         str(settlement.get("spot", ""))
-        for settlement in (shown_step.settlements if shown_step else ())
+        for settlement in (settled_step.settlements if settled_step else ())
         if settlement["credits"]
     }
-    bets_to_draw = _list_bets_to_draw(context, table, shown_step)
-    spot_ids_with_chips |= {spot for spot, new_credits in bets_to_draw.items() if new_credits > 0} | set(
-        limits.standing_bets if limits else ()
-    )
+    bets_to_draw = _list_bets_to_draw(context, table, settled_step)
+    spot_ids_with_chips |= {
+        spot_id for spot_id, new_credits in bets_to_draw.items() if new_credits > 0
+    } | set(limits.standing_bets if limits else ())
     for cell in felt_layout.cells:
         spot = table.spots.get(cell.spot_id)
         is_closed = (
@@ -303,12 +302,12 @@ def _draw_felt_with_bets(
         if context.layout.is_telephone:
             for rect, action in lay_out_table_keys(view, context.layout):
                 draw_table_key(context, table, rect, action)
-    _draw_bets(context, table, felt_layout, bets_to_draw, shown_step)
+    _draw_bets(context, table, felt_layout, bets_to_draw, settled_step)
 
 
 def _format_racetrack_key(context: DrawingContext, table: TableGameData, action: Action) -> str:
     """Return the text of a key of the racetrack: the number of neighbours, an announced bet, or an arrow."""
-    if action.name == "call":
+    if action.name == "announced_bet":
         return context.texts.choose_translation(table.announced_bets[str(action.value)].names)
     if action.name == "sheet":
         return "\u203a"
@@ -410,7 +409,7 @@ def _draw_spot(
     row_spots = [table.spots[spot_id] for spot_id in cell.titled_spot_ids]
     if row_spots:
         label_in_row = split_common_words(
-            [context.texts.choose_translation(spot.names) for spot in row_spots]
+            [context.texts.choose_translation(row_spot.names) for row_spot in row_spots]
         )[1][cell.titled_spot_ids.index(spot.id)]
         label = label_in_row or label
     are_odds_stated = label == spot.odds or (
@@ -531,17 +530,19 @@ def _list_bets_to_draw(
     During a round at a table where bets stay (craps), they are the bets of the round that are not decided yet.
     """
     chips, snapshot = context.view.chips, context.view.snapshot
+    # At a table where bets stay, the screen has removed the chips of the round, and reports this when the round is
+    # over.
     if snapshot is None or not chips.must_report_clearing or snapshot.state != "playing":
         return chips.bets
-    settled_spots = (
+    settled_spot_ids = (
         {str(settlement.get("spot", "")) for settlement in settled_step.settlements}
         if settled_step is not None
         else set()
     )
     return {
-        spot: credits_
-        for spot, credits_ in read_registered_bets(table, snapshot).items()
-        if spot not in settled_spots
+        spot_id: credits_
+        for spot_id, credits_ in read_registered_bets(table, snapshot).items()
+        if spot_id not in settled_spot_ids
     }
 
 
@@ -558,13 +559,15 @@ def _draw_bets(
     """
     view = context.view
     standing_bets = view.snapshot.standing_credits_by_spot if view.snapshot is not None else {}
-    returned_credits: dict[str, int] = {}
+    returned_credits_by_spot: dict[str, int] = {}
     for settlement in settled_step.settlements if settled_step is not None else ():
-        spot = str(settlement.get("spot", ""))
-        returned_credits[spot] = returned_credits.get(spot, 0) + int(settlement["credits"])
+        spot_id = str(settlement.get("spot", ""))
+        returned_credits_by_spot[spot_id] = returned_credits_by_spot.get(spot_id, 0) + int(
+            settlement["credits"]
+        )
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
-    for spot, (x, y) in felt_layout.chip_points:
-        new_credits, standing_credits = bets_by_spot.get(spot, 0), standing_bets.get(spot, 0)
+    for spot_id, (x, y) in felt_layout.chip_points:
+        new_credits, standing_credits = bets_by_spot.get(spot_id, 0), standing_bets.get(spot_id, 0)
         offset = 16.0 if new_credits > 0 and standing_credits else 0.0
         if standing_credits:
             draw_chip(context, (x - offset, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
@@ -572,12 +575,16 @@ def _draw_bets(
                 context.painter.draw_text(
                     "\u00d7", (x, y), TextStyle("heavy", "title", "alarm", 2), width_max=CHIP_WIDTH
                 )
-        if returned_credits.get(spot):
-            draw_returned_amount(context, (x, y), returned_credits[spot])
+        if returned_credits_by_spot.get(spot_id):
+            draw_returned_amount(context, (x, y), returned_credits_by_spot[spot_id])
         elif new_credits > 0:
             draw_chip(context, (x + offset, y), new_credits, find_chip_colour(table, new_credits), CHIP_WIDTH)
-        if limits is not None and new_credits + standing_credits > 0 and not returned_credits.get(spot):
-            _draw_on_off_ring(context, table, spot, (x, y), limits)
+        if (
+            limits is not None
+            and new_credits + standing_credits > 0
+            and not returned_credits_by_spot.get(spot_id)
+        ):
+            _draw_on_off_ring(context, table, spot_id, (x, y), limits)
 
 
 def _draw_on_off_ring(
@@ -589,8 +596,8 @@ def _draw_on_off_ring(
 ) -> None:
     """Draw a ring around a craps bet: dark if it is off for the next throw, in the colour of wins if it is on.
 
-    Only a bet that the player can switch has a ring. A bet that is on without being switched has none. A bet that is
-    off on a come-out throw unless it is switched has a ring only before a come-out throw.
+    A bet that is normally on has a ring only if the player has switched it off. A bet that is off on a come-out throw,
+    unless the player switches it on, has a ring only before such a throw. A bet that cannot be switched has none.
     """
     is_on = is_bet_on(table, context.view.chips, spot_id, limits)
     is_come_out = limits.table_state.point is None
@@ -602,7 +609,7 @@ def _draw_on_off_ring(
         return
     x, y = centre
     render_ring = partial(_render_ring, colour=context.theme.get_colour("win") if is_on else BLACK)
-    context.painter.draw_cached_picture(("said", is_on), (x - 26, y - 26, 52, 52), render_ring)
+    context.painter.draw_cached_picture(("on_off_ring", is_on), (x - 26, y - 26, 52, 52), render_ring)
 
 
 def _render_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
@@ -630,9 +637,9 @@ def _draw_question(context: DrawingContext, table: TableGameData, decision: Deci
         staked_text = context.format_money(
             int(decision.display.get("staked", 0)) * context.view.denomination_cents
         )
-        standing_bet_text = context.texts.translate("felt.standing", amount=staked_text)
+        stake_text = context.texts.translate("felt.standing", amount=staked_text)
         context.painter.draw_text(
-            f"{context.texts.choose_translation(spot.names)}  {standing_bet_text}",
+            f"{context.texts.choose_translation(spot.names)}  {stake_text}",
             (x + w / 2, stake_y),
             TextStyle("strong", "lead", "text"),
             width_max=w - 80,
@@ -651,7 +658,7 @@ def _draw_question(context: DrawingContext, table: TableGameData, decision: Deci
             draw_button(
                 context,
                 rect,
-                context.texts.translate(f"decide.{_TEXT_BY_SET_HANDS_ACTION[action.name]}"),
+                context.texts.translate(f"decide.{_TEXT_KEY_BY_SETTING_ACTION[action.name]}"),
                 text_size_name="body",
                 is_enabled=is_enabled,
             )

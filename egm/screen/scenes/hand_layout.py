@@ -12,7 +12,7 @@ from egm.screen.painter import Rect
 
 #: A card's width, as a share of its height.
 _CARD_WIDTH_PER_HEIGHT: Final = 0.72
-#: The greatest height of a card, in units.
+#: The maximum height of a card, in units.
 CARD_HEIGHT_MAX: Final = 290.0
 #: Height of the text below a hand, or above a hand with hold keys, in units.
 HAND_TEXT_HEIGHT: Final = 34.0
@@ -26,13 +26,12 @@ CARD_TEXT_GAP: Final = 8.0
 _LOW_HIGH_HAND_GAP_IN_CARDS: Final = 0.25
 #: The number of cards side by side in a small hand, which is a poker hand.
 _SMALL_HAND_CARDS_SIDE_BY_SIDE: Final = 5
-#: The visible part of an overlapped card, as a share of its width.
-_OVERLAPPED_CARD_VISIBLE_SHARE: Final = 0.7
-#: The visible part of an overlapped card, as a share of its width, if the player divides the hand in two: each card is
-#: then a touch target.
-_DIVIDED_HAND_CARD_VISIBLE_SHARE: Final = 1.0
-#: The distance between cards with hold keys, as a share of their width; they do not overlap.
-_HOLD_CARD_DISTANCE_SHARE: Final = 1.075
+#: The pitch of overlapping cards (from one left edge to the next), as a share of a card's width.
+_OVERLAPPED_CARD_PITCH_SHARE: Final = 0.7
+#: The pitch of cards that the player divides into two hands, as a share of their width: each card is a touch target.
+_DIVIDED_HAND_CARD_PITCH_SHARE: Final = 1.0
+#: The pitch of cards with hold keys, as a share of their width; they do not overlap.
+_HOLD_CARD_PITCH_SHARE: Final = 1.075
 #: The visible part of a card with another row of cards over it, as a share of its height.
 _LOWER_ROW_VISIBLE_SHARE: Final = 0.46
 
@@ -58,17 +57,17 @@ class HandRoomNeeds:
     def choose_columns_and_card_height(self, area: Rect) -> tuple[int, float]:
         """Return the number of columns with which the cards are largest in an area, and the cards' height."""
         _, _, w, h = area
-        visible_share = (
-            _HOLD_CARD_DISTANCE_SHARE
+        pitch_share = (
+            _HOLD_CARD_PITCH_SHARE
             if self.has_hold_keys
-            else _DIVIDED_HAND_CARD_VISIBLE_SHARE
+            else _DIVIDED_HAND_CARD_PITCH_SHARE
             if self.low_hand_card_count
-            else _OVERLAPPED_CARD_VISIBLE_SHARE
+            else _OVERLAPPED_CARD_PITCH_SHARE
         )
         heights_and_columns: list[tuple[float, int]] = []
         for columns in range(2 if self.can_stack_rows else self.card_count, self.card_count + 1):
-            width = (w - 20) / ((columns - 1 + self.low_hand_gap_in_cards) * visible_share + 1)
-            height = (h - CARD_TEXT_GAP - _compute_text_height(w)) / (
+            width = (w - 20) / ((columns - 1 + self.low_hand_gap_in_cards) * pitch_share + 1)
+            height = (h - CARD_TEXT_GAP - _compute_text_and_gap_height(w)) / (
                 1 + (-(-self.card_count // columns) - 1) * _LOWER_ROW_VISIBLE_SHARE
             )
             heights_and_columns.append(
@@ -87,7 +86,7 @@ class HandLayout:
     card_rects: tuple[Rect, ...]
 
 
-def _compute_text_height(width: float) -> float:
+def _compute_text_and_gap_height(width: float) -> float:
     """Return the height of the gap and the texts below the cards of a hand whose area is ``width`` wide."""
     return CARD_TEXT_GAP + (HAND_TEXT_HEIGHT if width > _NARROW_AREA_WIDTH_MAX else NARROW_HAND_TEXT_HEIGHT)
 
@@ -104,14 +103,20 @@ def lay_out_hand(
     columns, height = room_needs.choose_columns_and_card_height(area)
     height = min(height, card_height_max)
     width = height * _CARD_WIDTH_PER_HEIGHT
-    text_height = _compute_text_height(w)
+    text_and_gap_height = _compute_text_and_gap_height(w)
     gap = room_needs.low_hand_gap_in_cards
     card_pitch = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
     outline_width = card_pitch * (columns - 1 + gap) + width
     outline_height = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-room_needs.card_count // columns) - 1))
     left = x + (w - outline_width) / 2
     top = (
-        y + (h - outline_height + (text_height - CARD_TEXT_GAP) * (1 if room_needs.has_hold_keys else -1)) / 2
+        y
+        + (
+            h
+            - outline_height
+            + (text_and_gap_height - CARD_TEXT_GAP) * (1 if room_needs.has_hold_keys else -1)
+        )
+        / 2
     )
     cards = list[Rect]()
     for i in range(max(room_needs.card_count, card_count)):
@@ -171,14 +176,14 @@ def place_small_hands(rect: Rect, hand_count: int) -> list[Rect]:
     return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(hand_count)]
 
 
-def compute_first_hand_height(touch_size_min: float) -> float:
-    """Return the least height of the first hand's area, in units.
+def compute_held_hand_height_min(touch_size_min: float) -> float:
+    """Return the minimum height, in units, of the area of the one hand of a multi-hand bet whose cards can be held.
 
     At this height, its cards and the keys below them are as wide as a touch target (``touch_size_min``) must be.
     """
     return (
         touch_size_min / _CARD_WIDTH_PER_HEIGHT
-        + _compute_text_height(touch_size_min * _SMALL_HAND_CARDS_SIDE_BY_SIDE)
+        + _compute_text_and_gap_height(touch_size_min * _SMALL_HAND_CARDS_SIDE_BY_SIDE)
         + CARD_TEXT_GAP
         + 1
     )

@@ -39,7 +39,7 @@ from egm.screen.wheel_stakes import is_wheel_game
 
 #: How many of the prizes that award more than credits are pictured with the rules at most.
 _PICTURED_PRIZES_MAX: Final = 3
-#: The most differences from the usual rules on one page.
+#: The maximum number of differences from the usual rules on one page.
 _RULE_DIFFERENCES_PER_PAGE_MAX: Final = 4
 #: A page no wider than this is a telephone's.
 _TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0

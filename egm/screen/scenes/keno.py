@@ -51,7 +51,7 @@ _DRAWN_COLOUR: Final = parse_colour("#2f7fc4")
 _TRAY_WIDTH_SHARE: Final = 0.27
 #: Height of a key, in units.
 _KEY_HEIGHT: Final = 62.0
-#: The greatest height of a preset ticket's row, in units.
+#: The maximum height of a preset ticket's row, in units.
 _TICKET_ROW_HEIGHT_MAX: Final = 104.0
 
 

@@ -8,8 +8,8 @@ inside and outside bets. Craps has too many kinds: its small print has the lowes
 
 from typing import Final
 
+from egm.screen.felt_layout import is_inside_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
-from egm.screen.roulette_felt import is_inside_bet
 from egm.screen.scenes.chip_keys import format_info_key_label, lay_out_table_keys, list_group_names
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.table import BetLimits, BetSpot, build_bet_limits
@@ -20,7 +20,7 @@ _SIGN_LINE_HEIGHT: Final = 28.0
 _SIGN_SPACE: Final = 8.0
 #: If there is room for this many lines, the sign is below the chip keys; otherwise it is on the right panel.
 _LINES_BELOW_CHIP_KEYS_MIN: Final = 4
-#: The most lines of the sign on the right panel.
+#: The maximum number of lines of the sign on the right panel.
 _LINES_ON_RIGHT_MAX: Final = 7
 #: The small print names the limits of at most this many kinds of bets.
 _BET_KINDS_IN_SMALL_PRINT_MAX: Final = 4

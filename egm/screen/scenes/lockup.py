@@ -52,7 +52,7 @@ _PICTOGRAM_SHARE_ABOVE_PLATE: Final = 0.42
 #: Scenes that show the journal head: once staff have noted it on paper, the journal cannot be replaced
 #: unnoticed.
 _SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT_OF_SERVICE})
-#: The most lines of a fault's technical detail.
+#: The maximum number of lines of a fault's technical detail.
 _DETAIL_LINES_MAX: Final = 3
 #: Seconds without a machine link before the screen asks to call an attendant.
 CONNECTION_LOST_SECONDS_UNTIL_CALL: Final = 60.0

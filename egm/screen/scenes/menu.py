@@ -241,8 +241,8 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
     is_current_game = context.view.game is game
     title = context.texts.choose_translation(game.title, game.id)
 
-    def render_tile(title_size: tuple[int, int]) -> pygame.Surface:
-        canvas = VectorCanvas(title_size, (w, h), 2)
+    def render_tile(size: tuple[int, int]) -> pygame.Surface:
+        canvas = VectorCanvas(size, (w, h), 2)
         canvas.fill_path(build_rounded_box(0, 0, w, h, 26), BLACK)
         canvas.fill_path(
             build_rounded_box(3, 3, w - 6, h - 6, 24), build_metal_gradient(context.theme, look.rim_metal)
@@ -376,8 +376,8 @@ def _draw_prize_symbols(context: DrawingContext, rect: Rect, game: GameView) -> 
         side = min(h, w / len(_PICTURED_KENO_BALLS) - 8)
         left = x + (w - len(_PICTURED_KENO_BALLS) * (side + 8) + 8) / 2
         for i, number in enumerate(_PICTURED_KENO_BALLS):
-            ball = (left + i * (side + 8), y + (h - side) / 2, side, side)
-            draw_ball(context, ball, number, is_caught=i % 2 == 1)
+            ball_rect = (left + i * (side + 8), y + (h - side) / 2, side, side)
+            draw_ball(context, ball_rect, number, is_caught=i % 2 == 1)
         return
     prizes = sorted(
         reel_data.prizes,

@@ -18,11 +18,11 @@ from egm.screen.table import BetSpot, is_table_game
 _WIN_SETTLEMENT_NAME: Final = "won"
 
 #: Awards on one page.
-AWARDS_PER_PAGE = 9
-#: From this height on, a row has room for two lines of the text size ``small``, in units.
-_TWO_LINES_HEIGHT = 64.0
+AWARDS_PER_PAGE: Final = 9
+#: The minimum height of a row with room for two lines of the text size ``small``, in units.
+_TWO_LINES_ROW_HEIGHT_MIN: Final = 64.0
 #: Bets on one page.
-_BETS_PER_PAGE = 3
+_BETS_PER_PAGE: Final = 3
 
 
 def list_long_odds_pages(context: DrawingContext) -> list[tuple[LongOdds, ...]]:
@@ -65,7 +65,7 @@ def draw_chances(context: DrawingContext, rect: Rect, bet_chances: tuple[BetChan
             middle = top + (i + 0.7) * height
             size = "body" if height >= 40 else "small" if height >= 29 else "caption"
             line_rect: Rect = (x + 16, middle - height / 2, w * 0.62, height)
-            text_size_name = "small" if height >= _TWO_LINES_HEIGHT else "caption"
+            text_size_name = "small" if height >= _TWO_LINES_ROW_HEIGHT_MIN else "caption"
             painter.draw_label(
                 text,
                 line_rect,
@@ -92,20 +92,20 @@ def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[t
         name = format_stage_name(context, feature) or texts.format_code_text("odds.feature", feature)
         lines.append((name, texts.translate("odds.one_in", games=texts.format_number(one_in))))
     award = LongOdds(name=chances.top, stage=chances.top_stage, one_in=chances.top_one_in, bets=())
-    credits_ = texts.format_count("meter.credits", chances.top_credits)
-    name = _format_award(context, award)
+    credits_text = texts.format_count("meter.credits", chances.top_credits)
+    name = _format_award_name(context, award)
     if _is_table_bet(context, chances):  # A table's payments include the stake.
         # A win of the bet itself has no own name; the text then states what was staked.
         is_plain_win = chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
         staked_text = texts.format_number(chances.cost_credits)
         prize_text = (
-            texts.translate("odds.for_staked", what=credits_, bet=staked_text)
+            texts.translate("odds.for_staked", what=credits_text, bet=staked_text)
             if is_plain_win
-            else f"{name}, {credits_}"
+            else f"{name}, {credits_text}"
         )
         top_text = texts.translate("odds.top_returned", what=prize_text)
     else:
-        top_text = texts.translate("odds.top", name=name, credits=credits_)
+        top_text = texts.translate("odds.top", name=name, credits=credits_text)
     lines.append((top_text, texts.translate("odds.one_in", games=texts.format_number(chances.top_one_in))))
     if context.view.game is not None and len(context.view.game.chances) > 1:
         first_text, number_text = lines[0]
@@ -120,9 +120,9 @@ def _describe_bet(context: DrawingContext, chances: BetChances) -> str:
     """Return a text that names a bet: its spots, its hands, its number of Keno numbers, its wheel area, or its cost."""
     game, texts = context.view.game, context.texts
     if game is not None and _is_table_bet(context, chances):
-        kinds = [_format_bet_kind(context, bet_chances) for bet_chances in game.chances]
-        kind = _format_bet_kind(context, chances)
-        return kind if kinds.count(kind) == 1 else _format_spot_names(context, chances)
+        kind_names = [_format_bet_kind(context, bet_chances) for bet_chances in game.chances]
+        kind_name = _format_bet_kind(context, chances)
+        return kind_name if kind_names.count(kind_name) == 1 else _format_spot_names(context, chances)
     if chances.hands:
         credits_per_hand = texts.format_number(chances.cost_credits // chances.hands)
         return texts.format_count("odds.hands", chances.hands, bet=credits_per_hand)
@@ -136,10 +136,7 @@ def _describe_bet(context: DrawingContext, chances: BetChances) -> str:
 
 
 def _is_table_bet(context: DrawingContext, chances: BetChances) -> bool:
-    """Return whether a bet is on spots of a table.
-
-    Bets on the areas of a wheel, which have other names, are not.
-    """
+    """Return whether a bet is on spots of a table, not on the areas of a wheel, whose ids are in the same field."""
     return bool(chances.spots) and context.view.table is not None
 
 
@@ -150,7 +147,7 @@ def _format_bet_kind(context: DrawingContext, chances: BetChances) -> str:
     """
     table = context.view.table
     assert table is not None
-    spots = [table.spots[spot] for spot in chances.spots if spot in table.spots]
+    spots = [table.spots[spot_id] for spot_id in chances.spots if spot_id in table.spots]
     names = [format_group_name(context, table.groups[spot.group]) for spot in spots]
     return " + ".join(dict.fromkeys(names)) + _find_odds_suffix(chances)
 
@@ -160,9 +157,9 @@ def _format_spot_names(context: DrawingContext, chances: BetChances) -> str:
     table = context.view.table
     assert table is not None
     names = [
-        context.texts.choose_translation(table.spots[spot].names)
-        for spot in chances.spots
-        if spot in table.spots
+        context.texts.choose_translation(table.spots[spot_id].names)
+        for spot_id in chances.spots
+        if spot_id in table.spots
     ]
     return " + ".join(names) + _find_odds_suffix(chances)
 
@@ -194,7 +191,7 @@ def draw_odds(context: DrawingContext, rect: Rect, awards: tuple[LongOdds, ...])
         middle = top + (row_height - 4) / 2
         style = TextStyle("text", "small", "text")
         painter.draw_label(
-            format_award_text(context, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
+            describe_award(context, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
         )
         odds = context.texts.translate("odds.one_in", games=context.texts.format_number(award.one_in))
         painter.draw_text(
@@ -206,15 +203,15 @@ def draw_odds(context: DrawingContext, rect: Rect, awards: tuple[LongOdds, ...])
         )
 
 
-def format_award_text(context: DrawingContext, award: LongOdds) -> str:
-    """Return an award's name in the player's language.
+def describe_award(context: DrawingContext, award: LongOdds) -> str:
+    """Return an award's name in the player's language, and in which stage and with which bets it can be won.
 
-    If the award can be won only in some stages or with some bets, the text says which.
+    Stage and bets are left out if the award can be won in every stage, or with every bet.
     """
     game, texts = context.view.game, context.texts
     if game is None:
         return award.name
-    parts = [_format_award(context, award)]
+    parts = [_format_award_name(context, award)]
     stage_or_spot = format_stage_name(context, award.stage)
     spot = _find_award_spot(context, award)
     if spot is not None and award.name != _WIN_SETTLEMENT_NAME:
@@ -227,7 +224,7 @@ def format_award_text(context: DrawingContext, award: LongOdds) -> str:
     return " · ".join(parts)
 
 
-def _format_award(context: DrawingContext, award: LongOdds) -> str:
+def _format_award_name(context: DrawingContext, award: LongOdds) -> str:
     """Return the name of an award in the player's language."""
     game, texts = context.view.game, context.texts
     assert game is not None  # The caller has checked this.
@@ -241,7 +238,7 @@ def _format_award(context: DrawingContext, award: LongOdds) -> str:
             return texts.choose_translation(spot.names)
         settlement_text = format_settlement(context, award.name)
         return _format_level_name(context, award.name) if settlement_text == award.name else settlement_text
-    return _format_award_name(context, game, award)
+    return _format_prize_of_game(context, game, award)
 
 
 def _format_level_name(context: DrawingContext, level: str) -> str:
@@ -263,7 +260,7 @@ def _find_award_spot(context: DrawingContext, award: LongOdds) -> BetSpot | None
     return None if context.view.table is None else context.view.table.spots.get(award.stage)
 
 
-def _format_award_name(context: DrawingContext, game: GameView, award: LongOdds) -> str:
+def _format_prize_of_game(context: DrawingContext, game: GameView, award: LongOdds) -> str:
     """Return the name of an award that is a prize of reels, of a wheel or of Keno."""
     texts = context.texts
     reel_data = context.view.reel_data_by_game.get(game.id, {}).get(award.stage)

@@ -43,12 +43,12 @@ def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
     the last drum has turned.
     """
     turned_shares = [0.0] * len(text)
-    carry = thousandths / 1000
+    carried_share = thousandths / 1000
     for i in range(len(text) - 1, -1, -1):
         if not text[i].isdigit():
             continue
-        turned_shares[i] = carry
-        carry = carry if text[i] == "9" else 0.0
+        turned_shares[i] = carried_share
+        carried_share = carried_share if text[i] == "9" else 0.0
     return tuple(turned_shares)
 
 

@@ -13,7 +13,7 @@ from egm.screen.steps import TableStep
 from egm.screen.table import BetSpot, is_table_game
 from egm.screen.view import find_last_step, is_presentation_running
 
-#: The greatest height of a row, in units.
+#: The maximum height of a row, in units.
 _ROW_HEIGHT_MAX: Final = 52.0
 #: The gap between rows, in units.
 _ROW_GAP: Final = 5.5
@@ -146,7 +146,7 @@ def compute_pay_rows_height(
     width: float,
     text_size_name: str = _NAME_TEXT_SIZES[-1],
 ) -> float:
-    """Return the least total height of these rows of a pay table, in units, at this width and text size.
+    """Return the minimum total height of these rows of a pay table, in units, at this width and text size.
 
     If no text size is given, it is the smallest readable one.
     """

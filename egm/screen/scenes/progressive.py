@@ -11,7 +11,7 @@ from egm.screen.view import have_moving_parts_stopped
 
 #: More levels than this do not fit beside a game field; the top screen shows them all.
 LEVELS_BESIDE_FIELD_MAX: Final = 3
-#: The least height of drums below the level's name; in less room, the name stands beside them.
+#: The minimum height of drums below the level's name; in less room, the name stands beside them.
 _DRUMS_HEIGHT_MIN: Final = 60.0
 
 

@@ -18,15 +18,15 @@ from egm.screen.scenes.drawing_context import DrawingContext, build_metal_gradie
 from egm.screen.scenes.feature import draw_anticipation_light
 from egm.screen.theme import Colour, fade_colour, mix_colours, parse_colour
 
-#: The least width between reels, and the height above and below them, in units.
+#: The minimum width between reels, and the height above and below them, in units.
 _REEL_GAP: Final = 10.0
 #: Width next to the outer reels for the tabs of the lines, in units.
 PAY_LINE_TAB_MARGIN: Final = 44.0
-#: The greatest width of a reel, as a multiple of the height of its cells.
+#: The maximum width of a reel, as a multiple of the height of its cells.
 _REEL_WIDTH_PER_CELL_HEIGHT_MAX: Final = 1.62
 #: Speed above which symbols are drawn blurred, in cells per second.
 _BLUR_CELLS_PER_SECOND_MIN: Final = 8.0
-#: The most lines that have tabs.
+#: The maximum number of lines that have tabs.
 PAY_LINE_TABS_MAX: Final = 25
 #: The colours of pay lines, in turn. Lines have numbers as well.
 PAY_LINE_COLOURS: Final = tuple(
@@ -126,7 +126,9 @@ def draw_cascade_window(
     grid = _draw_frame(context, reel_data)
     for reel in range(reel_data.reel_count):
         with context.painter.clip_to(grid.compute_reel_rect(reel)):
-            drop = 0.0 if context.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
+            drop_share = (
+                0.0 if context.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
+            )
             for row, symbol in enumerate(new_window[reel]):
                 has_moved = symbol != previous_window[reel][row] or any(
                     a != b for a, b in zip(new_window[reel][row:], previous_window[reel][row:], strict=True)
@@ -136,7 +138,7 @@ def draw_cascade_window(
                     grid,
                     reel_data,
                     reel,
-                    row - (drop * reel_data.reel_heights[reel] if has_moved else 0.0),
+                    row - (drop_share * reel_data.reel_heights[reel] if has_moved else 0.0),
                     symbol,
                 )
         _draw_reel_glass(context, grid, reel)
@@ -282,10 +284,10 @@ def _choose_strip(
     If the real strip cannot show the window of the result, return a copy with this window inserted at its start.
     """
     strip, stop = reel_data.reel_strips[reel], spin.stops[reel]
-    has_previous = previous_spin is not None and len(previous_spin.stops) == reel_data.reel_count
+    has_previous_stops = previous_spin is not None and len(previous_spin.stops) == reel_data.reel_count
     start_stop = (
         previous_spin.stops[reel]
-        if previous_spin is not None and has_previous
+        if previous_spin is not None and has_previous_stops
         else reel_data.initial_stops[reel]
     )
     start_stop = spin.stops_before_hold[reel] if spin.stops_before_hold else start_stop

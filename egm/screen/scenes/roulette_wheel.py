@@ -31,9 +31,9 @@ _MOVING_SHARE_OF_CUE: Final = 0.78
 _BALL_TURNS: Final = 9
 #: Turns of a wheel with a ball.
 _WHEEL_TURNS: Final = 2
-#: The least turns of a wheel under a pin: no fewer than any regulation requires of a valid spin.
-_PIN_WHEEL_TURNS: Final = 7
-#: A sign longer than this is not a number; the wheel shows its first letter.
+#: The minimum number of turns of a wheel under a pin: no fewer than any regulation requires of a valid spin.
+_PIN_WHEEL_TURNS_MIN: Final = 7
+#: A label with more characters than this is not a number; the wheel shows its first letter.
 _POCKET_NUMBER_LENGTH_MAX: Final = 3
 
 
@@ -53,12 +53,13 @@ def draw_roulette_wheel(
     turns.
 
     Args:
-        drawn_pocket: The pocket that was drawn, and its index on the wheel if several pockets have the same sign.
+        drawn_pocket: The pocket that was drawn, and its index on the wheel if several pockets have the same label.
         start_and_stop_seconds: When the cue begins and ends, in seconds after the presentation began. The wheel stops
             before the end.
         has_pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
     begin, stop = start_and_stop_seconds
+    drawn_pocket_label, stated_index = drawn_pocket
     painter, (x, y, w, h) = context.painter, rect
     wheel_width = min(w, h) - 16
     centre_x, centre_y = x + w / 2, y + h / 2
@@ -68,7 +69,7 @@ def draw_roulette_wheel(
     if context.view.reduced_motion:
         moving_share = 1.0 if moving_share >= 1 else 0.0
     progress = ease_out(moving_share)
-    key = (
+    cache_key = (
         "rotor",
         table.wheel_pockets,
         painter.scale_length(wheel_width),
@@ -76,12 +77,15 @@ def draw_roulette_wheel(
         context.texts.language,
     )
     face = painter.find_or_create_surface(
-        key, lambda: _render_wheel_face(context, table, painter.scale_length(wheel_width))
+        cache_key, lambda: _render_wheel_face(context, table, painter.scale_length(wheel_width))
     )
-    pocket_degrees, pocket_index = 360.0 / len(table.wheel_pockets), find_pocket_index(table, *drawn_pocket)
+    pocket_degrees, pocket_index = (
+        360.0 / len(table.wheel_pockets),
+        find_pocket_index(table, drawn_pocket_label, stated_index),
+    )
     turns_min = find_wheel_turns_min(context.view.game)
     wheel_degrees = (
-        360.0 * max(_PIN_WHEEL_TURNS, turns_min) + (pocket_index + 0.5) * pocket_degrees
+        360.0 * max(_PIN_WHEEL_TURNS_MIN, turns_min) + (pocket_index + 0.5) * pocket_degrees
         if has_pin
         else 360.0 * _WHEEL_TURNS
     ) * progress
@@ -111,13 +115,14 @@ def draw_roulette_wheel(
         )
     if moving_share < 1:
         return
-    drawn_pocket_name = drawn_pocket[0]
-    fill = POCKET_COLOURS.get(table.pocket_colours.get(drawn_pocket_name, ""), (20, 20, 30, 255))
+    fill = POCKET_COLOURS.get(table.pocket_colours.get(drawn_pocket_label, ""), (20, 20, 30, 255))
     height = min(140.0, wheel_width * 0.34)
     plate: Rect = (centre_x - height * 0.64, centre_y - height / 2, height * 1.28, height)
     painter.draw_panel(plate, radius=26, fill=fill, edge_paint=WHITE, edge_width=4)
     text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
-    text = context.texts.choose_translation(table.pocket_names.get(drawn_pocket_name, {}), drawn_pocket_name)
+    text = context.texts.choose_translation(
+        table.pocket_names.get(drawn_pocket_label, {}), drawn_pocket_label
+    )
     style = TextStyle("heavy", "hero" if height > 120 else "title", text_colour)
     painter.draw_label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
@@ -125,8 +130,8 @@ def draw_roulette_wheel(
 def find_pocket_index(table: TableGameData, pocket: str, stated_index: object) -> int:
     """Return the index on the wheel of the pocket in which a spin has ended.
 
-    It is ``stated_index``, if this is the index of a pocket with the sign ``pocket``; otherwise that of the first
-    pocket with this sign, or 0 if no pocket has it.
+    It is ``stated_index``, if this is the index of a pocket with the label ``pocket``; otherwise that of the first
+    pocket with this label, or 0 if no pocket has it.
     """
     if (
         isinstance(stated_index, int)
@@ -161,12 +166,12 @@ def _draw_running_ball(
 
 
 def shorten_pocket_label(pocket: str) -> str:
-    """Return the sign of a pocket, shortened for cells that have room for a number only."""
+    """Return the label of a pocket, shortened for cells that have room for a number only."""
     return pocket if len(pocket) <= _POCKET_NUMBER_LENGTH_MAX else pocket[0].upper()
 
 
 def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixels: int) -> pygame.Surface:
-    """Return the drawing of a roulette wheel: the rim, the pockets in their colours with their signs, the cone."""
+    """Return the drawing of a roulette wheel: the rim, the pockets in their colours with their labels, the cone."""
     canvas = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
     canvas.fill_path(build_ellipse(50, 50, 50), BLACK)
     canvas.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(context.theme, context.look.rim_metal))

@@ -37,7 +37,7 @@ _BOARD_TITLE_HEIGHT: Final = 24.0
 _NOTE_HEIGHT: Final = 34.0
 #: Gap between boards, in units.
 _BOARD_GAP: Final = 8.0
-#: The least size of a mark on a derived road, in units.
+#: The minimum size of a mark on a derived road, in units.
 _CELL_SIZE_MIN: Final = 10.0
 #: The upper boards' share of the height.
 _UPPER_BOARDS_HEIGHT_SHARE: Final = 0.58

@@ -14,8 +14,8 @@ from egm.screen.audio.scores import TEST_TONES_HZ
 from egm.screen.layout import Layout
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, COLOUR_BY_SEVERITY, WHITE, DrawingContext, draw_button
-from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.page_elements import draw_action_key, draw_icon, draw_page_key, format_page_text
+from egm.screen.scenes.page_input import draw_page_input, lay_out_input_keys
 from egm.screen.scenes.page_tables import draw_listing, lay_out_listing, measure_listing
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS
 from egm.screen.text import format_fault
@@ -35,17 +35,17 @@ _TWO_KEYS_WIDTH_MAX: Final = 900.0
 #: Height of a prompt with label, field and keys, in units: in portrait, and with finger-sized keys on a
 #: telephone.
 _DEFAULT_PROMPT_HEIGHTS_ON_PORTRAIT_AND_TELEPHONE: Final = (510.0, 586.0)
-#: The two heights for the kinds of prompt that need others, in units.
+#: The same two heights for the kinds of prompt that need more or less, in units.
 _PROMPT_HEIGHTS_BY_KIND: Final = {
     "text": (580.0, 678.0),
     "serial": (580.0, 678.0),
     "find": (580.0, 580.0),
     "choice": (0.0, 0.0),
 }
-#: The greatest height of the tables above finger-sized keys, in units: a heading and three facts.
-_FACTS_HEIGHT_MAX: Final = 192.0
+#: The maximum height of the tables above finger-sized keys, in units: a heading and three rows.
+_TABLES_ABOVE_KEYS_HEIGHT_MAX: Final = 192.0
 #: Gap between these tables and the prompt, in units.
-_FACTS_GAP: Final = 16.0
+_TABLES_ABOVE_KEYS_GAP: Final = 16.0
 #: Width of the sheet number between the keys that turn sheets, in units.
 _SHEET_NUMBER_WIDTH: Final = 200.0
 #: Seconds for which the key of a test tone is lit.
@@ -175,8 +175,10 @@ def _split_tables_and_prompt(
         )
         keys_height = height_min
         if context.layout.is_telephone:
-            facts_height = min(_FACTS_HEIGHT_MAX, measure_listing(context, page, body) + _FACTS_GAP)
-            keys_height = max(height_min, min(preferred_height, h - facts_height))
+            tables_height = min(
+                _TABLES_ABOVE_KEYS_HEIGHT_MAX, measure_listing(context, page, body) + _TABLES_ABOVE_KEYS_GAP
+            )
+            keys_height = max(height_min, min(preferred_height, h - tables_height))
         prompt_height = max(h * 0.42, keys_height)
         return (x, y, w, h - prompt_height - 12), (x, y + h - prompt_height, w, prompt_height)
     prompt_width = w * (0.6 if prompt.kind in KEYBOARD_PROMPT_KINDS else 0.42)
@@ -226,7 +228,7 @@ def list_service_page_touches(context: DrawingContext) -> list[tuple[Rect, Actio
             context.view.page_input.sheet_index
         )
     if page.prompt is not None and page_layout.prompt_rect is not None:
-        touches += lay_out_keypad(context, page.prompt, page_layout.prompt_rect)
+        touches += lay_out_input_keys(context, page.prompt, page_layout.prompt_rect)
     if page.pattern == "sound":
         touches += [
             (rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(page_layout.body_rect).items()
@@ -301,7 +303,7 @@ def draw_service_page(context: DrawingContext) -> None:
         )
     _draw_sheet_number(context, page, page_layout)
     if page.prompt is not None and page_layout.prompt_rect is not None:
-        draw_keypad(context, page.prompt, page_layout.prompt_rect)
+        draw_page_input(context, page.prompt, page_layout.prompt_rect)
     _draw_screen_test(context, page, page_layout.body_rect)
 
 
@@ -379,7 +381,7 @@ def _draw_page_head(context: DrawingContext, page: ServicePage, page_rect: Rect)
     notice_lines = [describe_active_faults(context)]
     if page.notice is not None:
         notice_lines.append((page.notice_severity, format_page_text(context, page.notice)))
-    for i, (severity, text) in enumerate(line for line in notice_lines if line[1]):
+    for i, (severity, text) in enumerate((severity, text) for severity, text in notice_lines if text):
         draw_notice_line(
             context,
             (x + 24, y + _HEAD_HEIGHT + 8 + i * _NOTICE_HEIGHT, w - 48, _NOTICE_HEIGHT - 8),

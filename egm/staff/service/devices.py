@@ -143,7 +143,7 @@ class TouchCalibrationPage(MenuPage):
             device="screen", test_kind="calibrate", person=person.id, persons=(person.id,)
         )
         return SubmitEvent(
-            Event(EventType.START_DEVICE_TEST, replace(authorised_test, matrix=matrix)), pages_to_leave=1
+            Event(EventType.START_DEVICE_TEST, replace(authorised_test, matrix=matrix)), page_count=1
         )
 
 

@@ -158,7 +158,7 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
 def _open_service_menu(machine: Machine, page: SignInPage, opened_by: str) -> None:
     """Open the service menu at ``page``, and record how: ``opened_by`` is the key switch, or ``screen``."""
     desk = machine.component(ServiceDesk)
-    menu_record = OpenMenu(since=machine.clock.now().isoformat(), person=None)
+    menu_record = OpenMenu(opened_at=machine.clock.now().isoformat(), person=None)
     machine.post(MENU_REQUESTED, MenuRequested(opened_by=opened_by), state={StaffKey.OPEN_MENU: menu_record})
     desk.open(page)
     desk.menu_name, desk.is_opened_by_key = "operator", opened_by != "screen"
@@ -173,7 +173,7 @@ def _sign_in_and_show_main_menu(machine: Machine, person: Person) -> PageResult:
 
 def _record_sign_in(machine: Machine, person: Person, menu: str) -> None:
     """Record in the journal that a person has signed in at the service menu."""
-    menu_record = OpenMenu(since=machine.clock.now().isoformat(), person=person.id)
+    menu_record = OpenMenu(opened_at=machine.clock.now().isoformat(), person=person.id)
     details = MenuEntered(menu=menu, person=person.id, role=person.role)
     machine.post(MENU_ENTERED, details, state={StaffKey.OPEN_MENU: menu_record})
 

@@ -64,7 +64,7 @@ class FormFillingPage(MenuPage):
             for form_field in self.form.fields
             if form_field.name in self.entered_values
         )
-        confirm = PageAction(id="confirm", label=build_text("service.confirm"), style="confirm")
+        confirm_action = PageAction(id="confirm", label=build_text("service.confirm"), style="confirm")
         condition_rows = self._list_submission_conditions(machine)
         return ServicePage(
             id="",
@@ -78,7 +78,7 @@ class FormFillingPage(MenuPage):
                 ),
             ),
             prompt=None if next_field is None else self._build_prompt(next_field),
-            actions=(BACK_ACTION,) if next_field is not None else (BACK_ACTION, confirm),
+            actions=(BACK_ACTION,) if next_field is not None else (BACK_ACTION, confirm_action),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
@@ -99,18 +99,16 @@ class FormFillingPage(MenuPage):
             return OpenPage(
                 SignInPage(
                     lambda machine, second_person: self._build_submission(
-                        machine, (person, second_person), pages_to_leave=1 + SIGN_IN_PAGE_COUNT
+                        machine, (person, second_person), page_count=1 + SIGN_IN_PAGE_COUNT
                     ),
                     build_text("service.second_person"),
                     permission=self.form.permission,
                     excluded_staff_number=person.id,
                 )
             )
-        return self._build_submission(machine, (person,), pages_to_leave=1)
+        return self._build_submission(machine, (person,), page_count=1)
 
-    def _build_submission(
-        self, machine: Machine, persons: tuple[Person, ...], pages_to_leave: int
-    ) -> PageResult:
+    def _build_submission(self, machine: Machine, persons: tuple[Person, ...], page_count: int) -> PageResult:
         """Return the page result that submits the form as authorised by ``persons``, then leaves some pages."""
         field_values = {
             **self.form.preset_values,
@@ -119,7 +117,7 @@ class FormFillingPage(MenuPage):
             "person": persons[0].id,
             "persons": tuple(person.id for person in persons),
         }
-        return SubmitEvent(self._build_event(machine, field_values), pages_to_leave=pages_to_leave)
+        return SubmitEvent(self._build_event(machine, field_values), page_count=page_count)
 
     def _build_event(self, machine: Machine, field_values: Mapping[str, object]) -> Event:
         """Return the event that the form submits, with the given field values as its payload."""

@@ -44,7 +44,7 @@ from meters.table import METER_BY_NAME
 
 #: The dimensions by which a meter may be split.
 _METER_SPLIT_DIMENSIONS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
-#: The most past clock corrections, and the most repairs of the memory, that are shown.
+#: The maximum number of past clock corrections, and of repairs of the memory, that are shown.
 _EVENTS_SHOWN_MAX: Final = 10
 
 
@@ -283,8 +283,8 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
         ),
         build_two_column_table(
             (
-                (build_plain_text(f"{game_id.id} {game_id.version}"), build_plain_text(game_id.digest[:32]))
-                for game_id in machine.games.values()
+                (build_plain_text(f"{game.id} {game.version}"), build_plain_text(game.digest[:32]))
+                for game in machine.games.values()
             ),
             build_text("service.software.games"),
         ),

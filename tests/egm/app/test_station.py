@@ -186,7 +186,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp
         rig.machine.component(MoneyDevices).acceptor = rig.hands
         rig.insert(500)
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))
-        outcome = build_message(rig.machine, resumed=False)
+        outcome = build_message(rig.machine, is_resumed=False)
         station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
         assert ends_after(station, 10.0, lambda: station.send_message(outcome))
         station._game_end_timer.cancel()

@@ -40,14 +40,14 @@ def test_every_stored_key_declares_whether_it_belongs_to_a_position_or_the_machi
     owners = {owner: [key for key in FEATURES.storage_keys if key.owner is owner] for owner in KeyOwner}
     assert all(owners.values())
     for key in owners[KeyOwner.POSITION]:
-        assert FEATURES.storage_keys.build_stored_key(key, SECOND) == f"2/{key}"
+        assert FEATURES.storage_keys.build_stored_name(key, SECOND) == f"2/{key}"
         assert FEATURES.storage_keys.find_key(f"2/{key}") is key
     for key in owners[KeyOwner.MACHINE]:
         name = f"{key}x" if key.endswith(":") else str(key)
-        assert FEATURES.storage_keys.build_stored_key(name, SECOND) == name
-    assert FEATURES.storage_keys.build_stored_key("fault:hopper.jam", SECOND) == "2/fault:hopper.jam"
-    assert FEATURES.storage_keys.build_stored_key("fault:hopper.jam", FIRST) == "fault:hopper.jam"
-    assert FEATURES.storage_keys.build_stored_key("fault:logic.battery", SECOND) == "fault:logic.battery"
+        assert FEATURES.storage_keys.build_stored_name(name, SECOND) == name
+    assert FEATURES.storage_keys.build_stored_name("fault:hopper.jam", SECOND) == "2/fault:hopper.jam"
+    assert FEATURES.storage_keys.build_stored_name("fault:hopper.jam", FIRST) == "fault:hopper.jam"
+    assert FEATURES.storage_keys.build_stored_name("fault:logic.battery", SECOND) == "fault:logic.battery"
 
 
 def test_nothing_is_stored_under_an_undeclared_key(tmp_path):

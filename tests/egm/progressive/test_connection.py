@@ -325,7 +325,7 @@ def test_consecutive_wagers_share_one_disk_write(tmp_path):
             )
             for _ in range(3):  # as a socket is read: the next message is some turns of the loop away
                 await asyncio.sleep(0)
-        await until(lambda: messages and messages[-1].sequence == 100, answering)
+        await until(lambda: messages and messages[-1].last_counted_number == 100, answering)
         answering.cancel()
         await asyncio.wait({answering})
 

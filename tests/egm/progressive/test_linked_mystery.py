@@ -517,7 +517,9 @@ def test_the_audit_names_an_unproved_prize_paid_without_a_ruling(tmp_path, contr
 
 def report_another_wager(answer):
     """Return the controller's answer with every prize attributed to a wager that this machine never made."""
-    won = tuple(prize.model_copy(update={"sequence": 77}) for prize in getattr(answer, "won_prizes", ()))
+    won = tuple(
+        prize.model_copy(update={"contribution_number": 77}) for prize in getattr(answer, "won_prizes", ())
+    )
     return answer.model_copy(update={"won_prizes": won}) if won else answer
 
 

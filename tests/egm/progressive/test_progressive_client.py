@@ -186,22 +186,22 @@ def test_no_more_than_a_window_is_sent_ahead():
     link.enrol_levels("n", 0)
     link.take_messages()
     link.process_message(build_enrolment_reply(counted=0), 0)
-    assert [c.sequence for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
+    assert [c.number for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
     link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS - 1)
     assert link.take_messages() == []
     link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS)
-    assert [c.sequence for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
+    assert [c.number for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
     link.process_message(
         m.ContributionCount(machine="EGM-1", level="TOP", sequence=10), CONTRIBUTION_RETRY_NS
     )
-    assert [c.sequence for c in link.take_messages()] == list(
+    assert [c.number for c in link.take_messages()] == list(
         range(UNCOUNTED_CONTRIBUTIONS_MAX + 1, UNCOUNTED_CONTRIBUTIONS_MAX + 11)
     )
     gap = m.Refusal(
         machine="EGM-1", reason=m.RefusalReason.CONTRIBUTIONS_MISSING, of="contribution", level="TOP", next=12
     )
     link.process_message(gap, CONTRIBUTION_RETRY_NS)
-    assert [c.sequence for c in link.take_messages()] == list(range(12, UNCOUNTED_CONTRIBUTIONS_MAX + 12))
+    assert [c.number for c in link.take_messages()] == list(range(12, UNCOUNTED_CONTRIBUTIONS_MAX + 12))
 
 
 def test_a_slow_controller_receives_nothing_twice():
@@ -220,7 +220,7 @@ def test_a_slow_controller_receives_nothing_twice():
     link.repeat_unanswered_messages(
         9 * (CONTRIBUTION_RETRY_NS - 1) + CONTRIBUTION_RETRY_NS
     )  # and now it stands still
-    assert [c.sequence for c in link.take_messages()] == list(range(10, 21))
+    assert [c.number for c in link.take_messages()] == list(range(10, 21))
 
 
 def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_queried():
@@ -232,11 +232,11 @@ def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_que
     link.restore_contributions("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
     link.repeat_unanswered_messages(0)
-    assert [c.sequence for c in link.take_messages()] == [4, 5]
+    assert [c.number for c in link.take_messages()] == [4, 5]
     link.process_message(build_enrolment_reply(counted=9), 0)
     assert link.take_notifications() == [ControllerCountAhead("TOP", 9)]
     link.queue_contribution(contribution(10), 0)
-    assert [c.sequence for c in link.take_messages()] == [10]
+    assert [c.number for c in link.take_messages()] == [10]
 
 
 @pytest.mark.requirement("I-09")

@@ -6,9 +6,9 @@ from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
 from test_alignment import Scribe
 
+from egm.screen.felt_layout import lay_out_felt, list_felt_parts
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
-from egm.screen.roulette_felt import lay_out_felt, list_felt_parts
 from egm.screen.spot_layout import compute_felt_rect
 from egm.screen.view import Action
 from tools.dev.gallery.felts import iter_felt_scenes, load_table_game

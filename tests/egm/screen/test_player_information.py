@@ -171,7 +171,7 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
 @EVERY_LAYOUT
 def test_the_name_of_the_game_is_on_the_sign_before_it_starts(published, layout, theme, monkeypatch):
     game, signs = next(game for game in published if game.id == "river-wheel"), []
-    monkeypatch.setattr(background, "draw_marquee", lambda *arguments: signs.append(arguments[-1]))
+    monkeypatch.setattr(background, "draw_title_sign", lambda *arguments: signs.append(arguments[-1]))
     picture = Picture(theme, layout=layout, scale=0.25)
     picture.draw_view(
         pygame.Surface(picture.size_pixels), build_idle_view(published, game, "fr", credit_cents=0)

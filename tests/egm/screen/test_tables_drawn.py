@@ -9,17 +9,17 @@ from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import TextPainter
 
 from egm.kernel.messages import GameOutcome, Notice
-from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_inside
-from egm.screen.message_reducer import advance_time, apply_message
-from egm.screen.picture import Picture
-from egm.screen.roulette_felt import (
+from egm.screen.felt_layout import (
     RACETRACK_PART_NAME,
     find_open_felt_part,
     lay_out_felt,
     list_felt_parts,
     list_street_sheets,
 )
+from egm.screen.input_reducer import apply_action
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_inside
+from egm.screen.message_reducer import advance_time, apply_message
+from egm.screen.picture import Picture
 from egm.screen.scenes.felt import _list_bets_to_draw
 from egm.screen.scenes.table_side_panels import _format_result_label, find_settled_step, list_shown_results
 from egm.screen.table import build_bet_limits, find_spot_closure, read_registered_bets
@@ -560,7 +560,7 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
         player.touch("clear")
         player.touch("felt_part", RACETRACK_PART_NAME)
         player.touch("chip", player.view.table.chip_values[0])
-        assert [request.name for request in player.touch("call", call)] == ["bet"]
+        assert [request.name for request in player.touch("announced_bet", call)] == ["bet"]
         covered[call] = {
             pocket for spot in player.bets for pocket in player.view.table.spots[spot].covered_pockets
         }
@@ -586,10 +586,10 @@ def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
     for sheet in range(5):
         open_ = replace(view.view, chips=replace(view.view.chips, sheet_index=sheet))
         for touch in picture.list_touches(open_):
-            if touch.action.name in {"pocket", "call", "neighbours"}:
+            if touch.action.name in {"pocket", "announced_bet", "neighbours"}:
                 x, y, w, h = touch.rect
                 assert min(w, h) >= layout.touch_size_min - 0.5, touch
                 assert picture.find_touched_action(open_, x + w / 2, y + h / 2) == touch.action
                 found.add((touch.action.name, touch.action.value))
     assert len([target for target in found if target[0] == "pocket"]) == 37
-    assert len([target for target in found if target[0] == "call"]) == 3
+    assert len([target for target in found if target[0] == "announced_bet"]) == 3

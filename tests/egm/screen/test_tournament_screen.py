@@ -71,14 +71,14 @@ def read_all(view, layout, kind=Picture):
 @pytest.fixture
 def signs(monkeypatch):
     """The drawn texts of the lit sign."""
-    found, draw = [], background.draw_marquee
+    found, draw = [], background.draw_title_sign
 
     def draw_sign(context, surface, title):
         found.append(title)
         draw(context, surface, title)
 
-    monkeypatch.setattr(background, "draw_marquee", draw_sign)
-    monkeypatch.setattr("egm.screen.top.draw_marquee", draw_sign)
+    monkeypatch.setattr(background, "draw_title_sign", draw_sign)
+    monkeypatch.setattr("egm.screen.top.draw_title_sign", draw_sign)
     return found
 
 

@@ -36,7 +36,7 @@ def fail_self_test(folder) -> MachineRig:
 
 def _enter_tournament(rig: MachineRig) -> None:
     """Put the machine into a tournament."""
-    mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
+    mode = TournamentMode(digest="0" * 64, entered_at="2026-01-01T00:00:00+00:00")
     write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.TOURNAMENT_MODE: mode})
 
 

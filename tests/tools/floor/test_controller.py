@@ -125,12 +125,12 @@ def test_the_time_of_each_machines_last_message_is_stored(floor, controller):
 
 @pytest.mark.requirement("I-01", "I-14")
 def test_each_contribution_is_counted_once_in_sequence_to_the_exact_fraction(floor):
-    assert floor.give("EGM-1", 1).sequence == 1
-    assert floor.give("EGM-1", 1).sequence == 1
+    assert floor.give("EGM-1", 1).last_counted_number == 1
+    assert floor.give("EGM-1", 1).last_counted_number == 1
     gap = floor.give("EGM-1", 3)
     assert (gap.reason, gap.next_needed_number) == (RefusalReason.CONTRIBUTIONS_MISSING, 2)
-    assert floor.give("EGM-1", 2).sequence == 2
-    assert floor.give("EGM-2", 1).sequence == 1
+    assert floor.give("EGM-1", 2).last_counted_number == 2
+    assert floor.give("EGM-2", 1).last_counted_number == 1
     stored_level = floor.record().level
     assert stored_level.current_amount == 1_000_00 + 3 * SHARE
     assert stored_level.hidden_amount == 3 * STAKE * Fraction(1, 700)
@@ -445,7 +445,7 @@ def test_a_restarted_controller_continues_from_its_store(open_store, controller)
     restarted = Floor(Controller(open_store(), controller._now))
     assert restarted.record() == before
     assert restarted.claim("EGM-1", "c1", 1) == award
-    assert restarted.give("EGM-1", 2).sequence == 2
+    assert restarted.give("EGM-1", 2).last_counted_number == 2
     restarted.controller.verify_levels()
 
 

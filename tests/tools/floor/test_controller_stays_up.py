@@ -136,7 +136,9 @@ def test_a_message_that_raises_an_error_is_recorded_and_the_others_take_effect(f
         for name in ("EGM-1", "EGM-2")
     ]
     answers = floor.controller.process_messages(messages)
-    assert [(answer.machine, answer.sequence) for answer in answers] == [("EGM-1", n) for n in (1, 2, 3)]
+    assert [(answer.machine, answer.last_counted_number) for answer in answers] == [
+        ("EGM-1", n) for n in (1, 2, 3)
+    ]
     assert floor.record().level.current_amount == 1_000_00 + 3 * SHARE
     dropped = [story for _, kind, story in _events(floor.controller) if kind == "dropped"]
     assert [(story["sender"], story["of"]) for story in dropped] == [("EGM-2", "contribution")] * 3

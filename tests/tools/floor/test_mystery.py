@@ -132,20 +132,23 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
     (sealed,) = floor.controller.update_values()
     winner, answer_won = floor.until_won("EGM-1", "EGM-2")
     (won,) = answer_won.won_prizes
-    assert (won.sequence, won.hit_number) == (floor.contribution_counts[winner], 1)
+    assert (won.contribution_number, won.hit_number) == (floor.contribution_counts[winner], 1)
     assert 100 < won.amount_cents <= 105
     assert won.trigger.commitment == sealed.commitment
     assert floor.record().level.shown_cents == 100
     loser = "EGM-2" if winner == "EGM-1" else "EGM-1"
     assert floor.give(loser).won_prizes == ()
-    for reply in (floor.tell(winner, floor.contribution(winner, won.sequence)), floor.join(winner)):
+    for reply in (
+        floor.tell(winner, floor.contribution(winner, won.contribution_number)),
+        floor.join(winner),
+    ):
         assert reply.won_prizes == (won,)
         assert decode_controller_message(encode(reply)) == reply
     assert isinstance(floor.commit(winner, won), ClaimClosure)
     assert floor.join(winner).won_prizes == ()
     (hit,) = floor.controller.read_win_register()
     assert (hit.machine, hit.contribution_number, hit.paid_cents, hit.combination) == (
-        winner, won.sequence, won.amount_cents, "mystery",
+        winner, won.contribution_number, won.amount_cents, "mystery",
     )  # fmt: skip
     floor.controller.verify_levels()
     (following,) = floor.controller.update_values()
@@ -313,7 +316,7 @@ def test_a_rewritten_win_register_is_detected(floor, sql, expected_text):
         store.run("UPDATE prize SET record = ? WHERE claim = ?", json.dumps(data), won.claim_id)
         expected_text = "does not match the commitment"
     else:
-        store.run(sql.format(won=won.sequence))
+        store.run(sql.format(won=won.contribution_number))
     with pytest.raises(MysteryError, match=expected_text):
         floor.controller.verify_levels()
 

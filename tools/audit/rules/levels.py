@@ -88,7 +88,7 @@ def _require_ruling(ruling: str) -> Check:
         expected = context["pool"], context["play"], context["cents"], ruling
         if held_prize is not None and (
             (held_prize.pool_id, held_prize.play_id, held_prize.amount_cents, held_prize.ruling) != expected
-            or (held_prize.won or {}).get("claim") != context["claim"]
+            or (held_prize.prize_report or {}).get("claim") != context["claim"]
         ):
             raise PatternMismatch(
                 f"the entry does not follow the stored ruling on claim {context['claim']}: expected pool, play, "
@@ -147,7 +147,7 @@ def _check_ruling(context: CheckContext) -> None:
     )
     is_awaiting_ruling = held_prize is not None if unruled_prize_by_key else is_amount_open
     if held_prize is not None:
-        is_ruled = is_amount_open or held_prize.won is None
+        is_ruled = is_amount_open or held_prize.prize_report is None
         state[f"held:{claim}"] = None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
     if own_claim is not None and is_amount_open:
         cents = (

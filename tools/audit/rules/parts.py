@@ -241,7 +241,7 @@ def derive_session_counts(context: CheckContext, *, wagered_cents: int = 0, won_
     if session is None:  # a new session starts with this game
         recorded_session = context.record_after(SessionRecord, "session")
         session = SessionRecord(
-            since="" if recorded_session is None else recorded_session.since,
+            started_at="" if recorded_session is None else recorded_session.started_at,
             wagered_cents=0,
             won_cents=0,
             time_reminder_count=0,

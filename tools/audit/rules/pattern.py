@@ -128,7 +128,7 @@ def format_storage_key(key: str, position: int) -> str:
 
     It is ``key`` itself, or the key with the position as prefix.
     """
-    return key if position == 1 else FEATURES.storage_keys.build_stored_key(key, Position(position))
+    return key if position == 1 else FEATURES.storage_keys.build_stored_name(key, Position(position))
 
 
 # ------------------------------------------------------------------------------------------ kinds of patterns

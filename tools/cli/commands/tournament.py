@@ -291,7 +291,7 @@ def standings_(
             (
                 standing.rank,
                 standing.participant,
-                standing.entry,
+                standing.entry_number,
                 standing.points,
                 "yes" if standing.participant in qualified_participants else "no",
             )
@@ -423,7 +423,14 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_fo
             build_number_column("prize, cents", "prize_cents"),
         ),
         [
-            (standing.rank, standing.participant, standing.entry, standing.round, standing.points, prize)
+            (
+                standing.rank,
+                standing.participant,
+                standing.entry_number,
+                standing.round_number,
+                standing.points,
+                prize,
+            )
             for standing, prize in settlement.list_standings_with_prizes()
         ],
         empty_text="nobody has a rank",
@@ -467,7 +474,7 @@ def paid(
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
     prize_by_entry = {
-        (standing.entry, standing.participant): prize
+        (standing.entry_number, standing.participant): prize
         for standing, prize in settlement.list_standings_with_prizes()
         if prize
     }
@@ -543,7 +550,7 @@ def _list_sentences(rules: Tournament, settlement: TournamentSettlement) -> list
         sentences.append(
             f"Cancelled: fewer than {rules.entries.participants_min} participants. Every fee is refunded."
         )
-    elif not standings.ranked_standings:
+    elif not standings.participants:
         sentences.append("No entry has a rank. Every fee is refunded.")
     sentences.append(
         f"{format_count(settlement.entry_count, 'entry', 'entries')}; fees in minor units of {currency}:"

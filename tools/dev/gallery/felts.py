@@ -7,11 +7,11 @@ from typing import Final
 
 from egm.kernel.messages import DecisionRequest, FeltState, GameOutcome, GameView
 from egm.play.game_messages import list_answer_costs
+from egm.screen.felt_layout import list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.roulette_felt import list_felt_parts, list_street_sheets
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.table_side_panels import list_prize_pages
 from egm.screen.table import TableGameData

@@ -150,10 +150,10 @@ class SimulatedMachine:
         )
         memory.contributions.append(contribution)
         is_hit = dice.random() < hit_chance and not terms.is_mystery
-        name = f"{self._serial}.{self._pool.id}.{contribution.sequence}"
+        name = f"{self._serial}.{self._pool.id}.{contribution.number}"
         if is_hit:  # in the transaction of the wager, as the machine does
             memory.hits[name] = Hit(
-                contribution.sequence, self.shown_cents, self.link.feeders[self._pool.id].fall_count
+                contribution.number, self.shown_cents, self.link.feeders[self._pool.id].fall_count
             )
         self._step("wager")
         self.link.queue_contribution(contribution, self._now_ns())
@@ -273,7 +273,7 @@ class SimulatedMachine:
                 self.memory.findings.append(f"{won.claim_id}: its secret does not match the commitment")
             self._step("award received")
             hit = self.memory.hits[won.claim_id] = Hit(
-                contribution_number=won.sequence,
+                contribution_number=won.contribution_number,
                 shown_cents=won.amount_cents,
                 locked_cents=won.amount_cents,
                 trigger=won.trigger,

@@ -269,7 +269,7 @@ class Controller:
                 RefusalReason.NOT_ENROLLED,
                 "the machine has not enrolled in this level",
             )
-        if contribution.sequence > last_counted + 1:
+        if contribution.number > last_counted + 1:
             return self._refuse(
                 session,
                 contribution,
@@ -277,12 +277,12 @@ class Controller:
                 f"expected contribution {last_counted + 1} next",
                 missing_number=last_counted + 1,
             )
-        if contribution.sequence == last_counted + 1:
+        if contribution.number == last_counted + 1:
             due_amount = record.stake_cents * record.level.terms.increment
             due_contribution = (record.stake_cents, due_amount)
         else:
             due_contribution = session.find_contribution(
-                contribution.machine, contribution.level_id, contribution.sequence
+                contribution.machine, contribution.level_id, contribution.number
             ) or (
                 0,
                 Fraction(0),
@@ -293,19 +293,19 @@ class Controller:
                 f"expected {due_contribution[1]} of {due_contribution[0]}"
             )
             return self._refuse(session, contribution, RefusalReason.WRONG_AMOUNT, reason)
-        if contribution.sequence > last_counted:
+        if contribution.number > last_counted:
             session.add_contribution(
                 contribution, hidden_increment=contribution.wager_cents * record.level.terms.hidden_increment
             )
             session.store_last_contribution_number(
-                contribution.machine, contribution.level_id, contribution.sequence
+                contribution.machine, contribution.level_id, contribution.number
             )
             self._bookkeeping.add_contribution(session, record, contribution)
         is_mystery = record.level.terms.is_mystery
         return ContributionCount(
             machine=contribution.machine,
             level=contribution.level_id,
-            sequence=max(last_counted, contribution.sequence),
+            sequence=max(last_counted, contribution.number),
             won=self._mysteries.list_won_prizes(session, contribution.machine, contribution.level_id)
             if is_mystery
             else (),
@@ -501,7 +501,7 @@ class Controller:
             level=level_id,
             claim=getattr(message, "claim_id", ""),
             nonce=getattr(message, "nonce", ""),
-            sequence=getattr(message, "sequence", 0),
+            sequence=getattr(message, "number", 0),
             next=missing_number,
             detail=detail,
         )

@@ -53,7 +53,7 @@ class LevelBookkeeping:
         if not record.level.terms.is_mystery:
             return
         prize = self._mysteries.assign_contribution_number(
-            session, record, contribution.machine, contribution.sequence
+            session, record, contribution.machine, contribution.number
         )
         if prize is None:
             return
@@ -64,7 +64,7 @@ class LevelBookkeeping:
                 machine=contribution.machine,
                 level=contribution.level_id,
                 claim=format_claim_id(prize),
-                after=contribution.sequence,
+                after=contribution.number,
                 shown_cents=record.level.shown_cents,
                 combination=MYSTERY_COMBINATION,
             ),

@@ -192,7 +192,7 @@ class Session:
             "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
             contribution.machine,
             contribution.level_id,
-            contribution.sequence,
+            contribution.number,
             contribution.wager_cents,
             str(contribution.amount),
             str(hidden_increment),

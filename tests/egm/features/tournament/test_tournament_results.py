@@ -354,7 +354,7 @@ def test_a_voided_entry_sold_elsewhere_belongs_to_the_new_buyer(tmp_path):
     journals = {name: [*hall.room.journal.entries()] for name, hall in zip("ab", halls, strict=True)}
     for order in (journals, dict(reversed(journals.items()))):
         (entry,) = derive_results(parse_rules(RULES), digest, order).entries
-        assert (entry.entry, entry.participant, entry.rounds[0].status) == (1, "P-2", "complete")
+        assert (entry.entry_number, entry.participant, entry.rounds[0].status) == (1, "P-2", "complete")
     for hall in halls:
         hall.room.close()
 
@@ -485,7 +485,11 @@ def test_results_of_false_or_other_journals_are_refused(tmp_path):
     with pytest.raises(ResultsError, match="it ended at a and at b"):
         derive(digest, {"a": entries, "b": unsold})
     (entry,) = derive(digest, {"a": entries}).entries
-    assert (entry.entry, entry.participant, [played_round.status for played_round in entry.rounds]) == (
+    assert (
+        entry.entry_number,
+        entry.participant,
+        [played_round.status for played_round in entry.rounds],
+    ) == (
         1,
         "P-1",
         ["complete"],
@@ -581,7 +585,8 @@ def test_a_number_that_no_machine_sold_is_refused_until_staff_say_that_it_was_le
 
     def list_entries(**options):
         return [
-            entry.entry for entry in derive(digest, {"a": [*hall.room.journal.entries()]}, **options).entries
+            entry.entry_number
+            for entry in derive(digest, {"a": [*hall.room.journal.entries()]}, **options).entries
         ]
 
     with pytest.raises(

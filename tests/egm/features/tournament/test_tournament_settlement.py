@@ -169,7 +169,7 @@ def test_random_tournaments_are_settled_as_computed_independently(block):
         sold, paid = pay(data, entries)
         assert found.retained_fees_cents == sold, seed
         assert {
-            s.participant: (s.rank, s.entry, cents) for s, cents in found.list_standings_with_prizes()
+            s.participant: (s.rank, s.entry_number, cents) for s, cents in found.list_standings_with_prizes()
         } == paid, seed
         assert found.retained_fees_cents + found.refunded_cents == len(entries) * data["entries"]["fee_cents"]
         total = sum(cents for _, _, cents in paid.values())

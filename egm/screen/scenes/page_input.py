@@ -39,7 +39,7 @@ def _compute_keys_rect(rect: Rect) -> Rect:
     )
 
 
-def lay_out_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
+def lay_out_input_keys(context: DrawingContext, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
     """Return a touch target for every key of an input prompt.
 
     The keys that erase are left out while nothing is typed; a search page has no ENTER key.
@@ -62,7 +62,7 @@ def lay_out_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> list[
 def _lay_out_choices(prompt: Prompt, rect: Rect, touch_size_min: float) -> list[tuple[Rect, Action]]:
     """Return a touch target for each enabled choice of an input prompt.
 
-    The choices are in as few columns as fit, at most four. The place of a disabled choice stays empty.
+    The choices are in as few columns as fit, at most four. A disabled choice leaves its cell empty.
     """
     x, y, w, h = rect
     top, height_max = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
@@ -106,9 +106,8 @@ def _lay_out_letter_keys(
     If ``is_for_serial_number``, there are only capital letters, as used in serial numbers.
     """
     x, y, w, h = rect
-    case_index = (
-        1 if context.view.page_input.is_shift_on else 0
-    )  # of each row's pair: small letters, capitals
+    # Each row is a pair: its small letters and its capitals.
+    case_index = 1 if context.view.page_input.is_shift_on else 0
     rows = (
         SERIAL_NUMBER_ROWS
         if is_for_serial_number
@@ -141,7 +140,7 @@ def _lay_out_letter_keys(
     return keys
 
 
-def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
+def draw_page_input(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
     """Draw an input prompt of a service page: its label, the typed text, and the keys.
 
     While nothing is typed, the field for a serial number says which characters are permitted.
@@ -153,7 +152,7 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
     )
     if prompt.kind == "choice":
         choice_by_id = {choice.id: choice for choice in prompt.choices}
-        for key_rect, action in lay_out_keypad(context, prompt, rect):
+        for key_rect, action in lay_out_input_keys(context, prompt, rect):
             draw_action_key(context, key_rect, choice_by_id[str(action.value)])
         return
     text_field: Rect = (
@@ -181,11 +180,11 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
         painter.draw_label(
             context.texts.translate("first.refused.name"), text_field, TextStyle("text", "small", "text_dim")
         )
-    for key_rect, action in lay_out_keypad(context, prompt, rect):
-        _draw_keypad_key(context, key_rect, action, prompt)
+    for key_rect, action in lay_out_input_keys(context, prompt, rect):
+        _draw_input_key(context, key_rect, action, prompt)
 
 
-def _draw_keypad_key(context: DrawingContext, rect: Rect, action: Action, prompt: Prompt) -> None:
+def _draw_input_key(context: DrawingContext, rect: Rect, action: Action, prompt: Prompt) -> None:
     """Draw one key of an input prompt, with its letter, digit or sign."""
     painter, (x, y, w, h) = context.painter, rect
     colours_by_action: dict[str, tuple[Colour, Colour]] = {

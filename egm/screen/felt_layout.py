@@ -7,6 +7,10 @@ A roulette felt is measured in streets (rows of three numbers). The coordinate `
 below 0, and the column bets start at 12. The coordinate ``v``, 0 to 3, lies across the streets. The lines between
 numbers are too close together to be touched reliably. Only one kind of inside bet is therefore open at a time, and its
 touch areas fill the felt.
+
+What one tab opens is a *part* of the felt: at roulette a bet group (one kind of inside bet, or the bets on two dozens)
+or the racetrack (the pockets in wheel order); elsewhere a page of rows. On a telephone, the roulette felt is also
+divided into *sheets*, which are as many streets, or pockets of the racetrack, as the screen shows at once.
 """
 
 from collections.abc import Sequence
@@ -33,10 +37,10 @@ from egm.screen.view import Action
 
 #: The part of a roulette felt that shows the pockets in wheel order.
 RACETRACK_PART_NAME: Final = "race"
-#: The most pockets of an inside bet.
+#: The maximum number of pockets of an inside bet.
 _INSIDE_BET_POCKETS_MAX: Final = 6
-#: The pockets of a bet on two dozens or two columns.
-_DOUBLE_BET_POCKET_COUNT: Final = 24
+#: The pockets of a 24-number bet: two dozens or two columns.
+_TWO_DOZENS_POCKET_COUNT: Final = 24
 #: The streets of a roulette felt, each of three numbers.
 _STREET_COUNT: Final = 12
 #: Pockets in one row of a telephone's racetrack.
@@ -76,16 +80,16 @@ class _StreetGrid:
 
 
 def list_openable_bet_groups(table: TableGameData) -> tuple[str, ...]:
-    """Return the ids of the groups of roulette bets that take turns: only the open group's spots can be touched.
+    """Return the ids of the roulette bet groups that take turns on the felt: one at a time is open and can be touched.
 
-    These are the inside bets (straight up, split, street ...) and bets on two dozens, sorted by how many numbers a bet
-    covers. The player chooses the open group. At first, the group of straight-up bets is open.
+    They are the kinds of inside bets (straight up, split, street ...) and the 24-number bets, sorted by how many
+    numbers a bet covers. The player chooses the open group. At first, the group of straight-up bets is open.
     """
     covered_count_by_group = {group: len(spots[0].covered_pockets) for group, spots in table.groups.items()}
     openable_groups = [
         group
         for group, covered_count in covered_count_by_group.items()
-        if 0 < covered_count <= _INSIDE_BET_POCKETS_MAX or covered_count == _DOUBLE_BET_POCKET_COUNT
+        if 0 < covered_count <= _INSIDE_BET_POCKETS_MAX or covered_count == _TWO_DOZENS_POCKET_COUNT
     ]
     return tuple(sorted(openable_groups, key=lambda group: covered_count_by_group[group]))
 
@@ -114,8 +118,8 @@ def find_open_felt_part(table: TableGameData, chips: ChipsOnTable, layout: Layou
 def list_street_sheets(table: TableGameData, layout: Layout) -> tuple[tuple[float, float], ...]:
     """Return the streets on each sheet of a telephone's roulette felt: the first street and the number of streets.
 
-    A street at a sheet's end is also on the next sheet. The outside bets have one more sheet after these. Return
-    nothing for other displays and other tables.
+    Neighbouring sheets share a street. One more sheet, which is not in the list, has the outside bets. Return nothing
+    for other displays and other tables.
     """
     if not layout.is_telephone or table.felt_kind != "roulette":
         return ()
@@ -129,7 +133,7 @@ def list_street_sheets(table: TableGameData, layout: Layout) -> tuple[tuple[floa
 
 
 def _count_streets_on_telephone(layout: Layout) -> int:
-    """Return how many streets fit on a telephone's screen below the keys for sheets and bet kinds."""
+    """Return how many streets fit on a telephone's screen below the tabs for sheets and parts."""
     return max(
         2, int((compute_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min)
     )
@@ -147,10 +151,10 @@ def lay_out_felt(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> F
 
 
 def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys (tabs) that open a part of the felt.
+    """Return the tabs that open the parts of the felt.
 
-    On a telephone there is a second row of keys, one for each sheet of the open part (none for the racetrack), and
-    only the parts next to the open part have keys.
+    On a telephone, another row of tabs opens the sheets of the open part (no such row for the racetrack), and only as
+    many parts have a tab as fit in a row: the open part and those next to it.
     """
     x, y, w, _ = compute_felt_rect(layout)
     height, rows = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT, list[list[Action]]()
@@ -166,19 +170,19 @@ def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout)
             else [[Action("sheet", n) for n in range(len(list_street_sheets(table, layout)) + 1)]]
         )
         rows.append([Action("felt_part", part) for part in _list_parts_that_fit(parts, chips, layout)])
-    keys: list[tuple[Rect, Action]] = []
+    tabs: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         width = w / max(1, len(row))
-        keys += [((x + i * width, y + n * height, width, height), action) for i, action in enumerate(row)]
-    return keys
+        tabs += [((x + i * width, y + n * height, width, height), action) for i, action in enumerate(row)]
+    return tabs
 
 
 def _list_parts_that_fit(parts: Sequence[str], chips: ChipsOnTable, layout: Layout) -> list[str]:
-    """Return the parts whose keys fit side by side on a telephone: the open part and those next to it."""
-    key_count = int(compute_felt_rect(layout)[2] // layout.touch_size_min)
+    """Return the parts whose tabs fit side by side on a telephone: the open part and those next to it."""
+    tab_count = int(compute_felt_rect(layout)[2] // layout.touch_size_min)
     open_index = parts.index(chips.open_part) if chips.open_part in parts else 0
-    first_index = max(0, min(open_index - key_count // 2, len(parts) - key_count))
-    return list(parts[first_index : first_index + key_count])
+    first_index = max(0, min(open_index - tab_count // 2, len(parts) - tab_count))
+    return list(parts[first_index : first_index + tab_count])
 
 
 # ---------------------------------------------------------------------- roulette
@@ -191,7 +195,7 @@ def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
 
 
 def _find_zero_cell(pocket: str, zero_pockets: Sequence[str]) -> tuple[float, float, float, float]:
-    """Return the roulette cell (u, v, du, dv) of a zero. Several zeros divide the height of the felt."""
+    """Return the roulette cell (u, v, du, dv) of a zero. Several zeros share the height of the felt."""
     zero_index = list(zero_pockets).index(pocket)
     height = 3.0 / len(zero_pockets)
     return (-1.0, 3.0 - (zero_index + 1) * height, 1.0, height)
@@ -216,21 +220,21 @@ def _place_inside_bet(
 
 
 def _place_zero_bet(
-    covered_pockets: Sequence[str], zero_pockets: Sequence[str], v_of_numbers: Sequence[float]
+    covered_pockets: Sequence[str], zero_pockets: Sequence[str], number_vs: Sequence[float]
 ) -> tuple[tuple[float, float, float, float], Point]:
     """Return the touch area (u, v, du, dv) of a roulette bet on a zero, and the point (u, v) where its chips lie.
 
-    ``covered_pockets`` are the pockets on which the bet wins; ``v_of_numbers`` has the ``v`` coordinate of each of
-    these pockets that is not a zero.
+    ``covered_pockets`` are the pockets on which the bet wins; ``number_vs`` has the ``v`` coordinate of each of
+    these pockets that is a number and not a zero.
     """
-    if not v_of_numbers:
+    if not number_vs:
         u, v, du, dv = (
             _find_zero_cell(covered_pockets[0], zero_pockets)
             if len(covered_pockets) == 1
             else (-1.0, 0.75, 1.0, 1.5)
         )
         return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covered_pockets) == 1 else 0.5))
-    mean_v = sum(v_of_numbers) / len(v_of_numbers)
+    mean_v = sum(number_vs) / len(number_vs)
     if len(covered_pockets) == 2:
         _, zero_v, _, zero_height = _find_zero_cell(
             next(pocket for pocket in covered_pockets if pocket in zero_pockets), zero_pockets
@@ -240,14 +244,18 @@ def _place_zero_bet(
         return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + offset_v)
     if len(covered_pockets) == 3:
         return (-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v)
-    return (-1.0, 0.0, 1.0, 3.0) if len(covered_pockets) > 4 else (-1.0, 2.0, 1.0, 1.0), (0.0, 2.94)
+    return (
+        # A bet on five numbers takes the cells of both zeros; one on four, the lowest third of the only zero's cell.
+        (-1.0, 0.0, 1.0, 3.0) if len(covered_pockets) > 4 else (-1.0, 2.0, 1.0, 1.0),
+        (0.0, 2.94),
+    )
 
 
 def _place_column_bet(spot: BetSpot) -> tuple[float, float, float, float] | None:
     """Return the roulette cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
     numbers = [int(pocket) for pocket in spot.covered_pockets if pocket.isdecimal()]
     columns = sorted({(n - 1) % 3 for n in numbers})
-    if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT} and 12 * len(columns) == len(numbers):
+    if len(numbers) in {12, _TWO_DOZENS_POCKET_COUNT} and 12 * len(columns) == len(numbers):
         if len(columns) == 1:
             return (12.0, 2.0 - columns[0], 1.0, 1.0)
         if columns[1] - columns[0] == 1:
@@ -261,9 +269,9 @@ def _place_outside_bet(spot: BetSpot) -> tuple[int, float, float]:
     Row 0 has the dozens, row 1 the even chances. Left edge and width are in twelfths of the row.
     """
     numbers = sorted(int(pocket) for pocket in spot.covered_pockets if pocket.isdecimal())
-    if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT}:
+    if len(numbers) in {12, _TWO_DOZENS_POCKET_COUNT}:
         left_twelfths = (numbers[0] - 1) // 12 * 4
-        return 0, float(left_twelfths) + (2 if len(numbers) == _DOUBLE_BET_POCKET_COUNT else 0), 4.0
+        return 0, float(left_twelfths) + (2 if len(numbers) == _TWO_DOZENS_POCKET_COUNT else 0), 4.0
     is_low, is_even = numbers[0] == 1 and numbers[-1] == 18, all(n % 2 == 0 for n in numbers)
     if is_low or is_even:
         return 1, 0.0 if is_low else 2.0, 2.0
@@ -329,8 +337,8 @@ def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> lis
 def _list_zero_bets(table: TableGameData, zero_pockets: Sequence[str], open_part: str) -> list[str]:
     """Return the ids of the open group's splits and streets with a zero, if the wheel has several zeros.
 
-    They are in the order of their chips across the felt. ``open_part`` is the id of the open group. The touch areas
-    of these bets share the zeros' cells. Empty on a wheel with one zero.
+    They are sorted by the ``v`` of their chips. ``open_part`` is the id of the open group. The touch areas of these
+    bets share the zeros' cells. Empty on a wheel with one zero.
     """
     spots = [
         spot
@@ -373,15 +381,15 @@ def _find_chip_corner(rect: Rect) -> Point:
 def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: str) -> FeltLayout:
     """Return the layout of the outside bets, beside and below the number cells of a roulette felt.
 
-    While bets on two dozens or columns are open, they have the touch areas instead of the single dozens and columns.
+    While the 24-number bets are open, touches go to them, and not to the single dozens and columns, which they overlap.
     """
     cells: list[FeltCell] = []
     touches: list[tuple[Rect, Action]] = []
     chip_points: list[tuple[str, Point]] = []
     x, y, _, h = grid.rect
     twelfth_width = grid.rect[2] / grid.street_count
-    are_double_bets_open = any(
-        spot.group == open_part and len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
+    are_24_number_bets_open = any(
+        spot.group == open_part and len(spot.covered_pockets) == _TWO_DOZENS_POCKET_COUNT
         for spot in table.spots.values()
     )
     for spot in table.spots.values():
@@ -398,14 +406,15 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
                 width_twelfths * twelfth_width,
                 OUTSIDE_BET_HEIGHT,
             )
-        is_double_bet = len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
+        is_24_number_bet = len(spot.covered_pockets) == _TWO_DOZENS_POCKET_COUNT
         chip_points.append(
-            (spot.id, compute_rect_centre(rect) if is_double_bet else place_chip_beside_label(rect))
+            (spot.id, compute_rect_centre(rect) if is_24_number_bet else place_chip_beside_label(rect))
         )
-        if not is_double_bet:
+        if not is_24_number_bet:
             cells.append(FeltCell(rect, spot_id=spot.id))
-        is_open = is_double_bet == are_double_bets_open or len(spot.covered_pockets) == 18
-        if is_open and (not is_double_bet or spot.group == open_part):
+        # Even chances (18 numbers) overlap no other bet, so they can always be touched.
+        can_be_touched = is_24_number_bet == are_24_number_bets_open or len(spot.covered_pockets) == 18
+        if can_be_touched and (not is_24_number_bet or spot.group == open_part):
             touches.append((rect, Action("spot", spot.id)))
     return FeltLayout(tuple(cells), tuple(touches), tuple(chip_points))
 
@@ -473,20 +482,20 @@ def lay_out_racetrack_keys(
     The keys choose the number of neighbours, place announced bets and, on a telephone, open the next sheet.
     """
     x, y, w, h = compute_felt_rect(layout)
-    call_actions = [Action("call", name) for name in table.announced_bets]
+    announced_bet_actions = [Action("announced_bet", name) for name in table.announced_bets]
     if layout.is_telephone:
         sheet_count, _ = _count_racetrack_sheets(table, layout)
-        row = [Action("neighbours"), *call_actions]
+        row = [Action("neighbours"), *announced_bet_actions]
         row += [Action("sheet", (chips.sheet_index + 1) % sheet_count)] if sheet_count > 1 else []
         width, height = w / len(row), layout.touch_size_min
         return [((x + i * width, y + height, width, height), action) for i, action in enumerate(row)]
-    width, top = min(380.0, w / 2), y + h / 2 - (90 if call_actions else 40)
+    width, top = min(380.0, w / 2), y + h / 2 - (90 if announced_bet_actions else 40)
     keys: list[tuple[Rect, Action]] = [((x + (w - width) / 2, top, width, 80.0), Action("neighbours"))]
-    key_width = min(240.0, (w - 240) / max(1, len(call_actions)))
-    left = x + (w - key_width * len(call_actions)) / 2
+    key_width = min(240.0, (w - 240) / max(1, len(announced_bet_actions)))
+    left = x + (w - key_width * len(announced_bet_actions)) / 2
     return keys + [
         ((left + i * key_width, top + 92, key_width - 8, 80.0), action)
-        for i, action in enumerate(call_actions)
+        for i, action in enumerate(announced_bet_actions)
     ]
 
 
