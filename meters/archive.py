@@ -207,21 +207,20 @@ class Archive:
             )
         return copies
 
-    def iter_segments(self, after_sequence: int = 0) -> Iterator[list[Segment]]:
+    def iter_segment_copies(self, after_sequence: int = 0) -> Iterator[list[Segment]]:
         """Yield, in order, the copies of each archive segment that has entries after ``after_sequence``.
 
-        The signed trailer of each copy is valid; its entries are verified only when they are read. It is proved that no
-        segment is missing. Raises :class:`JournalDamaged`, naming what is missing, altered
-        or in the wrong place.
+        The signed trailer of each copy is valid; its entries are verified only when they are read. Raises
+        :class:`JournalDamaged`, naming the segment, if one is missing, altered or in the wrong place.
         """
-        expected, previous_digest = 0, None
+        expected_first, previous_digest = 0, None
         for first, last in self._list_segment_ranges():
             if last <= after_sequence:
                 continue
-            if not expected and first <= after_sequence + 1:
-                expected = first
-            if first != expected:
-                raise self._build_missing_error(expected or after_sequence + 1, first - 1)
+            if not expected_first and first <= after_sequence + 1:
+                expected_first = first
+            if first != expected_first:
+                raise self._build_missing_error(expected_first or after_sequence + 1, first - 1)
             copies = self._open_copies_with_valid_trailer(first, last)
             if previous_digest is not None:
                 copies = [copy for copy in copies if copy.trailer.previous_digest == previous_digest]
@@ -231,9 +230,9 @@ class Archive:
                         "the segment does not follow the one before it: one of the two was exchanged",
                     )
             yield copies
-            expected, previous_digest = last + 1, copies[0].trailer.digest
-        if (expected or after_sequence + 1) <= self.last_sequence:
-            raise self._build_missing_error(expected or after_sequence + 1, self.last_sequence)
+            expected_first, previous_digest = last + 1, copies[0].trailer.digest
+        if (expected_first or after_sequence + 1) <= self.last_sequence:
+            raise self._build_missing_error(expected_first or after_sequence + 1, self.last_sequence)
 
     def _build_missing_error(self, first_sequence: int, last_sequence: int) -> JournalDamaged:
         """Return the error for an archive segment that is missing on every medium."""
@@ -264,7 +263,7 @@ class Archive:
     def iter_bodies(self, after_sequence: int = 0) -> Iterator[tuple[int, bytes, str]]:
         """Yield archived entries after ``after_sequence`` as (entry number, bytes, hash), verifying the hash chain."""
         head_hex = GENESIS_HASH if not after_sequence else None
-        for copies in self.iter_segments(after_sequence):
+        for copies in self.iter_segment_copies(after_sequence):
             trailer = copies[0].trailer
             if head_hex is not None and trailer.previous_hex != head_hex:
                 raise JournalDamaged(
@@ -398,10 +397,12 @@ class Archive:
             archived_entry = self.read_entry(number)
             if archived_entry.id == entry_id:
                 return archived_entry
+        # An id that contains its own entry's number is not in the index.
         own_sequence = parse_own_entry_sequence(entry_id)
         if own_sequence is not None and 0 < own_sequence <= last_archived:
             archived_entry = self.read_entry(own_sequence)
             return archived_entry if archived_entry.id == entry_id else None
+        # The id of a later entry of a game contains the number of the game's first entry, and is not in the index.
         play_start = parse_play_start(entry_id)
         if (
             play_start is None
@@ -413,10 +414,10 @@ class Archive:
             (entry for entry in self._iter_rest_of_segment(play_start.sequence) if entry.id == entry_id), None
         )
 
-    def has_transaction(self, entry_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
-        """Return whether an archived entry has this id, also if its segment file was taken away.
+    def has_entry(self, entry_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
+        """Return whether an archived entry has this id, even if its segment file was taken away.
 
-        If the segment cannot be read, an id in the index counts as found. Ids that state their own entry's number are
+        If the segment cannot be read, an id in the index counts as found. Ids that contain their own entry's number are
         not in the index, so only the segment can tell: :class:`JournalDamaged` is then raised.
         """
         try:
@@ -430,7 +431,7 @@ class Archive:
 def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) -> Archive:
     """Return the journal archive in ``folder``, found from its files alone, for use without a journal.
 
-    Its content is proved as always; only segments missing at its end cannot be detected.
+    Its content is verified as usual, except that segments missing at its end cannot be detected.
     """
     names = sorted(
         match[0]

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from meters import stop
+from meters import stop_flag
 from meters.archive import ARCHIVE_FOLDER
 from meters.copies import SECOND_FOLDER
 from meters.database import DATABASE_FILE_NAME
@@ -122,7 +122,7 @@ def clear_memory(
         opening = [build_entry_content(transaction) for transaction in clearance.opening_transactions]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this flag.
-        stop.write_stop_flag(
+        stop_flag.write_stop_flag(
             medium, (state_folder, second), f"the clear {evidence_name} was started and not completed"
         )
         replace_file(medium, state_folder / CLEAR_PLAN_FILE_NAME, encode_canonical_json(plan))
@@ -180,8 +180,8 @@ def finish_memory_clear(
             replace_file(medium, evidence / "after.json", encode_canonical_json(state_after))
     # The new journal now has every claim, so remove the stop flag; until here, a restart would stop again. Remove
     # the plan after the flag: if the power fails in between, the clear is resumed and changes nothing.
-    _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (stop.STOP_FILE_NAME,))
-    _move_files_aside(medium, state_folder, evidence, (stop.STOP_FILE_NAME,))
+    _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (stop_flag.STOP_FILE_NAME,))
+    _move_files_aside(medium, state_folder, evidence, (stop_flag.STOP_FILE_NAME,))
     _move_files_aside(medium, state_folder, evidence, (CLEAR_PLAN_FILE_NAME,))
     return evidence
 

@@ -85,12 +85,12 @@ class JournalView:
             entry_id, self.journal_tag, self._load_identifier_index()
         )
 
-    def has_transaction(self, entry_id: str) -> bool:
+    def has_entry(self, entry_id: str) -> bool:
         """Return whether the journal has an entry with this id.
 
         If the archive segment of the entry was taken away, the archive's index of ids is sufficient.
         """
-        return self._database.find_by_id(entry_id) is not None or self._archive.has_transaction(
+        return self._database.find_by_id(entry_id) is not None or self._archive.has_entry(
             entry_id, self.journal_tag, self._load_identifier_index()
         )
 

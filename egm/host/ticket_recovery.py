@@ -188,7 +188,7 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
             if record.state is TicketState.RESERVED or record.issue_id in unread_pay_out_ids:
                 continue
             if (
-                not machine.journal.has_transaction(f"{record.issue_id}.printed")
+                not machine.journal.has_entry(f"{record.issue_id}.printed")
                 and len(unread_pay_out_ids) < HOST_TICKET_RING_SIZE
             ):
                 _add_ticket_to_host_ring(

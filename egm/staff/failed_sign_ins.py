@@ -194,7 +194,7 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
             for wrong_pin in wrong_pins:
                 entry_id = f"wrong-pin-{wrong_pin.record_id}"
                 # Another player position may have recorded it, as an entry of its own.
-                if wrong_pin.is_recorded or machine.journal.has_transaction(entry_id):
+                if wrong_pin.is_recorded or machine.journal.has_entry(entry_id):
                     continue
                 machine.post(
                     SIGN_IN_REFUSED_AT_TERMINAL,

@@ -98,7 +98,7 @@ class Insurance(StrictTable):
     """The smallest stake that can be insured, in credits."""
 
     @property
-    def credits_covered(self) -> int:
+    def insured_credits_per_credit(self) -> int:
         """Return how many credits of a stake one credit of insurance covers."""
         return 100 // self.cost_percent
 
@@ -120,7 +120,10 @@ class TrenteDefinition(BankDefinition):
         }
         if self.insurance is not None:
             for language, template in _INSURANCE_TEXT.items():
-                covered_credits, stake_min = self.insurance.credits_covered, self.insurance.stake_min_credits
+                covered_credits, stake_min = (
+                    self.insurance.insured_credits_per_credit,
+                    self.insurance.stake_min_credits,
+                )
                 insurance_text = template.format(self.insurance.cost_percent, covered_credits, stake_min)
                 lines[language].append(f"{getattr(self.insurance.name, language)} - {insurance_text}")
         return {
@@ -365,7 +368,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         for bet in self.list_bets():
             insurance_min = self.table_layout.spots_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
             stakes = {
-                bet.id: insurance_min * insurance.credits_covered,
+                bet.id: insurance_min * insurance.insured_credits_per_credit,
                 bet.id + INSURANCE_SPOT_SUFFIX: insurance_min,
             }
             insured_figures.append(self.analyse_stakes(bet.id + INSURANCE_SPOT_SUFFIX, stakes, depth))
@@ -430,10 +433,12 @@ def _build_insurance_spot(bet: SimpleChanceBet, insurance: Insurance) -> Spot:
         group="insurance",
         names=names,
         odds=f"{insurance.cost_percent} %",
-        bet_min=-(-max(insurance.stake_min_credits, bet.limits.bet_min) // insurance.credits_covered),
-        bet_max=bet.limits.bet_max // insurance.credits_covered,
+        bet_min=-(
+            -max(insurance.stake_min_credits, bet.limits.bet_min) // insurance.insured_credits_per_credit
+        ),
+        bet_max=bet.limits.bet_max // insurance.insured_credits_per_credit,
         required_spot=bet.id,
-        credits_covered=insurance.credits_covered,
+        insured_credits_per_credit=insurance.insured_credits_per_credit,
     )
 
 
@@ -477,7 +482,7 @@ def _build_rules(definition: TrenteDefinition, file: str) -> TrenteRules:
     """
     insurance = definition.insurance
     if insurance is not None and (
-        100 % insurance.cost_percent or insurance.stake_min_credits % insurance.credits_covered
+        100 % insurance.cost_percent or insurance.stake_min_credits % insurance.insured_credits_per_credit
     ):
         stake_text = format_count(insurance.stake_min_credits, "credit")
         reason = f"{insurance.cost_percent} % of {stake_text} is not a whole number of credits"

@@ -27,7 +27,7 @@ from paytables.blackjack.hands import (
     list_hands_containing,
     pack_counts,
 )
-from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
+from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, AnalysedHouseRules
 from paytables.poker.policy import unpack_policy
 
 #: The numbers of the answers for a hand, as stored in a strategy.
@@ -127,7 +127,7 @@ def _index_insurable_hands(deck_count: int) -> dict[int, int]:
 class PackedStrategy:
     """The best blackjack strategy for a table's rules as bytes: its answers, splits, insurance and even money."""
 
-    house: ExactHouseRules
+    house: AnalysedHouseRules
     """The house rules for which the strategy is the best."""
     packed_bytes: bytes
     """The bytes of the packed strategy."""
@@ -135,7 +135,7 @@ class PackedStrategy:
     @classmethod
     def pack_strategy(
         cls,
-        house: ExactHouseRules,
+        house: AnalysedHouseRules,
         answers: Mapping[HandQuestion, int],
         hands_by_pair: Mapping[PairSituation, int],
         insured_hands: set[int],
@@ -205,7 +205,7 @@ def _pack_hand(values: Sequence[int]) -> int:
 
 
 @lru_cache(maxsize=8)
-def read_strategy(house: ExactHouseRules, policy: str) -> PackedStrategy | None:
+def read_strategy(house: AnalysedHouseRules, policy: str) -> PackedStrategy | None:
     """Return the blackjack strategy in the stored text ``policy``, or None if its length does not fit the house rules.
 
     Certification refuses a definition whose strategy is for other rules.

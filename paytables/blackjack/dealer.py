@@ -19,7 +19,7 @@ from paytables.blackjack.schema import (
     ACE_VALUE,
     BEST_HAND_TOTAL,
     TEN_VALUE,
-    ExactHouseRules,
+    AnalysedHouseRules,
     compute_best_total,
     is_blackjack,
 )
@@ -42,7 +42,7 @@ def compute_falling_factorial(number: int, times: int) -> int:
 
 
 def list_final_hands(
-    house: ExactHouseRules, up_card_value: int, full_shoe: ShoeCounts
+    house: AnalysedHouseRules, up_card_value: int, full_shoe: ShoeCounts
 ) -> list[tuple[CardCounts, int, int]]:
     """Return every final hand of the dealer that may follow a first card of this value, except a blackjack.
 
@@ -78,7 +78,7 @@ class DealerFinalHands:
     orders of ``drawn_cards_max`` cards from the shoe, or of all its cards if it has fewer.
     """
 
-    def __init__(self, house: ExactHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
+    def __init__(self, house: AnalysedHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
         self.card_counts = tuple(count - (value == up_card_value) for value, count in enumerate(shoe, 1))
         """The number of cards of each value in the full shoe without the dealer's first card."""
         self.final_hands = list_final_hands(house, up_card_value, self.card_counts)

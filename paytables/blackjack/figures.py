@@ -30,9 +30,9 @@ from paytables.blackjack.schema import (
     INSURANCE_SPOT,
     MAIN_SPOT,
     SPOTS_BY_DEALER_HAND,
+    AnalysedHouseRules,
     BackBetFigures,
     BlackjackSideBet,
-    ExactHouseRules,
     ProvedFigures,
     SimulatedRounds,
 )
@@ -78,7 +78,7 @@ def prove(
     done and the number of all steps.
     """
     exact_figures = _compute_exact_figures(
-        definition.exact_house_rules, report_progress, backed=definition.house_rules.accepts_back_bets
+        definition.analysed_house_rules, report_progress, backed=definition.house_rules.accepts_back_bets
     )
     return {MAIN_SPOT: _add_sampled_rounds(definition, exact_figures)}
 
@@ -128,7 +128,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFi
         return exact_figures
     from paytables.blackjack.round_simulation import sample_rounds  # noqa: PLC0415 (laboratory packages)
 
-    strategy = read_strategy(definition.exact_house_rules, exact_figures.policy)
+    strategy = read_strategy(definition.analysed_house_rules, exact_figures.policy)
     if strategy is None:
         raise AnalysisError("blackjack: the stored policy belongs to other rules than this definition's")
     return exact_figures.model_copy(update={"simulated_rounds": sample_rounds(definition, strategy)})
@@ -136,7 +136,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFi
 
 @lru_cache(maxsize=8)
 def _compute_exact_figures(
-    house: ExactHouseRules, report_progress: Callable[[int, int], None], *, backed: bool
+    house: AnalysedHouseRules, report_progress: Callable[[int, int], None], *, backed: bool
 ) -> ProvedFigures:
     """Compute a blackjack table's exact figures for the best, the chart's, the dealer's and the worst strategy.
 
@@ -194,7 +194,9 @@ def find_exact_figures(definition: BlackjackDefinition) -> ProvedFigures:
     """Return the exact figures stored in a blackjack definition, or compute them if none are stored."""
     stored_figures = definition.proved.get(MAIN_SPOT)
     return stored_figures or _compute_exact_figures(
-        definition.exact_house_rules, ignore_progress_report, backed=definition.house_rules.accepts_back_bets
+        definition.analysed_house_rules,
+        ignore_progress_report,
+        backed=definition.house_rules.accepts_back_bets,
     )
 
 
@@ -217,7 +219,7 @@ def _compute_row_chances(
     return compute_row_chances(
         side,
         definition.shoe.deck_count,
-        has_hole_card=definition.exact_house_rules.has_hole_card,
+        has_hole_card=definition.analysed_house_rules.has_hole_card,
         player_draws_more_cards=player_draws_more_cards,
     )
 

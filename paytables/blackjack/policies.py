@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from paytables.blackjack.advice import HIT_OPTION, STAND_OPTION, HandQuestion, HandSituation, PairSituation
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, ShoeCounts, build_shoe, list_card_values
-from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
+from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, AnalysedHouseRules
 from paytables.blackjack.solve import (
     NetAndStakeSums,
     OptionChooser,
@@ -73,7 +73,7 @@ class StrategyCalculator:
 
     def __init__(
         self,
-        house: ExactHouseRules,
+        house: AnalysedHouseRules,
         ups: Sequence[int] = DEALER_UP_CARDS,
         report_progress: Callable[[int, int], None] = lambda *_: None,
         shoe: ShoeCounts | None = None,
@@ -240,7 +240,7 @@ def decline_every_offer(_question: PairQuestion, _sums: list[NetAndStakeSums]) -
     return 0
 
 
-def build_dealer_rule_chooser(house: ExactHouseRules) -> OptionChooser:
+def build_dealer_rule_chooser(house: AnalysedHouseRules) -> OptionChooser:
     """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
     def choose_like_dealer(_situation: HandSituation, hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001

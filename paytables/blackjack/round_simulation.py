@@ -58,7 +58,7 @@ def sample_rounds(
 
     The simulation continues to the end of the last shoe.
     """
-    house, shoe = definition.exact_house_rules, definition.shoe
+    house, shoe = definition.analysed_house_rules, definition.shoe
     all_odds = [house.blackjack_odds, house.insurance_odds, house.sevens_odds, house.suited_678_odds]
     unit = 2 * lcm(*(odds.denominator for odds in all_odds if odds is not None))
     dealer_hand_count = definition.main_bet.dealer_hand_count

@@ -192,7 +192,7 @@ def _compute_joint_way_result(
         1
         + stake_a
         * max(keno_pays.pays_by_spot_count[spot_count_a].values())
-        * ticket.bonuses_in_force.greatest_factor
+        * ticket.bonuses_in_force.factor_max
     )
     scaled_selection = JointSelection(
         second_selection.groups,

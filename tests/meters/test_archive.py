@@ -199,15 +199,15 @@ def test_an_identifier_is_known_after_its_segment_was_removed(lived):
     folder, _written = lived
     both(folder, lambda archive: [path.unlink() for path in archive.glob("*.seg")])
     with open_view(folder) as view:
-        assert [view.has_transaction(name) for name in ("bill:1", "host-0", "host-350")] == [True] * 3
-        assert not view.has_transaction("bill:2")
-        assert not view.has_transaction(f"play-999999-{view.journal_tag}.start")
+        assert [view.has_entry(name) for name in ("bill:1", "host-0", "host-350")] == [True] * 3
+        assert not view.has_entry("bill:2")
+        assert not view.has_entry(f"play-999999-{view.journal_tag}.start")
         with pytest.raises(JournalDamaged, match="missing"):
             view.get("host-0")
         with pytest.raises(JournalDamaged, match="missing"):  # found by its place, and by nothing else
-            view.has_transaction(f"play-4-{view.journal_tag}.start")
+            view.has_entry(f"play-4-{view.journal_tag}.start")
     with open_journal(folder) as journal:
-        assert journal.has_transaction("host-0")
+        assert journal.has_entry("host-0")
 
 
 def test_the_index_of_identifiers_does_not_grow_with_games(lived):
@@ -227,7 +227,7 @@ def test_the_index_of_identifiers_does_not_grow_with_games(lived):
             play(journal)
         reached = journal.state(ARCHIVE_END_KEY)["through"]
         assert reached > through + 500
-        assert all(journal.has_transaction(name) for name in names)
+        assert all(journal.has_entry(name) for name in names)
         assert journal.get(names[1]).id == names[1]
     grown = max((folder / "archive").glob("*.ids")).stat().st_size - before
     assert grown < 16 * (reached - through) // 10, "what a segment ends in the middle of, and its own entry"

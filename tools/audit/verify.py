@@ -242,7 +242,7 @@ class Auditor:
                     last_sequence, "", f"the balances of the whole journal cannot be checked: {error!r}"
                 )
             )
-        if missing_entries := self._clears.missing_entries_error():
+        if missing_entries := self._clears.format_missing_entries_error():
             self.report.add_finding(AuditFinding(last_sequence, "", missing_entries))
         if expected_head is not None and (last_sequence, last_hash) != expected_head:
             expected_sequence, expected_hash = expected_head

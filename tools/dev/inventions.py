@@ -105,8 +105,8 @@ class EntryInventor:
     ``seen`` has values from honest entries, by the last part of the field name.
     """
 
-    def __init__(self, dice: random.Random, seen: Mapping[str, Sequence[Any]]) -> None:
-        self._dice = dice
+    def __init__(self, random_source: random.Random, seen: Mapping[str, Sequence[Any]]) -> None:
+        self._random_source = random_source
         self._seen = seen
 
     def choose_rule(self) -> AuditRule:
@@ -114,7 +114,7 @@ class EntryInventor:
         kinds: dict[str, list[AuditRule]] = {}
         for rule in RULES:
             kinds.setdefault(rule.kind, []).append(rule)
-        return self._dice.choice(kinds[self._dice.choice(sorted(kinds))])
+        return self._random_source.choice(kinds[self._random_source.choice(sorted(kinds))])
 
     def build_entry(
         self, rule: AuditRule, ledger: Ledger, facts: Facts, time: str, **bindings: Any
@@ -123,7 +123,9 @@ class EntryInventor:
 
         ``bindings`` gives fixed values to names in the rule.
         """
-        return _EntryBuilder(rule, ledger, facts, time, bindings, self._dice, self._seen).build_entry()
+        return _EntryBuilder(
+            rule, ledger, facts, time, bindings, self._random_source, self._seen
+        ).build_entry()
 
 
 class _EntryBuilder:
@@ -134,11 +136,11 @@ class _EntryBuilder:
         facts: Facts,
         time: str,
         bindings: dict[str, Any],
-        dice: random.Random,
+        random_source: random.Random,
         seen: Mapping[str, Sequence[Any]],
     ) -> None:
         self._rule, self._ledger, self._facts = rule, ledger, facts
-        self._dice, self._seen, self._time = dice, seen, time
+        self._random_source, self._seen, self._time = random_source, seen, time
         self._sequence = ledger.sequence + 1
         self._kind = rule.kind
         self._id = (
@@ -169,7 +171,7 @@ class _EntryBuilder:
             candidates = [
                 held for held in reservations if held.kind in self._rule.entry_declaration.settled_kinds
             ] or reservations
-            held = self._dice.choice(candidates)
+            held = self._random_source.choice(candidates)
             raw["ref"] = held.id
             first = held.transfers[0]
             self._names |= {
@@ -243,7 +245,7 @@ class _EntryBuilder:
             case "state":
                 ruled = {FEATURES.storage_keys.find_key(key.removesuffix("?")) for key in pattern}
                 for key in (*entry.written_keys, *entry.optional_keys):
-                    if key in ruled or (key in entry.optional_keys and self._dice.randrange(4)):
+                    if key in ruled or (key in entry.optional_keys and self._random_source.randrange(4)):
                         continue
                     value = self._generate_field_value(FEATURES.storage_keys.find_value_type(key), key)
                     made[f"{key}x" if key.endswith(":") else str(key)] = value
@@ -266,12 +268,12 @@ class _EntryBuilder:
         if origin in {Annotated, Union, UnionType}:
             return self._generate_field_value(next(each for each in inner if each is not NoneType), field)
         if origin is Literal:
-            return self._dice.choice(inner)
+            return self._random_source.choice(inner)
         if origin is tuple:
             kinds = inner[:1] if inner[1:] == (Ellipsis,) else inner
             return [self._generate_field_value(each, field) for each in kinds]
         if isinstance(hint, type) and issubclass(hint, StrEnum):
-            return str(self._dice.choice(list(hint)))
+            return str(self._random_source.choice(list(hint)))
         if isinstance(hint, type) and is_dataclass(hint) and not hasattr(hint, "from_json"):
             return self._generate_record(hint)
         return {} if isinstance(origin, type) and issubclass(origin, Mapping) else None
@@ -280,7 +282,7 @@ class _EntryBuilder:
         made: dict[str, Any] = {}
         for each in fields(kind):
             is_optional = each.default is not MISSING or each.default_factory is not MISSING
-            if is_optional and self._dice.randrange(4):
+            if is_optional and self._random_source.randrange(4):
                 continue
             name = get_stored_key(each)
             value = self._generate_field_value(each.type, name)
@@ -293,7 +295,7 @@ class _EntryBuilder:
             return [list(each) for each in made] if isinstance(made, list) else []
         transfers = []
         for move in self._rule.expected_transfers:
-            if (move.may_repeat or move.is_optional) and self._dice.randrange(2):
+            if (move.may_repeat or move.is_optional) and self._random_source.randrange(2):
                 continue
             flow = [self._evaluate_pattern(part, "account") for part in (move.source, move.target)]
             cents = self._evaluate_pattern(move.cents, "amount_cents")
@@ -324,7 +326,7 @@ class _EntryBuilder:
                     self._evaluate_pattern(pattern.pattern, name) for _ in range(max(pattern.count_min, 1))
                 ]
             case AlternativePatterns():
-                return self._evaluate_pattern(self._dice.choice(pattern.patterns), name)
+                return self._evaluate_pattern(self._random_source.choice(pattern.patterns), name)
             case DerivedValue():
                 made = self._evaluate_derived(pattern)
                 return None if made is _NOT_YET_DERIVABLE else made
@@ -340,7 +342,7 @@ class _EntryBuilder:
     def _build_object(self, pattern: Mapping[str, Any]) -> dict[str, Any]:
         made = {}
         for key, part in pattern.items():
-            if key.endswith("?") and self._dice.randrange(4):
+            if key.endswith("?") and self._random_source.randrange(4):
                 continue
             name = _fill_template(key.removesuffix("?"), self._names)
             made[name] = self._evaluate_pattern(part, key.removesuffix("?"))
@@ -360,16 +362,16 @@ class _EntryBuilder:
 
     def _generate_value(self, kind: str, field: str) -> Any:
         known_values = [each for each in self._seen.get(field, ()) if _is_value_of_type(kind, each)]
-        if known_values and self._dice.randrange(8):
-            return self._dice.choice(known_values)
+        if known_values and self._random_source.randrange(8):
+            return self._random_source.choice(known_values)
         defaults: dict[str, Any] = {
             "text": "x",
             "words": "a reason",
-            "cents": self._dice.choice((1, 25, 100, 500)),
-            "count": self._dice.choice((0, 1, 25)),
-            "positive": self._dice.choice((1, 2, 3)),
-            "int": self._dice.choice((-1, 0, 1)),
-            "bool": bool(self._dice.randrange(2)),
+            "cents": self._random_source.choice((1, 25, 100, 500)),
+            "count": self._random_source.choice((0, 1, 25)),
+            "positive": self._random_source.choice((1, 2, 3)),
+            "int": self._random_source.choice((-1, 0, 1)),
+            "bool": bool(self._random_source.randrange(2)),
             "object": {},
             "list": [],
             "time": self._time,

@@ -119,7 +119,7 @@ class JournalFalsifier:
 
     def __init__(self, entries: Sequence[RawEntry], seed: int) -> None:
         self._entries = entries
-        self._dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
+        self._random_source = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
         self._seen: dict[tuple[str, str], list[Any]] = {}
         by_kind: dict[str, list[int]] = {}
         for index, raw in enumerate(entries):
@@ -133,13 +133,13 @@ class JournalFalsifier:
         values_by_name: dict[str, list[Any]] = {}
         for (_, name), values in self._seen.items():
             values_by_name.setdefault(name.rpartition(".")[2], []).extend(values)
-        self._inventor = EntryInventor(self._dice, values_by_name)
+        self._inventor = EntryInventor(self._random_source, values_by_name)
 
     def make_falsification(self) -> tuple[Falsification, list[RawEntry]]:
         """Return one lie and all entries of the falsified journal. All kinds of entry are chosen equally often."""
         while True:
-            kind = self._dice.choice(sorted(self._by_kind))
-            index = self._dice.choice(self._by_kind[kind])
+            kind = self._random_source.choice(sorted(self._by_kind))
+            index = self._random_source.choice(self._by_kind[kind])
             methods = (
                 *(self._falsify_field,) * 6,
                 *(self._falsify_equal_fields,) * 3,
@@ -151,7 +151,7 @@ class JournalFalsifier:
                     self._move_game_to_other_seat,
                 ),
             )
-            made = self._dice.choice(methods)(index) if index else self._falsify_field(index)
+            made = self._random_source.choice(methods)(index) if index else self._falsify_field(index)
             if made is not None:
                 return made
 
@@ -159,7 +159,7 @@ class JournalFalsifier:
     def _falsify_field(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         raw = json.loads(json.dumps(self._entries[index]))
         paths = [path for path, _ in iter_leaves(raw) if path[0] not in _RECOMPUTED_FIELDS]
-        path = self._dice.choice(paths)
+        path = self._random_source.choice(paths)
         value = _get_value(raw, path)
         what, replacement = self._choose_false_value(raw["kind"], path, value)
         if what == "left out":
@@ -178,7 +178,7 @@ class JournalFalsifier:
             for path, value in iter_leaves(self._entries[index])
             if path[0] not in _RECOMPUTED_FIELDS
         ]
-        path, value = self._dice.choice(fields)
+        path, value = self._random_source.choice(fields)
         if isinstance(value, bool) or value in (None, "", 0, [], {}):
             return None
         what, replacement = self._choose_false_value(self._entries[index]["kind"], path, value)
@@ -186,7 +186,7 @@ class JournalFalsifier:
             return None
         entries = list(self._entries)
         related_id = _find_related_id(entries[index])
-        includes_related = bool(related_id) and self._dice.randrange(2) == 0
+        includes_related = bool(related_id) and self._random_source.randrange(2) == 0
         changed_count = 0
         for number, raw in enumerate(self._entries):
             if number != index and not (includes_related and related_id in json.dumps(raw)):
@@ -208,33 +208,37 @@ class JournalFalsifier:
         ), entries
 
     def _choose_false_value(self, kind: str, path: FieldPath, value: Any) -> tuple[str, Any]:
-        dice = self._dice
+        random_source = self._random_source
         other_values = [other for other in self._seen[kind, _format_path(path)] if other != value]
-        choice = dice.randrange(6)
+        choice = random_source.randrange(6)
         if choice == 0:
             return "left out", None
         if choice in {1, 2} and other_values:
-            other = dice.choice(other_values)
+            other = random_source.choice(other_values)
             return f"{value!r} changed to {other!r}"[:100], other
         match value:
             case bool():
                 replacement: Any = not value
             case int():
-                replacement = dice.choice((value + 1, value - 1, value * 10, value + 1000, 0, -value))
+                replacement = random_source.choice(
+                    (value + 1, value - 1, value * 10, value + 1000, 0, -value)
+                )
             case str() if path[0] == "transfers":
-                replacement = dice.choice(_ACCOUNT_NAMES)
+                replacement = random_source.choice(_ACCOUNT_NAMES)
             case str():
-                replacement = dice.choice((_alter_character(value, dice), "", f"{value}x", "1002"))
+                replacement = random_source.choice(
+                    (_alter_character(value, random_source), "", f"{value}x", "1002")
+                )
             case None:
-                replacement = dice.choice((1, "x", True))
+                replacement = random_source.choice((1, "x", True))
             case _:
-                replacement = dice.choice((None, 1, "x"))
+                replacement = random_source.choice((None, 1, "x"))
         return f"{value!r} changed to {replacement!r}"[:100], replacement
 
     # ------------------------------------------------------------------ a whole entry
     def _falsify_entry(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         entries = list(self._entries)
-        what = self._dice.choice(("removed", "repeated", "swapped with the one before", "invented"))
+        what = self._random_source.choice(("removed", "repeated", "swapped with the one before", "invented"))
         kind = entries[index]["kind"]
         if what == "removed":
             order = [*range(index), *range(index + 1, len(entries))]
@@ -245,7 +249,7 @@ class JournalFalsifier:
         elif what == "repeated":
             order = [*range(index + 1), index, *range(index + 1, len(entries))]
         else:
-            other = self._dice.randrange(1, len(entries))
+            other = self._random_source.randrange(1, len(entries))
             kind = entries[other]["kind"]
             order = [*range(index), other, *range(index, len(entries))]
         if kind == checkpoint.CHECKPOINT_KIND:
@@ -268,7 +272,7 @@ class JournalFalsifier:
     def _insert_invented_entry(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Return a journal with an invented entry of any kind, built from its rule."""
         # Only earlier entries can contradict an entry appended at the end.
-        index = self._dice.choice((index, len(self._entries)))
+        index = self._random_source.choice((index, len(self._entries)))
         rule = self._inventor.choose_rule()
         raw = self._inventor.build_entry(
             rule, *self._read_ledger_before(index), self._entries[index - 1]["time"]
@@ -283,13 +287,13 @@ class JournalFalsifier:
         end_indices = self._by_kind.get("game.end", [])
         if not end_indices:
             return None
-        end_index = self._dice.choice(end_indices)
+        end_index = self._random_source.choice(end_indices)
         play_id = self._entries[end_index]["record"]["play_id"]
         start = next(each for each in self._entries if each["id"] == f"{play_id}.start")
         rule = next(each for each in RULES if each.kind == "game.void")
         ledger, facts = self._read_ledger_before(end_index)
         raw = self._inventor.build_entry(rule, ledger, facts, self._entries[end_index]["time"], play=play_id)
-        is_refunded = self._dice.randrange(2) == 0
+        is_refunded = self._random_source.randrange(2) == 0
         paid_stakes = [
             (account, cents) for account, target, cents in _iter_flows(start) if target == "house:wager"
         ]
@@ -352,7 +356,7 @@ class JournalFalsifier:
         play_id = record.get("play_id") if isinstance(record, dict) else None
         if position is None or not numbers or play_id is None:
             return None
-        other = self._dice.choice(sorted(numbers))
+        other = self._random_source.choice(sorted(numbers))
         entries = list(self._entries)
         for number, raw in enumerate(self._entries):
             entry_record = raw.get("record")
@@ -480,10 +484,10 @@ def _delete_value(raw: Any, path: FieldPath) -> None:
     del _get_value(raw, path[:-1])[path[-1]]
 
 
-def _alter_character(text: str, dice: random.Random) -> str:
+def _alter_character(text: str, random_source: random.Random) -> str:
     """Return the text with one character changed."""
     if not text:
         return "x"
-    index = dice.randrange(len(text))
+    index = random_source.randrange(len(text))
     other = str((int(text[index]) + 1) % 10) if text[index].isdigit() else "q"
     return text[:index] + other + text[index + 1 :]

@@ -70,6 +70,7 @@ def format_cabinet_keys() -> str:
 
 def format_serial_lines() -> str:
     """Return the serial line of each protocol, as in the service manual."""
+    # The chapters have no ids. Only the one about serial lines has a column "Protocol".
     chapter = next(
         chapter
         for chapter in iter_manual_chapters("service", Texts("en"))

@@ -187,7 +187,7 @@ def _find_records(hint: Any) -> Iterator[Any]:
 
 def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> str:
     """Return the section of the journal reference about one form of a journal entry."""
-    facts = [format_meaning(entry.meaning)]
+    paragraphs = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
     names = [
         f"{language}: {texts[language].translate(key)}"
@@ -195,27 +195,38 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
         if texts[language].has_text(key)
     ]
     if names:
-        facts.append(f"*{' · '.join(names)}*")
+        paragraphs.append(f"*{' · '.join(names)}*")
     if entry.phase is not Phase.POST or entry.permitted_transfers:
         settled_kinds_text = "".join(f" (`{kind}`)" for kind in entry.settled_kinds)
-        facts.append(f"It {_PHASE_WORDS[entry.phase]}{settled_kinds_text}.")
-    lists = (
-        ("Accounts", [f"`{m.source}` to `{m.target}`" for m in entry.permitted_transfers]),
-        ("Meters", [f"`{name}`{'' if by is None else f' +{by}'}" for name, by in entry.counts.items()]),
+        paragraphs.append(f"It {_PHASE_WORDS[entry.phase]}{settled_kinds_text}.")
+    titled_lists = (
+        (
+            "Accounts",
+            [f"`{transfer.source}` to `{transfer.target}`" for transfer in entry.permitted_transfers],
+        ),
+        (
+            "Meters",
+            [
+                f"`{name}`{'' if counted_field is None else f' +{counted_field}'}"
+                for name, counted_field in entry.counts.items()
+            ],
+        ),
         (
             "Memory",
             [f"`{key}`" for key in entry.written_keys] + [f"`{key}` (some)" for key in entry.optional_keys],
         ),
         ("Moments", [f"`{mark}`" for mark in entry.marks]),
     )
-    facts += [f"{title}: {', '.join(items)}." for title, items in lists if items]
+    paragraphs += [
+        f"{title}: {', '.join(texts_in_list)}." for title, texts_in_list in titled_lists if texts_in_list
+    ]
     if entry.record is NoneType:
-        facts.append("It has no record.")
+        paragraphs.append("It has no record.")
     elif dataclasses.is_dataclass(entry.record):
-        facts.append(format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(entry.record)))
+        paragraphs.append(format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(entry.record)))
     else:
-        facts.append("The record is an object whose members a device or a game decides.")
-    return f"### `{entry.kind}`\n\n" + "\n\n".join(facts)
+        paragraphs.append("The record is an object whose members a device or a game decides.")
+    return f"### `{entry.kind}`\n\n" + "\n\n".join(paragraphs)
 
 
 def format_entries(features: Features = FEATURES) -> str:

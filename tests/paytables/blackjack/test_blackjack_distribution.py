@@ -189,7 +189,7 @@ def played_rounds(name, rounds):
     definition = load_game(name).rules.definition
     proof = definition.proved["main"]
     return proof, sample_rounds(
-        definition, read_strategy(definition.exact_house_rules, proof.policy), rounds, "test"
+        definition, read_strategy(definition.analysed_house_rules, proof.policy), rounds, "test"
     )
 
 

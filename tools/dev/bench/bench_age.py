@@ -203,7 +203,9 @@ def _play_more_games(state: Path, games: int, seed: int) -> float:
     warm, played = 0, 0
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         slots = tuple(GameTable(game=name) for name in list_library_games())
-        player = Player(start_bench_machine(journal, slots=slots, fund_cents=_START_CREDIT_CENTS), seed)
+        player = Player(
+            start_bench_machine(journal, game_tables=slots, credit_cents=_START_CREDIT_CENTS), seed
+        )
         player.finish_open_game()
         while played < games:
             player.play(more := min(_WARM_UP_GAMES, games - played))

@@ -95,7 +95,9 @@ def _measure_table_game_audit(game: str) -> BenchFigure:
 def _write_journal(state: Path, game: str, count: int) -> tuple[list[bytes], list[list[Any]]]:
     """Write a journal of ``count`` games; return its entries, and the records of each of the first games."""
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        engine = start_bench_machine(journal, slots=(GameTable(game=game),), fund_cents=START_CREDIT_CENTS)
+        engine = start_bench_machine(
+            journal, game_tables=(GameTable(game=game),), credit_cents=START_CREDIT_CENTS
+        )
         if bets := BETS_BY_TABLE_GAME.get(game):
             engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
         play(engine, count, answer_decisions)

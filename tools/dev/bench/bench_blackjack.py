@@ -42,7 +42,7 @@ def measure_figures() -> Iterator[BenchFigure]:
     for decks in DECK_COUNTS:
         house = definition.model_copy(
             update={"shoe": definition.shoe.model_copy(update={"deck_count": decks})}
-        ).house
+        ).analysed_house_rules
         made: list[policies.StrategyCalculator] = []
         weighed = measure_processor_seconds(
             lambda house=house, made=made: made.append(policies.StrategyCalculator(house))  # type: ignore[misc]
@@ -75,11 +75,11 @@ def measure_figures() -> Iterator[BenchFigure]:
 def _measure_distributions(seconds_per_cabinet_round: float) -> Iterator[BenchFigure]:
     """Yield the cost of a round's exact net distribution, compared with rounds played by compiled code."""
     definition = load_game(GAME_WITH_ONE_SPLIT).rules.definition  # type: ignore[attr-defined]
-    table, answers = policies.StrategyCalculator(definition.exact_house_rules), dict[HandQuestion, int]()
+    table, answers = policies.StrategyCalculator(definition.analysed_house_rules), dict[HandQuestion, int]()
     best = table.evaluate(
         policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
     )
-    play = read_strategy(definition.exact_house_rules, definition.proved["main"].policy)
+    play = read_strategy(definition.analysed_house_rules, definition.proved["main"].policy)
     assert play is not None  # the library carries its own rules' play
     compute_net_distribution(table, answers, best)  # compiles
     sample_rounds(definition, play, 1_000)

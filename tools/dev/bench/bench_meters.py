@@ -108,7 +108,7 @@ def _measure_durable_games(
 
 def _measure_long_journal(state: Path, entries: int) -> Iterator[BenchFigure]:
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        play(start_bench_machine(journal, fund_cents=START_CREDIT_CENTS), entries // 2)
+        play(start_bench_machine(journal, credit_cents=START_CREDIT_CENTS), entries // 2)
     seconds, opened = measure_call(partial(Journal.open, state, now=SystemClock().now))
     opened.close()
     yield BenchFigure(

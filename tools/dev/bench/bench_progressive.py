@@ -200,7 +200,7 @@ async def _measure_hit_times_ms(broker: Broker, store: Store) -> list[float]:
 
 async def _measure_sign_delays_ms(broker: Broker, store: Store) -> tuple[float, float]:
     """Return the median milliseconds from a wager until the sign starts to move, and until it shows the new amount."""
-    dice, begun, stood = random.Random(1), [], []  # noqa: S311 (it draws times, not outcomes)
+    random_source, begun, stood = random.Random(1), [], []  # noqa: S311 (it draws times, not outcomes)
     level = _create_level()
     sign = Sign((level.id,))
 
@@ -217,9 +217,9 @@ async def _measure_sign_delays_ms(broker: Broker, store: Store) -> tuple[float, 
     async with open_floor(broker, store, _MACHINE_NAMES, level) as at_work, _run_in_background(watching):
         await at_work.wait_until(lambda: shown() > 0)
         for _ in range(SIGN_MEASUREMENTS):
-            await asyncio.sleep(dice.uniform(0.0, 0.5))
+            await asyncio.sleep(random_source.uniform(0.0, 0.5))
             before, began = shown(), time.perf_counter()
-            at_work.machines[0].play(dice, 0.0)
+            at_work.machines[0].play(random_source, 0.0)
             await at_work.wait_until(lambda then=before: shown() > then)  # type: ignore[misc]
             begun.append(time.perf_counter() - began)
             await at_work.wait_until(lambda then=before: shown() == then + _CONTRIBUTION_CENTS * 1000)  # type: ignore[misc]

@@ -32,7 +32,7 @@ def _create_table_and_positions(journal: Journal) -> tuple[SharedTables, list[St
     table, engines = SharedTables(), []
     for number in range(1, SEAT_COUNT + 1):
         engine = start_bench_machine(
-            journal, slots=(GameTable(game=GAME),), position=Position(number, SEAT_COUNT)
+            journal, game_tables=(GameTable(game=GAME),), position=Position(number, SEAT_COUNT)
         )
         engine.machine.install(table)
         table.register_position(engine.machine, engine.submit)

@@ -34,7 +34,7 @@ def main(*, check: bool) -> None:
     if not check:
         echo(f"{len(built)} pages written into {PAGES_FOLDER}/")
     committed = {path: text for path, text in text_by_path.items() if path not in built}
-    write_or_check_pages(committed, check=check, verb="make conformance")
+    write_or_check_pages(committed, check=check, command_name="make conformance")
 
 
 if __name__ == "__main__":

@@ -82,16 +82,20 @@ def run_trial(trial: Trial, scratch: ScratchCheckout, limit_seconds: float, firs
             run = scratch.run_tests(ids, limit_seconds)
     except MutantError as error:
         return TrialOutcome(verdict=Verdict.ERROR, by=str(error))
-    if run.code == 0:
-        return TrialOutcome(verdict=Verdict.SURVIVED, by=f"{len(ids)} tests", seconds=run.seconds)
+    if run.exit_code == 0:
+        return TrialOutcome(verdict=Verdict.SURVIVED, by=f"{len(ids)} tests", seconds=run.duration_seconds)
     failed = _FAILED_TEST_PATTERN.search(run.output)
-    if run.code != 1 or failed is None:
-        return TrialOutcome(verdict=Verdict.ERROR, by=_describe_failure(run), seconds=run.seconds)
+    if run.exit_code != 1 or failed is None:
+        return TrialOutcome(verdict=Verdict.ERROR, by=_describe_failure(run), seconds=run.duration_seconds)
     control_run = scratch.run_tests([failed[1]], limit_seconds)
-    if control_run.code != 0:
+    if control_run.exit_code != 0:
         reason = f"{failed[1]} fails without any change: {_describe_failure(control_run)}"
-        return TrialOutcome(verdict=Verdict.ERROR, by=reason, seconds=run.seconds + control_run.seconds)
-    return TrialOutcome(verdict=Verdict.KILLED, by=failed[1], seconds=run.seconds + control_run.seconds)
+        return TrialOutcome(
+            verdict=Verdict.ERROR, by=reason, seconds=run.duration_seconds + control_run.duration_seconds
+        )
+    return TrialOutcome(
+        verdict=Verdict.KILLED, by=failed[1], seconds=run.duration_seconds + control_run.duration_seconds
+    )
 
 
 def list_inapplicable_mutants(mutants: Sequence[tuple[str, Mutant]], root: Path) -> list[str]:
@@ -110,6 +114,6 @@ def _build_cost_sort_key(test: EvidenceTest) -> tuple[bool, str]:
 
 
 def _describe_failure(run: TestRun) -> str:
-    if run.code == TIMEOUT_EXIT_CODE:
-        return f"time limit exceeded after {run.seconds:.0f} s"
-    return f"pytest ended with {run.code}:\n" + "\n".join(run.output.splitlines()[-_SHOWN_LINES_MAX:])
+    if run.exit_code == TIMEOUT_EXIT_CODE:
+        return f"time limit exceeded after {run.duration_seconds:.0f} s"
+    return f"pytest ended with {run.exit_code}:\n" + "\n".join(run.output.splitlines()[-_SHOWN_LINES_MAX:])

@@ -14,7 +14,7 @@ from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from tools.floor.progressive.certificates import (
     AUTHORITY_CERTIFICATE_NAME,
-    make_link,
+    make_link_certificates,
     write_broker_configuration,
 )
 from tools.floor.progressive.mystery_secrets import make_key
@@ -44,7 +44,7 @@ class Broker:
         """Create the certificates of broker, controller, sign and ``machines``. Raises BrokerMissingError."""
         self._program = find_mosquitto()
         self._folder = folder
-        make_link(folder, machines, "127.0.0.1", datetime.now(UTC))
+        make_link_certificates(folder, machines, "127.0.0.1", datetime.now(UTC))
         make_key(folder)
         # This socket reserves the port while the broker is down. Otherwise another process could get the port, or a
         # connecting client could be connected to itself.

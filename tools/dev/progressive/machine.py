@@ -1,8 +1,8 @@
 """Simulate a machine on a progressive link, with the real link client and a memory that outlives each run.
 
-Wins are decided by dice instead of games. :class:`MachineMemory` stores what a machine's journal would; everything
-else is lost with the object, as in a killed process. ``step`` is called after each durable change and before its
-consequences: an exception raised there kills the machine at that point.
+Wins are decided by random numbers instead of games. :class:`MachineMemory` stores what a machine's journal would;
+everything else is lost with the object, as in a killed process. ``step`` is called after each durable change and
+before its consequences: an exception raised there kills the machine at that point.
 """
 
 import asyncio
@@ -137,7 +137,7 @@ class SimulatedMachine:
         """Return the level's amount on the machine's screen, in minor units."""
         return self.link.find_displayed_amount(self._pool.id, self._now_ns()).amount_cents
 
-    def play(self, dice: random.Random, hit_chance: float) -> None:
+    def play(self, random_source: random.Random, hit_chance: float) -> None:
         """Play one wager, which hits the level with probability ``hit_chance``."""
         memory, terms = self.memory, self._pool.definition.terms
         stake_cents = self._pool.definition.stake_and_hit_rate.stake_cents
@@ -149,7 +149,7 @@ class SimulatedMachine:
             amount=stake_cents * terms.increment,
         )
         memory.contributions.append(contribution)
-        is_hit = dice.random() < hit_chance and not terms.is_mystery
+        is_hit = random_source.random() < hit_chance and not terms.is_mystery
         name = f"{self._serial}.{self._pool.id}.{contribution.sequence}"
         if is_hit:  # in the transaction of the wager, as the machine does
             memory.hits[name] = Hit(

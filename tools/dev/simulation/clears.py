@@ -51,7 +51,12 @@ class MemoryClears:
     paid: Counter[str] = field(default_factory=Counter)
 
     def clear_memory(
-        self, world: "SimulatedWorld", dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
+        self,
+        world: "SimulatedWorld",
+        random_source: Random,
+        shown_games: Collection[str],
+        *,
+        can_pay_by_hand: bool,
     ) -> dict[int, bool]:
         """Clear the memory of the stopped machine; if the power is cut meanwhile, finish the clear after it.
 
@@ -61,15 +66,15 @@ class MemoryClears:
         """
         folder = world.folder.root
         possible_histories = [read_copy(folder, world.now(), world.setup.positions, folder.parent)]
-        if _damage_one_copy(folder, dice):
+        if _damage_one_copy(folder, random_source):
             possible_histories.append(read_copy(folder, world.now(), world.setup.positions, folder.parent))
         ended_history = possible_histories[0]
         decisions: Mapping[str, ClaimDecision] = {}
         settled_handpays: dict[int, bool] = {}
         while True:
             storage = ForgetfulStorage(world.medium, world.random_bytes)
-            if dice.random() < _CUT_PROBABILITY:
-                world.schedule_power_cut(dice.randint(1, _OPERATIONS_BEFORE_CUT_MAX))
+            if random_source.random() < _CUT_PROBABILITY:
+                world.schedule_power_cut(random_source.randint(1, _OPERATIONS_BEFORE_CUT_MAX))
             try:
                 if is_clear_unfinished(folder, storage):
                     finish_memory_clear(folder, now=world.now, storage=storage)
@@ -79,7 +84,9 @@ class MemoryClears:
                         copies = (found.inspection.first_copy.damage, found.inspection.second_copy.damage)
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
                     ended_history = _choose_history(possible_histories, found)
-                    decisions = _decide_claims(found, dice, shown_games, can_pay_by_hand=can_pay_by_hand)
+                    decisions = _decide_claims(
+                        found, random_source, shown_games, can_pay_by_hand=can_pay_by_hand
+                    )
                     settled_handpays = {
                         _parse_position(each.id): decisions[each.id].decision == DECISION_PAID
                         for each in found.proposals
@@ -124,32 +131,32 @@ def _choose_history(histories: Sequence[History], found: ClaimInspection) -> His
     raise RuntimeError("the clear found other amounts than the journal has, with or without the damage")
 
 
-def _damage_one_copy(folder: Path, dice: Random) -> bool:
+def _damage_one_copy(folder: Path, random_source: Random) -> bool:
     """Change one bit of one of the journal's two copies, or of none; return whether one was changed.
 
     The undamaged copy still proves everything that the machine owes.
     """
     second = folder / SECOND_FOLDER
     copies = [[], [folder / DATABASE_NAME], sorted(second.glob(f"*{LOG_SUFFIX}"))]
-    files = dice.choice(copies)
+    files = random_source.choice(copies)
     if not files:
         return False
-    path = dice.choice(files)
+    path = random_source.choice(files)
     content = bytearray(path.read_bytes())
-    content[dice.randrange(len(content))] ^= 1 << dice.randrange(8)
+    content[random_source.randrange(len(content))] ^= 1 << random_source.randrange(8)
     path.write_bytes(content)
     return True
 
 
 def _decide_claims(
-    found: ClaimInspection, dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
+    found: ClaimInspection, random_source: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
 ) -> dict[str, ClaimDecision]:
     """Return the decision on every claim: it is carried over, or for some paid by hand."""
     decisions: dict[str, ClaimDecision] = {}
     for proposal in found.proposals:
         is_paid = (
             can_pay_by_hand
-            and dice.random() < _PAID_BY_HAND_PROBABILITY
+            and random_source.random() < _PAID_BY_HAND_PROBABILITY
             and _can_be_paid_by_hand(proposal, shown_games)
         )
         cents = int(proposal.claim.amount) if is_paid else None

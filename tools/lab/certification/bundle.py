@@ -44,7 +44,7 @@ _PRIVATE_KEY_FILE_NAME: Final = "laboratory.key"
 def find_key_path(key_option: Path | None, bundles_folder: Path) -> Path:
     """Return the path of the laboratory's signing key: ``key_option``, or the default next to the state folder.
 
-    ``bundles_folder`` is the folder of bundles, which is given to others. Raises BundleError if the path is in
+    Bundles are written to ``bundles_folder``, which is given to others. Raises BundleError if the path is in
     ``bundles_folder``, or if ``bundles_folder`` already contains a private key.
     """
     path = key_option or find_default_state_folder().with_name(f"open-egm-{_PRIVATE_KEY_FILE_NAME}")
