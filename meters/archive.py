@@ -58,16 +58,16 @@ class ArchiveEnd:
     """The bytes of the journal's first entry, as text."""
 
     @classmethod
-    def from_state(cls, stored: JSON) -> "ArchiveEnd | None":
+    def from_state(cls, stored_state: JSON) -> "ArchiveEnd | None":
         """Return the archive end stored in the machine state, or None if nothing was ever archived."""
-        if stored is None:
+        if stored_state is None:
             return None
         try:
-            if not isinstance(stored, Mapping):
-                raise TypeError(f"{type(stored).__name__}")
+            if not isinstance(stored_state, Mapping):
+                raise TypeError(f"{type(stored_state).__name__}")
             archive_end = cls(
-                int(str(stored["through"])),
-                *(str(stored[name]) for name in ("head", "segment", "index", "genesis")),
+                int(str(stored_state["through"])),
+                *(str(stored_state[name]) for name in ("head", "segment", "index", "genesis")),
             )
             _ = archive_end.genesis
         except (KeyError, TypeError, ValueError) as error:
@@ -214,23 +214,23 @@ class Archive:
         :class:`JournalDamaged`, naming the segment, if one is missing, altered or in the wrong place.
         """
         expected_first, previous_digest = 0, None
-        for first, last in self._list_segment_ranges():
-            if last <= after_sequence:
+        for first_sequence, last_sequence in self._list_segment_ranges():
+            if last_sequence <= after_sequence:
                 continue
-            if not expected_first and first <= after_sequence + 1:
-                expected_first = first
-            if first != expected_first:
-                raise self._build_missing_error(expected_first or after_sequence + 1, first - 1)
-            copies = self._open_copies_with_valid_trailer(first, last)
+            if not expected_first and first_sequence <= after_sequence + 1:
+                expected_first = first_sequence
+            if first_sequence != expected_first:
+                raise self._build_missing_error(expected_first or after_sequence + 1, first_sequence - 1)
+            copies = self._open_copies_with_valid_trailer(first_sequence, last_sequence)
             if previous_digest is not None:
                 copies = [copy for copy in copies if copy.trailer.previous_digest == previous_digest]
                 if not copies:
                     raise JournalDamaged(
-                        f"the archive, entries {first} to {last}",
+                        f"the archive, entries {first_sequence} to {last_sequence}",
                         "the segment does not follow the one before it: one of the two was exchanged",
                     )
             yield copies
-            expected_first, previous_digest = last + 1, copies[0].trailer.digest
+            expected_first, previous_digest = last_sequence + 1, copies[0].trailer.digest
         if (expected_first or after_sequence + 1) <= self.last_sequence:
             raise self._build_missing_error(expected_first or after_sequence + 1, self.last_sequence)
 
@@ -284,24 +284,26 @@ class Archive:
         return self._read_intact_copy(copies, lambda copy: copy.read_block_entries(block_index))
 
     def walk(
-        self, kinds: Sequence[str], since: int, until: int | None, *, newest_first: bool
+        self, kinds: Sequence[str], after_sequence: int, before_sequence: int | None, *, newest_first: bool
     ) -> Iterator[StoredEntry]:
-        """Yield the archived entries after ``since`` and before ``until`` of these kinds (of all kinds if empty).
+        """Yield the archived entries of these kinds (all if empty) between two numbers, both excluded.
 
         Segments without any of the kinds are not read.
         """
         archive_end = self._read_archive_end()
-        last = self.last_sequence if until is None else min(until - 1, self.last_sequence)
-        if archive_end is None or since >= last:
+        last_sequence = (
+            self.last_sequence if before_sequence is None else min(before_sequence - 1, self.last_sequence)
+        )
+        if archive_end is None or after_sequence >= last_sequence:
             return
         if tuple(kinds) == (checkpoint.GENESIS_KIND,):
-            if since == 0:
+            if after_sequence == 0:
                 yield archive_end.genesis
             return
         ranges = [
             (segment_first, segment_last)
             for segment_first, segment_last in self._list_segment_ranges()
-            if segment_last > since and segment_first <= last
+            if segment_last > after_sequence and segment_first <= last_sequence
         ]
         step = -1 if newest_first else 1
         for segment_range in ranges[::step]:
@@ -309,10 +311,14 @@ class Archive:
             trailer = copies[0].trailer
             if kinds and not any(kind in trailer.entry_count_by_kind for kind in kinds):
                 continue
-            blocks = range(copies[0].find_block_index(since + 1), copies[0].find_block_index(last) + 1)
+            blocks = range(
+                copies[0].find_block_index(after_sequence + 1), copies[0].find_block_index(last_sequence) + 1
+            )
             for block_index in blocks[::step]:
                 for entry in self._read_block_entries(copies, block_index)[::step]:
-                    if since < entry.sequence <= last and (not kinds or entry.kind in kinds):
+                    if after_sequence < entry.sequence <= last_sequence and (
+                        not kinds or entry.kind in kinds
+                    ):
                         yield entry
 
     def read_entry(self, sequence: int) -> StoredEntry:
@@ -440,7 +446,9 @@ def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) ->
     )
     if not names:
         return Archive(storage, (folder,), lambda: None)
-    first = Segment(storage, folder / names[0], public_key).read_block_entries(0)[0]
+    first_entry = Segment(storage, folder / names[0], public_key).read_block_entries(0)[0]
     trailer = Segment(storage, folder / names[-1], public_key).trailer
-    archive_end = ArchiveEnd(trailer.last_sequence, trailer.head_hex, trailer.digest, "", first.body.decode())
+    archive_end = ArchiveEnd(
+        trailer.last_sequence, trailer.head_hex, trailer.digest, "", first_entry.body.decode()
+    )
     return Archive(storage, (folder,), lambda: archive_end)

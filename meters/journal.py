@@ -146,14 +146,14 @@ class Journal(JournalView):
         :class:`JournalUnwritable`, :class:`JournalDamaged` or :class:`SelfAuditFailed`.
         """
         medium = storage or DiskStorage()
-        second = second_folder or state_folder / SECOND_FOLDER
-        pairing = find_pairing(medium, state_folder, second, machine_id)
+        second_copy_folder = second_folder or state_folder / SECOND_FOLDER
+        pairing = find_pairing(medium, state_folder, second_copy_folder, machine_id)
         if memory_clear_record is not None:
             pairing = MediaPairing(second_medium_error=pairing.second_medium_error)
         opening = _OpeningArguments(
             medium,
             state_folder,
-            second,
+            second_copy_folder,
             machine_id,
             now,
             policy or JournalPolicy(),

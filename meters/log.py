@@ -164,16 +164,16 @@ class LogCopy:
         except JournalDamaged as error:
             return LogScan(0, GENESIS_HASH, str(error), first_sequences[0])
         self.head_before_first = self._sequence, self._head_hex = sequence, head_hex
-        for first in first_sequences:
+        for first_sequence in first_sequences:
             try:
                 if segment is not None and not segment.is_closed:
                     raise JournalDamaged(
                         str(self._build_segment_path(segment.first_sequence)),
                         "the segment before the last is not closed",
                     )
-                segment = self._scan_segment(first, sequence, head_hex)
+                segment = self._scan_segment(first_sequence, sequence, head_hex)
             except JournalDamaged as error:
-                return LogScan(sequence, head_hex, str(error), min(first, sequence + 1))
+                return LogScan(sequence, head_hex, str(error), min(first_sequence, sequence + 1))
             sequence, head_hex = segment.sequence, segment.head_hex
         self._sequence, self._head_hex = sequence, head_hex
         if segment is not None and not segment.is_closed:
@@ -238,26 +238,30 @@ class LogCopy:
         ]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
-    def iter_entries(self, after_sequence: int = 0, until: int | None = None) -> Iterator[AuthenticatedEntry]:
-        """Yield the log's entries after ``after_sequence`` and up to ``until`` (None: to the end).
+    def iter_entries(
+        self, after_sequence: int = 0, last_sequence: int | None = None
+    ) -> Iterator[AuthenticatedEntry]:
+        """Yield the log's entries after ``after_sequence`` and up to ``last_sequence`` (None: to the end).
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
         """
         first_sequences = self.list_segment_starts()
-        for n, first in enumerate(first_sequences):
+        for n, first_sequence in enumerate(first_sequences):
             if n + 1 < len(first_sequences) and first_sequences[n + 1] <= after_sequence + 1:
                 continue
-            path = self._build_segment_path(first)
+            path = self._build_segment_path(first_sequence)
             data = read_file(self._storage, path) or b""
             magic, start, previous_hash = (
                 _HEADER_STRUCT.unpack_from(data) if len(data) >= _SEGMENT_HEADER_SIZE_BYTES else (b"", 0, b"")
             )
-            if magic not in _READABLE_LOG_MAGICS or start != first:
-                raise JournalDamaged(str(path), f"the header is not that of entry {first}")
-            for item, _ in _iter_records(path, data, _find_records_end(data), first - 1, previous_hash.hex()):
+            if magic not in _READABLE_LOG_MAGICS or start != first_sequence:
+                raise JournalDamaged(str(path), f"the header is not that of entry {first_sequence}")
+            for item, _ in _iter_records(
+                path, data, _find_records_end(data), first_sequence - 1, previous_hash.hex()
+            ):
                 if item.entry.sequence > after_sequence:
                     yield item
-                if item.entry.sequence == until:
+                if item.entry.sequence == last_sequence:
                     return
 
     def read_hash(self, sequence: int) -> str:
@@ -345,9 +349,9 @@ class LogCopy:
         The caller then writes their entries again from the first copy.
         """
         self.close()
-        for first in reversed(self.list_segment_starts()):
-            if first >= sequence:
-                path = self._build_segment_path(first)
+        for first_sequence in reversed(self.list_segment_starts()):
+            if first_sequence >= sequence:
+                path = self._build_segment_path(first_sequence)
                 self._storage.rename(path, path.with_name(path.name + ".damaged"))
         self._storage.sync_folder(self._folder)
 
@@ -443,20 +447,20 @@ class LogCopy:
 
         First the closed segments are checked, then the segment that is being written, as it is at that time.
         """
-        for first in self.list_segment_starts():
-            path = self._build_segment_path(first)
+        for first_sequence in self.list_segment_starts():
+            path = self._build_segment_path(first_sequence)
             file = self._storage.open_file(path, write=False)
             try:
-                is_written = first == self._first_sequence
-                end = self._write_offset if is_written else file.size() - 32
-                expected = self._digest.digest() if is_written else file.read_at(end, 32)
+                is_written = first_sequence == self._first_sequence
+                end_offset = self._write_offset if is_written else file.size() - 32
+                expected_digest = self._digest.digest() if is_written else file.read_at(end_offset, 32)
                 hasher = hashlib.sha256()
-                for offset in range(0, end, size_bytes):
-                    hasher.update(file.read_at(offset, min(size_bytes, end - offset)))
-                    yield first
+                for offset in range(0, end_offset, size_bytes):
+                    hasher.update(file.read_at(offset, min(size_bytes, end_offset - offset)))
+                    yield first_sequence
             finally:
                 file.close()
-            if hasher.digest() != expected:
+            if hasher.digest() != expected_digest:
                 raise JournalDamaged(str(path), "the segment is not what was written")
 
     def _build_segment_path(self, first_sequence: int) -> Path:

@@ -267,8 +267,8 @@ class RandomService:
         The amount and the time until the next call are drawn from the generator itself, so that no player can predict
         them. Call it when the machine is idle; during an open step nothing is discarded.
         """
-        low, high = self._policy.cycle_min_ms, self._policy.cycle_max_ms
-        if not high:
+        cycle_min_ms, cycle_max_ms = self._policy.cycle_min_ms, self._policy.cycle_max_ms
+        if not cycle_max_ms:
             return 0
         with self._lock:
             self._check_in_service()
@@ -277,7 +277,9 @@ class RandomService:
                 for _ in range(request_count):
                     self._generate(BYTES_PER_STEP_REQUEST)
                 self._cycles += 1
-            pause_us = low * 1000 + int.from_bytes(self._generate(8)) % ((high - low) * 1000 + 1)
+            pause_us = cycle_min_ms * 1000 + int.from_bytes(self._generate(8)) % (
+                (cycle_max_ms - cycle_min_ms) * 1000 + 1
+            )
             return pause_us * 1000
 
     def run_self_test(self) -> tuple[str, ...]:

@@ -577,10 +577,10 @@ def _count_results(
 
 def _compare_with_bank(final_points: Sequence[int], bank_points: int) -> TableauResults:
     """Return 1, 0 or -1 for each tableau: its final points are more than, equal to or less than the banker's."""
-    first, second = final_points
+    first_points, second_points = final_points
     return (
-        (first > bank_points) - (first < bank_points),
-        (second > bank_points) - (second < bank_points),
+        (first_points > bank_points) - (first_points < bank_points),
+        (second_points > bank_points) - (second_points < bank_points),
     )
 
 
@@ -597,15 +597,15 @@ def _count_orders(unpacked: Sequence[Sequence[int]], dealt_points: tuple[int, ..
     if len(dealt_points) == 1:
         return unpacked[1][dealt_points[0]]
     if len(dealt_points) == 2:
-        first, second = dealt_points
-        ways = unpacked[2][10 * first + second]
-        return ways - unpacked[1][first] if first == second else ways
-    first, second, third = dealt_points
-    ways = unpacked[3][100 * first + 10 * second + third]
-    repeat_count = (first == third) + (second == third)
-    if first == second:
-        ways -= unpacked[2][10 * first + third] - repeat_count * unpacked[1][first]
-    return ways - repeat_count * unpacked[2][10 * first + second]
+        first_points, second_points = dealt_points
+        ways = unpacked[2][10 * first_points + second_points]
+        return ways - unpacked[1][first_points] if first_points == second_points else ways
+    first_points, second_points, third_points = dealt_points
+    ways = unpacked[3][100 * first_points + 10 * second_points + third_points]
+    repeat_count = (first_points == third_points) + (second_points == third_points)
+    if first_points == second_points:
+        ways -= unpacked[2][10 * first_points + third_points] - repeat_count * unpacked[1][first_points]
+    return ways - repeat_count * unpacked[2][10 * first_points + second_points]
 
 
 FAMILY = build_bank_family(BanqueDefinition, BanqueRules)

@@ -450,14 +450,17 @@ def _iter_sampling_notes(
     )
     shoe_text = shoe_text if shoe_rules.is_shoe_carried_over else "fresh shoes"
     seed_text = f"seed {simulated_rounds.seed!r}, `python -m tools.dev prove` plays them again"
-    mean, half_width = (
+    mean, mean_half_width = (
         simulated_rounds.compute_mean(1),
         Fraction(simulated_rounds.standard_error) * SAMPLING_QUANTILE,
     )
-    low, high = (_format_percent(1 + mean + deviation) for deviation in (-half_width, half_width))
+    return_low, return_high = (
+        _format_percent(1 + mean + deviation) for deviation in (-mean_half_width, mean_half_width)
+    )
     yield (
         f"sampled: {simulated_rounds.round_count:,} rounds of the best play from {shoe_text} "
-        f"return {_format_percent(1 + mean)} of a bet on the hand, 99.9 % interval {low} to {high} ({seed_text})"
+        f"return {_format_percent(1 + mean)} of a bet on the hand, 99.9 % interval {return_low} to "
+        f"{return_high} ({seed_text})"
     )
     variance = round(simulated_rounds.compute_variance(hand_count) * 10_000)  # in ten-thousandths
     yield f"sampled: the variance of these rounds is {variance // 10_000}.{variance % 10_000:04d} squared stakes"
@@ -470,11 +473,16 @@ def _iter_sampling_notes(
     )
     yield f"sampled: their nets in stakes: {net_list}"
     won_share = Fraction(sum(count for net, count in counts_by_net if net > 0), simulated_rounds.round_count)
-    deviation = SAMPLING_QUANTILE * _compute_root_rounded_up(
+    share_half_width = SAMPLING_QUANTILE * _compute_root_rounded_up(
         won_share * (1 - won_share) / simulated_rounds.round_count
     )
-    low, high = _format_percent(won_share - deviation), _format_percent(won_share + deviation)
-    yield f"sampled: hit frequency, more than was staked: {_format_percent(won_share)}, 99.9 % interval {low} to {high}"
+    share_low, share_high = (
+        _format_percent(won_share + deviation) for deviation in (-share_half_width, share_half_width)
+    )
+    yield (
+        f"sampled: hit frequency, more than was staked: {_format_percent(won_share)}, 99.9 % interval "
+        f"{share_low} to {share_high}"
+    )
     bands = []
     for games in CONFIDENCE_BAND_GAME_COUNTS:
         # for more rounds, the simulated mean is not known precisely enough

@@ -232,8 +232,8 @@ class _NetDistribution:
             round_.up_card_value, split.card_value, split.dealer_has_pair_rank
         ]
         first_hand_ends, other_hand_ends = (
-            self._count_split_hand_ends(round_, split.branches[hands_max], has_first_stake=first)
-            for first in (True, False)
+            self._count_split_hand_ends(round_, split.branches[hands_max], has_first_stake=is_first_hand)
+            for is_first_hand in (True, False)
         )
         first_hand_ends = {
             (cards, _add_nets(nets, insurance_nets)): orders
@@ -247,8 +247,8 @@ class _NetDistribution:
             )
             return
         done_first_hand_ends, done_other_hand_ends = (
-            self._count_split_hand_ends(round_, split.branches[hands_max][:1], has_first_stake=first)
-            for first in (True, False)
+            self._count_split_hand_ends(round_, split.branches[hands_max][:1], has_first_stake=is_first_hand)
+            for is_first_hand in (True, False)
         )
         done_first_hand_ends = {
             (cards, _add_nets(nets, insurance_nets)): orders
@@ -445,19 +445,19 @@ def _add_hand_results(sums: _JointResults, ends: HandEnds) -> _JointResults:
     """
     counted_ends = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
     different_nets = {net for _, nets, _ in counted_ends for net in nets}
-    low, high = min(different_nets), max(different_nets)
-    step = gcd(sums.step, *(net - low for net in different_nets))
+    net_min, net_max = min(different_nets), max(different_nets)
+    step = gcd(sums.step, *(net - net_min for net in different_nets))
     sums = sums.refine_step(step)
     own_cards: Ints = np.array([cards for cards, _, _ in counted_ends], dtype=np.int64)
-    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - low) // step
+    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - net_min) // step
     orders: Ints = np.array([count for _, _, count in counted_ends], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
     for part in np.array_split(np.unique(own_cards), 1 + len(own_cards) * len(sums.cards) // 10**7):
         cards = np.union1d(cards, (part[:, None] + sums.cards).ravel())
-    width = sums.ways.shape[2] + (high - low) // step
+    width = sums.ways.shape[2] + (net_max - net_min) // step
     ways: Ints = np.zeros((len(cards), DEALER_RESULT_COUNT + 1, width), dtype=np.int64)
     compile_kernel(_add_hand)(sums.cards, sums.ways, own_cards, nets, orders, cards, ways)
-    return _JointResults(cards, ways, sums.lowest_net + low, step)
+    return _JointResults(cards, ways, sums.lowest_net + net_min, step)
 
 
 def _add_hand(

@@ -91,10 +91,10 @@ def original(tmp_path_factory):
             play(journal, win=n % 3 * 10)
             if n % 50 == 0:
                 journal.append(Transaction(id=f"host-{n}", kind="host.told", record={"n": n}))
-            for entry in journal.entries(since=max(written, default=0)):
+            for entry in journal.entries(after_sequence=max(written, default=0)):
                 written[entry.sequence] = entry.body
     with open_view(folder) as view:
-        written |= {entry.sequence: entry.body for entry in view.entries(since=max(written))}
+        written |= {entry.sequence: entry.body for entry in view.entries(after_sequence=max(written))}
     assert sorted(written) == list(range(1, len(written) + 1))
     return folder, list(written.values())
 
@@ -141,8 +141,10 @@ def test_every_entry_is_read_as_if_none_had_been_archived(lived):
         assert list(view.iter_bodies(after_sequence=333)) == written[333:]
         assert [e.body for e in view.entries()] == written
         assert [e.body for e in view.entries(newest_first=True)] == written[::-1]
-        assert [e.body for e in view.entries(since=17, until=61)] == written[17:60]
-        assert [e.body for e in view.entries(since=17, until=61, newest_first=True)] == written[17:60][::-1]
+        assert [e.body for e in view.entries(after_sequence=17, before_sequence=61)] == written[17:60]
+        assert [
+            e.body for e in view.entries(after_sequence=17, before_sequence=61, newest_first=True)
+        ] == written[17:60][::-1]
         numbers = [e.record["n"] for e in view.entries("host.told", newest_first=True)]
         assert numbers == list(range(350, -1, -50))
         assert [e.kind for e in view.entries(("bill.in", "machine.genesis"))] == [

@@ -144,7 +144,7 @@ class SasLineService:
         self._money_exceptions.update_exceptions()
         if snapshot.journal_sequence <= self._checked_sequence:
             return
-        entries = list(self.host.machine.journal.entries(since=self._checked_sequence))
+        entries = list(self.host.machine.journal.entries(after_sequence=self._checked_sequence))
         for entry in entries:
             if entry.sequence > self._readout_sequence:
                 self._readout_builder.process_entry(entry)

@@ -114,7 +114,7 @@ def is_win_cashed_out(machine: Machine, game_record: GameRecord) -> bool:
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end is not None and any(
         transfer.source in credit_accounts
-        for entry in machine.journal.entries(_CASH_OUT_KINDS, since=end.sequence)
+        for entry in machine.journal.entries(_CASH_OUT_KINDS, after_sequence=end.sequence)
         for transfer in entry.transfers
     )
 
@@ -131,7 +131,7 @@ def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
     start, game_record = find_game_start(machine, play_id)
     for entry in machine.journal.entries(
-        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), since=start.sequence
+        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), after_sequence=start.sequence
     ):
         location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind != MYSTERY_WON_KIND:

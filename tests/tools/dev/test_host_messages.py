@@ -193,9 +193,7 @@ def test_short_replies_are_classified():
         ReplyKind.EXCEPTION,
         0x51,
     )
-    assert (
-        decode_reply(general, b"\x81").kind is ReplyKind.EXCEPTION
-    )  # at address 1 this byte is also a NACK
+    assert decode_reply(general, b"\x81").kind is ReplyKind.EXCEPTION  # at address 1 this byte is also a NACK
     assert decode_reply(control, b"\x01").kind is ReplyKind.ACK
     assert decode_reply(control, b"\x81").kind is ReplyKind.NACK
     assert decode_reply(reading, b"\x01\x00").kind is ReplyKind.BUSY
