@@ -230,9 +230,9 @@ def test_a_signature_is_accepted_as_a_reply_to_a_general_poll():
         (frame("01 1A 000012"), "value: cut short"),
         (frame("01 1A 0000123400"), "surplus"),
         (frame("01 1A 0000123F"), "not decimal digits"),
-        (frame("01 11 00001234"), "answers poll 11, not 1A"),
+        (frame("01 11 00001234"), "replies to poll 11, not 1A"),
         (frame("02 1A 00001234"), "address 2, not 1"),
-        (frame("01 FD"), "answers poll FD, not 1A"),
+        (frame("01 FD"), "replies to poll FD, not 1A"),
     ],
 )
 def test_a_damaged_reply_states_the_reason(got, expected_text):

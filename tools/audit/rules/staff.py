@@ -23,7 +23,7 @@ def _check_next_change(context: CheckContext) -> None:
     digest, person_id, role = context.bound_values.get("digest"), context["person_id"], context["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
     expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
-    for name, found, expected in (
+    for name, recorded, expected in (
         ("record.number", number, expected_number),
         (
             "state.staff",
@@ -32,8 +32,10 @@ def _check_next_change(context: CheckContext) -> None:
         ),
         ("id", context.entry.id, expected_id),
     ):
-        if found != expected:
-            raise PatternMismatch(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
+        if recorded != expected:
+            raise PatternMismatch(
+                f"{name}: expected {format_value(expected)}, found {format_value(recorded)}"
+            )
     if STAFF_NUMBER_PATTERN.fullmatch(person_id) is None:
         raise PatternMismatch(f"record.whom: {format_value(person_id)} is not a staff number")
     is_added = context.entry.kind == STAFF_ADDED.kind

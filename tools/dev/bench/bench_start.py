@@ -81,10 +81,10 @@ def measure_figures() -> Iterator[BenchFigure]:
             state = StateFolder(folder / profile)
             for when in ("first start", "start again"):
                 seconds, processor = _measure_machine_start(state, _write_cabinet_file(folder, profile))
-                what = f"{profile}: {when}, to the first picture of the machine"
-                yield BenchFigure(what, seconds, "s", better_if="lower", target="value <= 4 s")
+                start_name = f"{profile}: {when}, to the first picture of the machine"
+                yield BenchFigure(start_name, seconds, "s", better_if="lower", target="value <= 4 s")
                 yield BenchFigure(
-                    f"{what}, processor",
+                    f"{start_name}, processor",
                     processor,
                     "s",
                     "its imports alone",

@@ -289,7 +289,7 @@ class Host:
         elif status == 0x81:
             self._search_transfer_results(identifier)
         elif status >= 0x80:
-            self._close_transfer(identifier, 0, done=False)
+            self._close_transfer(identifier, 0, is_completed=False)
 
     def _end_transfer(self) -> None:
         self._record_transfer_result(self.read_values(0x72, {"transfer_code": 0xFF, "index": 0}))
@@ -302,9 +302,9 @@ class Host:
         identifier: str = reply["transaction"]
         kinds = ("cashable_cents", "restricted_cents", "nonrestricted_cents")
         if reply["status"] in {0x00, 0x01}:
-            self._close_transfer(identifier, sum(reply[kind] for kind in kinds), done=True)
+            self._close_transfer(identifier, sum(reply[kind] for kind in kinds), is_completed=True)
         elif reply["status"] >= 0x80:
-            self._close_transfer(identifier, 0, done=False)
+            self._close_transfer(identifier, 0, is_completed=False)
         return identifier
 
     def _search_transfer_results(self, identifier: str) -> None:
@@ -313,12 +313,12 @@ class Host:
             if self._record_transfer_result(reply) == identifier:
                 return
 
-    def _close_transfer(self, identifier: str, moved_cents: int, *, done: bool) -> None:
+    def _close_transfer(self, identifier: str, moved_cents: int, *, is_completed: bool) -> None:
         movement = self.transfers[identifier]
         if movement.state != "ordered":
             assert movement.state == "dead" or movement.moved_cents == moved_cents
             return
-        movement.state, movement.moved_cents = ("done", moved_cents) if done else ("dead", 0)
+        movement.state, movement.moved_cents = ("done", moved_cents) if is_completed else ("dead", 0)
         if movement.direction == "in":
             self.account_cents += movement.total_cents - movement.moved_cents
         elif movement.direction == "out":

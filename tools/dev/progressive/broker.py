@@ -28,10 +28,10 @@ class BrokerMissingError(OperatorError):
 
 def find_mosquitto() -> str:
     """Return the path of the broker's program. Raises :class:`BrokerMissingError`."""
-    found = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
-    if found is None:
+    program = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+    if program is None:
         raise BrokerMissingError("mosquitto is not installed (Debian: apt install mosquitto)")
-    return found
+    return program
 
 
 class Broker:

@@ -83,10 +83,10 @@ class CampaignResult:
 
     def format_report(self) -> list[str]:
         """Return the report lines."""
-        done = f"{self.wagers} wagers, {self.hits} hits, {self.paid_cents} minor units paid, "
+        totals_text = f"{self.wagers} wagers, {self.hits} hits, {self.paid_cents} minor units paid, "
         return [
             *(f"{count:8} x {name}" for name, count in sorted(self.fault_counts.items())),
-            f"{done}{self.values_seen} values seen",
+            f"{totals_text}{self.values_seen} values seen",
             *(f"wrong: {text}" for text in self.findings),
             *self.waiting_tasks,
             *(() if self.findings else (_SUCCESS_TEXT,)),
@@ -221,10 +221,10 @@ async def _run_with_limit(
     return False
 
 
-async def _cancel_new_tasks(before: set[asyncio.Task[Any]]) -> None:
-    """Cancel every task that is not in ``before``, and wait a limited time for each to end."""
+async def _cancel_new_tasks(tasks_before: set[asyncio.Task[Any]]) -> None:
+    """Cancel every task that is not in ``tasks_before``, and wait a limited time for each to end."""
     for _ in range(_CLEANING_ATTEMPTS):
-        new_tasks = asyncio.all_tasks() - before
+        new_tasks = asyncio.all_tasks() - tasks_before
         if not new_tasks:
             return
         for task in new_tasks:

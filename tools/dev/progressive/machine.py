@@ -192,9 +192,9 @@ class SimulatedMachine:
         self.link.enrol_levels(nonce, self._now_ns())
         self._send_messages()
 
-    def handle_disconnection(self, why: str) -> None:
+    def handle_disconnection(self, reason: str) -> None:
         """Mark the level as unavailable, because the link has disconnected."""
-        del why
+        del reason
         self.link.handle_disconnection()
 
     def process_message(self, message: ControllerMessage) -> None:
@@ -250,40 +250,42 @@ class SimulatedMachine:
         self.link.mark_award_recorded(name)
         self._pay_hit(name, hit)
 
-    def _resend_contributions(self, after: int) -> None:
+    def _resend_contributions(self, last_counted_number: int) -> None:
         """Send contributions and their hits again, to a controller that lost them.
 
-        All contributions with a number above ``after`` are sent.
+        All contributions with a number above ``last_counted_number`` are sent.
         """
-        self.memory.last_counted_number = after
-        self.link.restore_contributions(self._pool.id, after, self.memory.contributions[after:])
+        self.memory.last_counted_number = last_counted_number
+        self.link.restore_contributions(
+            self._pool.id, last_counted_number, self.memory.contributions[last_counted_number:]
+        )
         for name, hit in self.memory.hits.items():
-            if hit.contribution_number > after and hit.trigger is None:
+            if hit.contribution_number > last_counted_number and hit.trigger is None:
                 hit.is_closed, hit.was_resent = False, True
                 self._resume_hit(name, hit)
 
-    def _handle_mystery_win(self, won: WonPrize) -> None:
+    def _handle_mystery_win(self, won_prize: WonPrize) -> None:
         """Record that the controller decided that a wager wins, then pay it. A repeated message changes nothing."""
-        hit = self.memory.hits.get(won.claim_id)
+        hit = self.memory.hits.get(won_prize.claim_id)
         if hit is None:
             if (
-                self.memory.commitments.get(won.trigger.prize_number, won.trigger.commitment)
-                != won.trigger.commitment
+                self.memory.commitments.get(won_prize.trigger.prize_number, won_prize.trigger.commitment)
+                != won_prize.trigger.commitment
             ):
-                self.memory.findings.append(f"{won.claim_id}: its secret does not match the commitment")
+                self.memory.findings.append(f"{won_prize.claim_id}: its secret does not match the commitment")
             self._step("award received")
-            hit = self.memory.hits[won.claim_id] = Hit(
-                contribution_number=won.sequence,
-                shown_cents=won.amount_cents,
-                locked_cents=won.amount_cents,
-                trigger=won.trigger,
+            hit = self.memory.hits[won_prize.claim_id] = Hit(
+                contribution_number=won_prize.sequence,
+                shown_cents=won_prize.amount_cents,
+                locked_cents=won_prize.amount_cents,
+                trigger=won_prize.trigger,
             )
             self._step("award stored")
-        elif (hit.locked_cents, hit.trigger) != (won.amount_cents, won.trigger):
-            self.memory.findings.append(f"{won.claim_id}: {won.amount_cents} in addition")
+        elif (hit.locked_cents, hit.trigger) != (won_prize.amount_cents, won_prize.trigger):
+            self.memory.findings.append(f"{won_prize.claim_id}: {won_prize.amount_cents} in addition")
         if not hit.is_closed:
-            self.link.open_mystery_claim(self._build_claim(won.claim_id, hit), self._now_ns())
-            self._pay_hit(won.claim_id, hit)
+            self.link.open_mystery_claim(self._build_claim(won_prize.claim_id, hit), self._now_ns())
+            self._pay_hit(won_prize.claim_id, hit)
 
     def _pay_hit(self, name: str, hit: Hit) -> None:
         if hit.paid_cents is None and hit.locked_cents is not None:

@@ -242,8 +242,10 @@ class Crowd:
 
         One turn of the key must first pay what is owed at any position, and only then clear faults.
         """
-        waiting = [player for player, handpay in owed_handpays.items() if player.awaited_handpay == handpay]
-        if len(waiting) < len(owed_handpays) or any(
+        waiting_players = [
+            player for player, handpay in owed_handpays.items() if player.awaited_handpay == handpay
+        ]
+        if len(waiting_players) < len(owed_handpays) or any(
             player.run_number != run_number for player in (*owed_handpays, *faults)
         ):
             return
@@ -251,7 +253,7 @@ class Crowd:
             if cleared := codes_before - player.attendant_fault_codes:
                 player.observed.findings.append(
                     f"the attendant's key cleared {', '.join(sorted(cleared))} at position {player.position}"
-                    f" before the hand-pay at position {waiting[0].position}"
+                    f" before the hand-pay at position {waiting_players[0].position}"
                 )
 
     def open_menu_for_ruling(self) -> None:

@@ -350,12 +350,12 @@ class Player:
         lines = [
             row.action for table in page.tables for row in table.rows if row.action not in _IGNORED_ACTIONS
         ]
-        buttons = [each.id for each in page.actions if each.enabled and each.style != "danger"]
-        if line := self._find_ruling_line([*lines, *buttons]) or self._find_next_form_line(page, lines):
+        button_ids = [action.id for action in page.actions if action.enabled and action.style != "danger"]
+        if line := self._find_ruling_line([*lines, *button_ids]) or self._find_next_form_line(page, lines):
             self._touch_line(page, line)
             return
-        back = [each.id for each in page.actions if each.style == "back"]
-        choices = back if page.test else [*lines, *buttons]
+        back_action_ids = [action.id for action in page.actions if action.style == "back"]
+        choices = back_action_ids if page.test else [*lines, *button_ids]
         if choices:
             self._touch_line(page, self._random_source.choice(choices))
 
@@ -398,9 +398,9 @@ class Player:
 
     def _choose_staff_number(self, title: str) -> str:
         """Return the staff number to sign in with: sometimes the technician's, if no ruling needs a manager."""
-        manager, second, technician = PIN_BY_STAFF_NUMBER
+        manager, second_person, technician = PIN_BY_STAFF_NUMBER
         if title == "service.second_person":
-            return second
+            return second_person
         is_free = title == "service.sign_in" and not any(self._world.rulings_needed.values())
         return technician if is_free and self._random_source.random() < _TECHNICIAN_PROBABILITY else manager
 
@@ -434,10 +434,10 @@ class Player:
 
     def _find_ruling_line(self, lines: list[str]) -> str:
         """Return the line of a page that leads to a ruling needed at any position; empty if there is none."""
-        needed = self._world.rulings_needed
-        own_line = needed.get(self.position, "")
+        line_by_position = self._world.rulings_needed
+        own_line = line_by_position.get(self.position, "")
         position_lines = [
-            f"position:{number}" for number, line in sorted(needed.items()) if line and not own_line
+            f"position:{number}" for number, line in sorted(line_by_position.items()) if line and not own_line
         ]
         prefixes = (
             *((own_line, f"{own_line}:") if own_line else ()),
@@ -525,9 +525,9 @@ def _choose_bets(
 ) -> dict[str, int]:
     """Return bets on one or two spots, and on the spots that these require, up to the credit and the limits."""
     bets: dict[str, int] = {}
-    for chosen in random_source.sample(list(spots), min(len(spots), random_source.choice((1, 1, 2)))):
+    for chosen_id in random_source.sample(list(spots), min(len(spots), random_source.choice((1, 1, 2)))):
         chain = []
-        spot = spots.get(chosen)
+        spot = spots.get(chosen_id)
         while spot is not None and spot.id not in bets and spot not in chain:
             chain.append(spot)
             spot = spots.get(spot.required_spot or "")
@@ -539,8 +539,8 @@ def _choose_bets(
             bets[name] = view.bet_min + raised_credits
             spare_credits -= raised_credits
     for name in bets:
-        if (share := spots[name].required_bet_divisor) is not None and (
-            needed := spots[name].required_spot
+        if (divisor := spots[name].required_bet_divisor) is not None and (
+            required_id := spots[name].required_spot
         ) is not None:
-            bets[name] = bets[needed] // share
+            bets[name] = bets[required_id] // divisor
     return bets

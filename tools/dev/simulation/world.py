@@ -255,10 +255,10 @@ class SimulatedWorld:
 
     def _release_locks(self) -> None:
         """Close the lock files of a stopped machine, as the end of a real process does."""
-        for held in Path("/proc/self/fd").iterdir():
+        for descriptor_path in Path("/proc/self/fd").iterdir():
             with suppress(OSError):
-                if held.readlink() in self._locks:
-                    os.close(int(held.name))
+                if descriptor_path.readlink() in self._locks:
+                    os.close(int(descriptor_path.name))
 
     def find_failure(self) -> BaseException | None:
         """Return the error that ended the machine, or None if it is running or was ended by a power cut."""
