@@ -126,14 +126,14 @@ class LogCopy:
         """The hash of the last entry in the log."""
         self._check_in_progress: Generator[int] | None = None
         """The generator that checks the whole log step by step, or None if no check is running."""
-        self._nothing_through: int | None = None
-        """An entry at or before which :meth:`remove_oldest_segment_through` found no end of a segment, or None."""
+        self._sequence_without_removal: int | None = None
+        """The entry through which :meth:`remove_oldest_segment_through` found nothing to remove, or None."""
         self.head_before_first: tuple[int, str] = 0, GENESIS_HASH
         """The number and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
     def close(self) -> None:
         """Close the segment file that is written, and the one that :meth:`check_next_part` is reading."""
-        self._nothing_through = None
+        self._sequence_without_removal = None
         if self._check_in_progress is not None:
             self._check_in_progress.close()
             self._check_in_progress = None
@@ -207,18 +207,18 @@ class LogCopy:
         path = self._build_segment_path(first_sequence)
         data = read_file(self._storage, path) or b""
         self._check_header(path, data, sequence, head_hex)
-        limit = _find_records_end(data)
-        if limit < len(data):
-            _, last_sequence, digest = _TRAILER_STRUCT.unpack_from(data, limit)
-            if hashlib.sha256(memoryview(data)[: limit + _TRAILER_STRUCT.size]).digest() == data[-32:]:
+        records_end = _find_records_end(data)
+        if records_end < len(data):
+            _, last_sequence, digest = _TRAILER_STRUCT.unpack_from(data, records_end)
+            if hashlib.sha256(memoryview(data)[: records_end + _TRAILER_STRUCT.size]).digest() == data[-32:]:
                 return _LogSegment(
-                    first_sequence, last_sequence, digest.hex(), limit, len(data), is_closed=True
+                    first_sequence, last_sequence, digest.hex(), records_end, len(data), is_closed=True
                 )
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         last_record_offset = end_offset = _SEGMENT_HEADER_SIZE_BYTES
-        for item, end_after in _iter_records(path, data, limit, sequence, head_hex):
+        for authenticated_entry, end_after in _iter_records(path, data, records_end, sequence, head_hex):
             last_record_offset, end_offset = end_offset, end_after
-            sequence, head_hex = item.entry.sequence, item.entry.hash_hex
+            sequence, head_hex = authenticated_entry.entry.sequence, authenticated_entry.entry.hash_hex
         return _LogSegment(
             first_sequence, sequence, head_hex, last_record_offset, end_offset, is_closed=False
         )
@@ -256,12 +256,12 @@ class LogCopy:
             )
             if magic not in _READABLE_LOG_MAGICS or start != first_sequence:
                 raise JournalDamaged(str(path), f"the header is not that of entry {first_sequence}")
-            for item, _ in _iter_records(
+            for authenticated_entry, _ in _iter_records(
                 path, data, _find_records_end(data), first_sequence - 1, previous_hash.hex()
             ):
-                if item.entry.sequence > after_sequence:
-                    yield item
-                if item.entry.sequence == last_sequence:
+                if authenticated_entry.entry.sequence > after_sequence:
+                    yield authenticated_entry
+                if authenticated_entry.entry.sequence == last_sequence:
                     return
 
     def read_hash(self, sequence: int) -> str:
@@ -367,17 +367,22 @@ class LogCopy:
         if not first_sequences:
             return False
         path = self._build_segment_path(first_sequences[-1])
-        data, end = read_file(self._storage, path) or b"", _SEGMENT_HEADER_SIZE_BYTES
+        data, end_offset = read_file(self._storage, path) or b"", _SEGMENT_HEADER_SIZE_BYTES
         last_intact: tuple[int, str] | None = None
         with suppress(JournalDamaged):
             last_intact = self._read_head_before_first(first_sequences[-1])
-            for item, end_after in _iter_records(path, data, _find_records_end(data), *last_intact):
-                last_intact, end = (item.entry.sequence, item.entry.hash_hex), end_after
+            for authenticated_entry, end_after in _iter_records(
+                path, data, _find_records_end(data), *last_intact
+            ):
+                last_intact, end_offset = (
+                    (authenticated_entry.entry.sequence, authenticated_entry.entry.hash_hex),
+                    end_after,
+                )
         if last_intact != (acknowledged_sequence, head_hex):
             return False
         file = self._storage.open_file(path, write=True)
         try:
-            file.write_at(end, bytes(len(data) - end))
+            file.write_at(end_offset, bytes(len(data) - end_offset))
             file.sync()
         finally:
             file.close()
@@ -398,19 +403,19 @@ class LogCopy:
         ``sequence`` is the last entry that may be removed. Segments are removed one at a time, each durably
         before the next, so that a power loss never leaves a gap.
         """
-        if sequence == self._nothing_through:
+        if sequence == self._sequence_without_removal:
             return
         first_start, *later_starts = self.list_segment_starts() or [0]
         if not later_starts or later_starts[0] - 1 > sequence:
-            self._nothing_through = sequence
+            self._sequence_without_removal = sequence
             return
         if self._check_in_progress is not None:
             self._check_in_progress.close()
             self._check_in_progress = None
-        base = self._read_head_before_first(later_starts[0])
+        new_head_before_first = self._read_head_before_first(later_starts[0])
         self._storage.remove(self._build_segment_path(first_start))
         self._storage.sync_folder(self._folder)
-        self.head_before_first = base
+        self.head_before_first = new_head_before_first
 
     # ------------------------------------------------------------------ while the machine runs
     def check_last(self, sequence: int, head_hex: str) -> None:
@@ -483,15 +488,15 @@ def _find_records_end(data: bytes) -> int:
 
 
 def _iter_records(
-    path: Path, data: bytes, limit: int, sequence: int, head_hex: str
+    path: Path, data: bytes, records_end: int, sequence: int, head_hex: str
 ) -> Iterator[tuple[AuthenticatedEntry, int]]:
-    """Yield each record of a log segment before ``limit``, and the offset at which the record ends.
+    """Yield each record of a log segment before ``records_end``, and the offset at which the record ends.
 
     ``sequence`` and ``head_hex`` are the number and hash of the entry before the first record. Any byte other
     than zero after the records is damage. Raises :class:`JournalDamaged`.
     """
     offset = _SEGMENT_HEADER_SIZE_BYTES
-    while offset + _RECORD_STRUCT.size <= limit:
+    while offset + _RECORD_STRUCT.size <= records_end:
         length, crc = _RECORD_STRUCT.unpack_from(data, offset)
         if length == 0:
             break
@@ -508,7 +513,7 @@ def _iter_records(
         sequence, head_hex = entry.sequence, entry.hash_hex
         offset += _RECORD_STRUCT.size + length
         yield AuthenticatedEntry(entry, payload[:MAC_SIZE_BYTES]), offset
-    if data.count(0, offset, limit) != limit - offset:
+    if data.count(0, offset, records_end) != records_end - offset:
         raise JournalDamaged(
             f"{path} entry {sequence + 1}", f"the bytes after {offset} are not zero, as in an unused part"
         )

@@ -259,7 +259,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return {**super().build_presentation(), "roads": ["bank", "player"]}
 
     @cached_property
-    def _bets_by_id(self) -> dict[str, BaccaratBet]:
+    def _bet_by_id(self) -> dict[str, BaccaratBet]:
         """Return the bets that this baccarat game offers, by their ids."""
         return {bet.id: bet for bet in self.definition.bets}
 
@@ -286,7 +286,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             (_is_pair(hands[0]), _is_pair(hands[1])),
         )
         for bet in accepted_wager.bets:
-            yield settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup)
+            yield settle_baccarat_bet(bet, self._bet_by_id[bet.spot], coup)
         display = {
             "kind": "table",
             "felt": "cards",
@@ -303,7 +303,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
         return (
             WeightedResult(
-                weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets]
+                weight, [settle_baccarat_bet(bet, self._bet_by_id[bet.spot], coup) for bet in wager.bets]
             )
             for coup, weight in compute_coup_chances(self.definition.shoe.deck_count).items()
         )

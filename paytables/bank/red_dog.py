@@ -66,7 +66,7 @@ class RedDogBet(BankBet):
 
 
 class RedDogDefinition(BankDefinition):
-    """The definition of a red dog game."""
+    """A red dog game as its definition file describes it; its only bet is the ante."""
 
     ante: RedDogBet
     """The only bet of the game."""

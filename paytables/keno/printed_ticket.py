@@ -235,10 +235,10 @@ def compute_control_number(printed_ticket: PrintedTicket, key: bytes) -> str:
     The digits are HMAC-SHA-256 of all the data on the ticket, modulo 10^18; the check digits are ISO/IEC 7064
     MOD 97-10, which detects every single wrong digit and every exchange of two neighbours.
     """
-    canonical = json.dumps(
+    canonical_json = json.dumps(
         {**printed_ticket.to_json(), "control_number": ""}, sort_keys=True, separators=(",", ":")
     )
-    digest = hmac.new(key, canonical.encode(), hashlib.sha256).digest()
+    digest = hmac.new(key, canonical_json.encode(), hashlib.sha256).digest()
     proof_digits = int.from_bytes(digest) % 10**18
     return f"{proof_digits:018d}{98 - proof_digits * 100 % 97:02d}"
 
@@ -278,8 +278,8 @@ def list_ticket_lines(
             for s, stake in selection["stakes"].items()
         ]
         line_texts.append((TicketLine.STAKE, ", ".join(stake_texts)))
-    names = {b.id: b.name.model_dump()[language] for b in definition.bonuses}
-    line_texts += [(TicketLine.BONUS, names[b]) for b in printed_ticket.bonuses]
+    name_by_bonus_id = {b.id: b.name.model_dump()[language] for b in definition.bonuses}
+    line_texts += [(TicketLine.BONUS, name_by_bonus_id[b]) for b in printed_ticket.bonuses]
     line_texts.append((TicketLine.TOTAL, format_money(printed_ticket.cost_credits)))
     line_texts.append((TicketLine.DRAWS, _format_draw_runs(printed_ticket.draws)))
     paid_max_credits = printed_ticket.prize_limit_credits
@@ -298,8 +298,10 @@ def list_ticket_lines(
             _CLAIM_TEXT[language].format(days=printed_ticket.claim_days, place=claim_place_text),
         )
     )
-    number = printed_ticket.control_number
-    line_texts.append((TicketLine.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))
+    control_number = printed_ticket.control_number
+    line_texts.append(
+        (TicketLine.CONTROL, " ".join(control_number[i : i + 4] for i in range(0, len(control_number), 4)))
+    )
     return [(line, LINE_LABELS[line][language], text) for line, text in line_texts]
 
 

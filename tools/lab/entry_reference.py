@@ -86,19 +86,19 @@ MEANING_BY_FIELD_NAME: Final[Mapping[str, str]] = {
 
 def describe_type(hint: Any) -> str:
     """Return a description of the values that a record field may contain."""
-    origin, inner = get_origin(hint), get_args(hint)
+    origin, type_arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return str(inner[1].meaning)
+        return str(type_arguments[1].meaning)
     if hint in _PLAIN_TYPE_WORDS:
         return _PLAIN_TYPE_WORDS[hint]
     if origin in {Union, UnionType}:
-        parts = [describe_type(argument) for argument in inner if argument is not NoneType]
-        if len(inner) > 2:
+        parts = [describe_type(argument) for argument in type_arguments if argument is not NoneType]
+        if len(type_arguments) > 2:
             return "JSON"
         return _describe_optional(parts[0]) if len(parts) == 1 else " or ".join(parts)
     if origin is Literal:
-        return ", ".join(f"`{value}`" if value else "empty" for value in inner)
-    return _describe_structure(hint, origin, inner)
+        return ", ".join(f"`{value}`" if value else "empty" for value in type_arguments)
+    return _describe_structure(hint, origin, type_arguments)
 
 
 def _describe_optional(description: str) -> str:
@@ -109,15 +109,15 @@ def _describe_optional(description: str) -> str:
     return f"null, or {description}" if ";" in description else f"{description}, or null"
 
 
-def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
+def _describe_structure(hint: Any, origin: Any, type_arguments: tuple[Any, ...]) -> str:
     """Return a description of what a field with a list, object or enumeration type may contain.
 
-    ``hint`` is the type hint, ``origin`` its generic class and ``inner`` its type arguments.
+    ``hint`` is the type hint, ``origin`` its generic class and ``type_arguments`` its type arguments.
     """
     if origin is tuple:
-        return _describe_list(inner)
+        return _describe_list(type_arguments)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        name, value = (describe_type(argument) for argument in inner)
+        name, value = (describe_type(argument) for argument in type_arguments)
         return f"object; for each {name}: {value}"
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return ", ".join(f"`{value}`" for value in hint)
@@ -125,11 +125,13 @@ def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
     return f"object `{hint.__name__}`" if is_record else "JSON"
 
 
-def _describe_list(inner: tuple[Any, ...]) -> str:
+def _describe_list(type_arguments: tuple[Any, ...]) -> str:
     """Return a description of a list with these item types; an Ellipsis stands for any length."""
-    parts = [describe_type(argument) for argument in inner if argument is not Ellipsis]
-    if Ellipsis in inner:
-        is_nested = get_origin(inner[0]) is not None and get_origin(inner[0]) is not Annotated
+    parts = [describe_type(argument) for argument in type_arguments if argument is not Ellipsis]
+    if Ellipsis in type_arguments:
+        is_nested = (
+            get_origin(type_arguments[0]) is not None and get_origin(type_arguments[0]) is not Annotated
+        )
         return f"list; each item: {parts[0]}" if is_nested else f"list of {parts[0]}"
     if len(parts) > 2 and len(set(parts)) == 1:
         return f"list of {len(parts)} values, each: {parts[0]}"
@@ -181,8 +183,8 @@ def _find_records(hint: Any) -> Iterator[Any]:
     """Yield the record classes that a type hint names."""
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         yield hint
-    for inner in get_args(hint):
-        yield from _find_records(inner)
+    for type_argument in get_args(hint):
+        yield from _find_records(type_argument)
 
 
 def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> str:

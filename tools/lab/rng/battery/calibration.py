@@ -112,14 +112,16 @@ def describe_implausible_false_alarm_rates(calibration: Calibration) -> list[str
     """
     sentences = []
     for i, level in enumerate(SIGNIFICANCE_LEVELS):
-        low, high = compute_false_alarm_range(calibration.replications, level, _OUTSIDE_RANGE_PROBABILITY)
+        alarms_min, alarms_max = compute_false_alarm_range(
+            calibration.replications, level, _OUTSIDE_RANGE_PROBABILITY
+        )
         sentences += [
             f"{calibration.game}: {test.test}, {test.detail}: {test.alarms[i]} alarms at {level}, "
-            f"not {low} to {high}"
+            f"not {alarms_min} to {alarms_max}"
             for test in calibration.tests
-            if not low <= test.alarms[i] <= high
+            if not alarms_min <= test.alarms[i] <= alarms_max
         ]
-        if calibration.family_alarms[i] > high:
+        if calibration.family_alarms[i] > alarms_max:
             sentences.append(
                 f"{calibration.game}: joint judgement: {calibration.family_alarms[i]} alarms at {level}"
             )
