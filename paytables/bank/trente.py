@@ -366,7 +366,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return base_analysis
         insured_figures = []
         for bet in self.list_bets():
-            insurance_min = self.table_layout.spots_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
+            insurance_min = self.table_layout.spot_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
             stakes = {
                 bet.id: insurance_min * insurance.insured_credits_per_credit,
                 bet.id + INSURANCE_SPOT_SUFFIX: insurance_min,

@@ -137,7 +137,7 @@ class PackedStrategy:
         cls,
         house: AnalysedHouseRules,
         answers: Mapping[HandQuestion, int],
-        hands_by_pair: Mapping[PairSituation, int],
+        hand_count_by_pair: Mapping[PairSituation, int],
         insured_hands: set[int],
         even_money_up_cards: set[int],
     ) -> "PackedStrategy":
@@ -145,7 +145,7 @@ class PackedStrategy:
         answer_bytes = bytes(
             answers.get(question, STAND_OPTION) for question in cls(house, b"").index_by_question
         )
-        split_bytes = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
+        split_bytes = bytes(hand_count_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
         insurance_bytes = bytes(hand in insured_hands for hand in _index_insurable_hands(house.deck_count))
         even_money_bytes = bytes(up in even_money_up_cards for up in (ACE_VALUE, TEN_VALUE))
         return cls(

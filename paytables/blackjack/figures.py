@@ -168,7 +168,7 @@ def _compute_exact_figures(
     data = PackedStrategy.pack_strategy(
         house,
         answers,
-        best_evaluation.hands_by_pair,
+        best_evaluation.hand_count_by_pair,
         best_evaluation.insured_hands,
         best_evaluation.even_money_up_cards,
     )

@@ -53,7 +53,7 @@ class StrategyResult:
     """The mean net result of one initial stake, in stakes."""
     mean_staked: Fraction = Fraction(1)
     """The mean of all stakes (doubles, splits and insurance included) for one initial stake."""
-    hands_by_pair: dict[PairSituation, int] = field(default_factory=dict)
+    hand_count_by_pair: dict[PairSituation, int] = field(default_factory=dict)
     """The largest number of hands that each pair becomes by splits; a pair that the strategy does not split is absent.
 
     The key is (dealer's up card, value of the pair's cards, whether the dealer's card has the pair's rank).
@@ -173,9 +173,9 @@ class StrategyCalculator:
             ]
             chosen_index = choose_offer(PairQuestion("split", round_.up_card_value, hand), sums)
             if chosen_index:
-                result.hands_by_pair[round_.up_card_value, split.card_value, split.dealer_has_pair_rank] = (
-                    chosen_index + 1
-                )
+                result.hand_count_by_pair[
+                    round_.up_card_value, split.card_value, split.dealer_has_pair_rank
+                ] = chosen_index + 1
                 # Let a recording ``choose_option`` see the split that is played last.
                 if chosen_index + 1 < hands_max:
                     self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose_option)

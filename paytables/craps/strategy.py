@@ -41,7 +41,7 @@ def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, 
             and spot_rules.accepts_bets(point)
             and spot_rules.required_spot in standing_bets
         ):
-            limits = rules.table_layout.spots_by_id[spot_rules.id]
+            limits = rules.table_layout.spot_by_id[spot_rules.id]
             odds_max = (
                 min(find_odds_bet_max_credits(spot_rules, standing_bets, point), limits.bet_max)
                 // limits.bet_step

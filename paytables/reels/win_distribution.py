@@ -106,10 +106,10 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
                 else:
                     kinds_after[tuple(still_live), awards] += count * weight
         kinds = kinds_after
-    windows_by_awards: dict[GivenAwards, int] = defaultdict(int)
+    window_count_by_awards: dict[GivenAwards, int] = defaultdict(int)
     for (_, given_awards), count in kinds.items():
-        windows_by_awards[given_awards] += count
-    return dict(windows_by_awards)
+        window_count_by_awards[given_awards] += count
+    return dict(window_count_by_awards)
 
 
 class _WindowKinds(NamedTuple):

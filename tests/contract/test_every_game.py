@@ -281,7 +281,7 @@ def find_bets_of_cost(rules, expected):
                 0,
                 int(
                     sum(
-                        rules.table_layout.spots_by_id[name].optional_per_credit * n
+                        rules.table_layout.spot_by_id[name].optional_per_credit * n
                         for name, n in bets.items()
                     )
                 ),

@@ -155,7 +155,7 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
         policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
     )
     data = PackedStrategy.pack_strategy(
-        rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_up_cards
+        rules, answers, best.hand_count_by_pair, best.insured_hands, best.even_money_up_cards
     )
 
     def choose(kind, hand, suited, _options):

@@ -62,7 +62,7 @@ class Facts:
     def __init__(self, keys: StorageKeys = FEATURES.storage_keys) -> None:
         self.keys = keys
         """The storage keys that the machine's features declare."""
-        self.roles_by_staff_number: dict[str, str] = {}
+        self.role_by_staff_number: dict[str, str] = {}
         """The role of each member of staff enrolled in this journal, by staff number."""
         self.disabled_staff: set[str] = set()
         self.has_first_enrolment_ended = False
@@ -150,7 +150,7 @@ class Facts:
         If the journal has not recorded any staff yet, any text is accepted.
         """
         is_enabled_number = type(value) is str and value not in self.disabled_staff
-        return is_enabled_number and (value in self.roles_by_staff_number or not self.roles_by_staff_number)
+        return is_enabled_number and (value in self.role_by_staff_number or not self.role_by_staff_number)
 
     def is_known_actor(self, value: object) -> bool:
         """Return whether the value names a member of staff, a key switch, or a host."""
@@ -163,7 +163,7 @@ class Facts:
 
         Return True if the journal records no role for this person.
         """
-        role = self.roles_by_staff_number.get(person)
+        role = self.role_by_staff_number.get(person)
         return role is None or permission in find_permissions(Role(role))
 
     def update(self, entry: StoredEntry) -> None:
@@ -283,12 +283,12 @@ class Facts:
         ``staff_change`` is the entry's kind, without the prefix ``staff.`` if it has it.
         """
         if staff_change == MENU_ENTERED.kind:
-            self.has_first_enrolment_ended |= bool(self.roles_by_staff_number)
+            self.has_first_enrolment_ended |= bool(self.role_by_staff_number)
             return
         if staff_change in {"carried", "renewed"}:
-            role_by_staff_number = record.get("people", {})
-            self.roles_by_staff_number = {
-                str(number): str(role) for number, role in role_by_staff_number.items() if role in set(Role)
+            carried_roles = record.get("people", {})
+            self.role_by_staff_number = {
+                str(number): str(role) for number, role in carried_roles.items() if role in set(Role)
             }
             self.disabled_staff = {str(number) for number in record.get("disabled", ())}
             self.has_first_enrolment_ended = staff_change == "carried"
@@ -301,6 +301,6 @@ class Facts:
         if staff_change == "disabled":
             self.disabled_staff.add(person_id)
         else:
-            self.roles_by_staff_number[person_id] = role
+            self.role_by_staff_number[person_id] = role
             if staff_change != "pin":
                 self.disabled_staff.discard(person_id)

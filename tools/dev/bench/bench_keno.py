@@ -65,7 +65,7 @@ def _compute_joint_distribution() -> dict[int, int]:
         won_credits: n
         for (won_credits, _), n in JointDistribution(parts, FIELD_NUMBER_COUNT, DRAWN_NUMBER_COUNT)
         .compute_distribution()
-        .cases_by_win.items()
+        .case_count_by_win.items()
     }
 
 
