@@ -58,16 +58,16 @@ class ArchiveEnd:
     """The bytes of the journal's first entry, as text."""
 
     @classmethod
-    def from_state(cls, stored: JSON) -> "ArchiveEnd | None":
+    def from_state(cls, stored_state: JSON) -> "ArchiveEnd | None":
         """Return the archive end stored in the machine state, or None if nothing was ever archived."""
-        if stored is None:
+        if stored_state is None:
             return None
         try:
-            if not isinstance(stored, Mapping):
-                raise TypeError(f"{type(stored).__name__}")
+            if not isinstance(stored_state, Mapping):
+                raise TypeError(f"{type(stored_state).__name__}")
             archive_end = cls(
-                int(str(stored["through"])),
-                *(str(stored[name]) for name in ("head", "segment", "index", "genesis")),
+                int(str(stored_state["through"])),
+                *(str(stored_state[name]) for name in ("head", "segment", "index", "genesis")),
             )
             _ = archive_end.genesis
         except (KeyError, TypeError, ValueError) as error:
@@ -207,33 +207,32 @@ class Archive:
             )
         return copies
 
-    def iter_segments(self, after_sequence: int = 0) -> Iterator[list[Segment]]:
+    def iter_segment_copies(self, after_sequence: int = 0) -> Iterator[list[Segment]]:
         """Yield, in order, the copies of each archive segment that has entries after ``after_sequence``.
 
-        The signed trailer of each copy is valid; its entries are verified only when they are read. It is proved that no
-        segment is missing. Raises :class:`JournalDamaged`, naming what is missing, altered
-        or in the wrong place.
+        The signed trailer of each copy is valid; its entries are verified only when they are read. Raises
+        :class:`JournalDamaged`, naming the segment, if one is missing, altered or in the wrong place.
         """
-        expected, previous_digest = 0, None
-        for first, last in self._list_segment_ranges():
-            if last <= after_sequence:
+        expected_first, previous_digest = 0, None
+        for first_sequence, last_sequence in self._list_segment_ranges():
+            if last_sequence <= after_sequence:
                 continue
-            if not expected and first <= after_sequence + 1:
-                expected = first
-            if first != expected:
-                raise self._build_missing_error(expected or after_sequence + 1, first - 1)
-            copies = self._open_copies_with_valid_trailer(first, last)
+            if not expected_first and first_sequence <= after_sequence + 1:
+                expected_first = first_sequence
+            if first_sequence != expected_first:
+                raise self._build_missing_error(expected_first or after_sequence + 1, first_sequence - 1)
+            copies = self._open_copies_with_valid_trailer(first_sequence, last_sequence)
             if previous_digest is not None:
                 copies = [copy for copy in copies if copy.trailer.previous_digest == previous_digest]
                 if not copies:
                     raise JournalDamaged(
-                        f"the archive, entries {first} to {last}",
+                        f"the archive, entries {first_sequence} to {last_sequence}",
                         "the segment does not follow the one before it: one of the two was exchanged",
                     )
             yield copies
-            expected, previous_digest = last + 1, copies[0].trailer.digest
-        if (expected or after_sequence + 1) <= self.last_sequence:
-            raise self._build_missing_error(expected or after_sequence + 1, self.last_sequence)
+            expected_first, previous_digest = last_sequence + 1, copies[0].trailer.digest
+        if (expected_first or after_sequence + 1) <= self.last_sequence:
+            raise self._build_missing_error(expected_first or after_sequence + 1, self.last_sequence)
 
     def _build_missing_error(self, first_sequence: int, last_sequence: int) -> JournalDamaged:
         """Return the error for an archive segment that is missing on every medium."""
@@ -264,7 +263,7 @@ class Archive:
     def iter_bodies(self, after_sequence: int = 0) -> Iterator[tuple[int, bytes, str]]:
         """Yield archived entries after ``after_sequence`` as (entry number, bytes, hash), verifying the hash chain."""
         head_hex = GENESIS_HASH if not after_sequence else None
-        for copies in self.iter_segments(after_sequence):
+        for copies in self.iter_segment_copies(after_sequence):
             trailer = copies[0].trailer
             if head_hex is not None and trailer.previous_hex != head_hex:
                 raise JournalDamaged(
@@ -285,24 +284,26 @@ class Archive:
         return self._read_intact_copy(copies, lambda copy: copy.read_block_entries(block_index))
 
     def walk(
-        self, kinds: Sequence[str], since: int, until: int | None, *, newest_first: bool
+        self, kinds: Sequence[str], after_sequence: int, before_sequence: int | None, *, newest_first: bool
     ) -> Iterator[StoredEntry]:
-        """Yield the archived entries after ``since`` and before ``until`` of these kinds (of all kinds if empty).
+        """Yield the archived entries of these kinds (all if empty) between two numbers, both excluded.
 
         Segments without any of the kinds are not read.
         """
         archive_end = self._read_archive_end()
-        last = self.last_sequence if until is None else min(until - 1, self.last_sequence)
-        if archive_end is None or since >= last:
+        last_sequence = (
+            self.last_sequence if before_sequence is None else min(before_sequence - 1, self.last_sequence)
+        )
+        if archive_end is None or after_sequence >= last_sequence:
             return
         if tuple(kinds) == (checkpoint.GENESIS_KIND,):
-            if since == 0:
+            if after_sequence == 0:
                 yield archive_end.genesis
             return
         ranges = [
             (segment_first, segment_last)
             for segment_first, segment_last in self._list_segment_ranges()
-            if segment_last > since and segment_first <= last
+            if segment_last > after_sequence and segment_first <= last_sequence
         ]
         step = -1 if newest_first else 1
         for segment_range in ranges[::step]:
@@ -310,10 +311,14 @@ class Archive:
             trailer = copies[0].trailer
             if kinds and not any(kind in trailer.entry_count_by_kind for kind in kinds):
                 continue
-            blocks = range(copies[0].find_block_index(since + 1), copies[0].find_block_index(last) + 1)
+            blocks = range(
+                copies[0].find_block_index(after_sequence + 1), copies[0].find_block_index(last_sequence) + 1
+            )
             for block_index in blocks[::step]:
                 for entry in self._read_block_entries(copies, block_index)[::step]:
-                    if since < entry.sequence <= last and (not kinds or entry.kind in kinds):
+                    if after_sequence < entry.sequence <= last_sequence and (
+                        not kinds or entry.kind in kinds
+                    ):
                         yield entry
 
     def read_entry(self, sequence: int) -> StoredEntry:
@@ -398,10 +403,12 @@ class Archive:
             archived_entry = self.read_entry(number)
             if archived_entry.id == entry_id:
                 return archived_entry
+        # An id that contains its own entry's number is not in the index.
         own_sequence = parse_own_entry_sequence(entry_id)
         if own_sequence is not None and 0 < own_sequence <= last_archived:
             archived_entry = self.read_entry(own_sequence)
             return archived_entry if archived_entry.id == entry_id else None
+        # The id of a later entry of a game contains the number of the game's first entry, and is not in the index.
         play_start = parse_play_start(entry_id)
         if (
             play_start is None
@@ -413,10 +420,10 @@ class Archive:
             (entry for entry in self._iter_rest_of_segment(play_start.sequence) if entry.id == entry_id), None
         )
 
-    def has_transaction(self, entry_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
-        """Return whether an archived entry has this id, also if its segment file was taken away.
+    def has_entry(self, entry_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
+        """Return whether an archived entry has this id, even if its segment file was taken away.
 
-        If the segment cannot be read, an id in the index counts as found. Ids that state their own entry's number are
+        If the segment cannot be read, an id in the index counts as found. Ids that contain their own entry's number are
         not in the index, so only the segment can tell: :class:`JournalDamaged` is then raised.
         """
         try:
@@ -430,7 +437,7 @@ class Archive:
 def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) -> Archive:
     """Return the journal archive in ``folder``, found from its files alone, for use without a journal.
 
-    Its content is proved as always; only segments missing at its end cannot be detected.
+    Its content is verified as usual, except that segments missing at its end cannot be detected.
     """
     names = sorted(
         match[0]
@@ -439,7 +446,9 @@ def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) ->
     )
     if not names:
         return Archive(storage, (folder,), lambda: None)
-    first = Segment(storage, folder / names[0], public_key).read_block_entries(0)[0]
+    first_entry = Segment(storage, folder / names[0], public_key).read_block_entries(0)[0]
     trailer = Segment(storage, folder / names[-1], public_key).trailer
-    archive_end = ArchiveEnd(trailer.last_sequence, trailer.head_hex, trailer.digest, "", first.body.decode())
+    archive_end = ArchiveEnd(
+        trailer.last_sequence, trailer.head_hex, trailer.digest, "", first_entry.body.decode()
+    )
     return Archive(storage, (folder,), lambda: archive_end)

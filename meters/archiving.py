@@ -210,7 +210,7 @@ class Archivist:
         :class:`JournalDamaged` if neither medium has it intact.
         """
         repaired_paths: list[Path] = []
-        for copies in self._archive.iter_segments():
+        for copies in self._archive.iter_segment_copies():
             paths = [folder / copies[0].path.name for folder in self._archive.folders]
             are_equal = len(copies) == len(paths)
             if are_equal:

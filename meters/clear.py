@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from meters import stop
+from meters import stop_flag
 from meters.archive import ARCHIVE_FOLDER
 from meters.copies import SECOND_FOLDER
 from meters.database import DATABASE_FILE_NAME
@@ -95,15 +95,15 @@ def clear_memory(
     inspection's challenge, does not account for the credit exactly, or if another clear was started.
     """
     medium = storage or DiskStorage()
-    second = second_folder or state_folder / SECOND_FOLDER
-    locks = [FolderLock(folder) for folder in dict.fromkeys((state_folder, second))]
+    second_copy_folder = second_folder or state_folder / SECOND_FOLDER
+    locks = [FolderLock(folder) for folder in dict.fromkeys((state_folder, second_copy_folder))]
     try:
         if medium.exists(state_folder / CLEAR_PLAN_FILE_NAME):
             raise ClearRefused(
                 "another clear was started and not completed: complete it first with `egm audit clear`"
             )
         inspection: JournalInspection[IgnoringVisitor] = inspect_journal(
-            state_folder, second_folder=second, storage=medium
+            state_folder, second_folder=second_copy_folder, storage=medium
         )
         _check_clearance(clearance, inspection)
         evidence_name = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{inspection.challenge}"
@@ -122,14 +122,18 @@ def clear_memory(
         opening = [build_entry_content(transaction) for transaction in clearance.opening_transactions]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this flag.
-        stop.write_stop_flag(
-            medium, (state_folder, second), f"the clear {evidence_name} was started and not completed"
+        stop_flag.write_stop_flag(
+            medium,
+            (state_folder, second_copy_folder),
+            f"the clear {evidence_name} was started and not completed",
         )
         replace_file(medium, state_folder / CLEAR_PLAN_FILE_NAME, encode_canonical_json(plan))
     finally:
         for lock in locks:
             lock.release()
-    return finish_memory_clear(state_folder, now=now, second_folder=second, policy=policy, storage=medium)
+    return finish_memory_clear(
+        state_folder, now=now, second_folder=second_copy_folder, policy=policy, storage=medium
+    )
 
 
 def is_clear_unfinished(state_folder: Path, storage: Storage | None = None) -> bool:
@@ -150,14 +154,14 @@ def finish_memory_clear(
     It may be called again after any interruption. Raises :class:`ClearRefused` if no clear was started.
     """
     medium = storage or DiskStorage()
-    second = second_folder or state_folder / SECOND_FOLDER
+    second_copy_folder = second_folder or state_folder / SECOND_FOLDER
     plan = _read_plan(medium, state_folder)
     origin: dict[str, Any] = plan["origin"]
     evidence: Path = state_folder / CLEARED_FOLDER / origin["evidence"]
     if not plan["moved"]:
-        locks = [FolderLock(folder) for folder in dict.fromkeys((state_folder, second))]
+        locks = [FolderLock(folder) for folder in dict.fromkeys((state_folder, second_copy_folder))]
         try:
-            _move_all(medium, state_folder, second, evidence, origin)
+            _move_all(medium, state_folder, second_copy_folder, evidence, origin)
             replace_file(
                 medium, state_folder / CLEAR_PLAN_FILE_NAME, encode_canonical_json({**plan, "moved": True})
             )
@@ -167,21 +171,26 @@ def finish_memory_clear(
     with Journal.open(
         state_folder,
         now=now,
-        second_folder=second,
+        second_folder=second_copy_folder,
         machine_id=plan["machine_id"],
         policy=policy,
         storage=medium,
         memory_clear_record=origin,
     ) as journal:
-        for raw in plan["opening"]:
-            journal.append(decode_transaction(raw))
+        for stored_transaction in plan["opening"]:
+            journal.append(decode_transaction(stored_transaction))
         if not medium.exists(evidence / "after.json"):
             state_after: dict[str, JSON] = {"head": journal.head_hash, "meters": journal.meters().values}
             replace_file(medium, evidence / "after.json", encode_canonical_json(state_after))
     # The new journal now has every claim, so remove the stop flag; until here, a restart would stop again. Remove
     # the plan after the flag: if the power fails in between, the clear is resumed and changes nothing.
-    _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (stop.STOP_FILE_NAME,))
-    _move_files_aside(medium, state_folder, evidence, (stop.STOP_FILE_NAME,))
+    _move_files_aside(
+        medium,
+        second_copy_folder,
+        second_copy_folder / CLEARED_FOLDER / evidence.name,
+        (stop_flag.STOP_FILE_NAME,),
+    )
+    _move_files_aside(medium, state_folder, evidence, (stop_flag.STOP_FILE_NAME,))
     _move_files_aside(medium, state_folder, evidence, (CLEAR_PLAN_FILE_NAME,))
     return evidence
 

@@ -221,19 +221,19 @@ class DatabaseReader:
     def walk(
         self,
         kinds: Sequence[str],
-        since: int,
-        until: int | None,
+        after_sequence: int,
+        before_sequence: int | None,
         limit: int | None,
         *,
         newest_first: bool,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` journal entries after ``since`` and before ``until`` of these kinds (all if empty).
+        """Yield up to ``limit`` journal entries of these kinds (all if empty) between two numbers, both excluded.
 
         Entries are read in batches of limited size in short transactions, so that writing never waits for a slow
         reader. Raises :class:`EntriesArchived` if the entries to yield next have been moved to the archive;
         this can only happen when reading oldest first.
         """
-        bounds = since, _SEQUENCE_MAX if until is None else until
+        bounds = after_sequence, _SEQUENCE_MAX if before_sequence is None else before_sequence
         sources = [
             self._iter_row_batches(kind, bounds, newest_first=newest_first) for kind in kinds or (None,)
         ]
@@ -248,7 +248,7 @@ class DatabaseReader:
 
         They are read in growing batches. Raises :class:`EntriesArchived` like :meth:`walk`.
         """
-        low, high = bounds
+        after_sequence, before_sequence = bounds
         kind_condition, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
         order = "DESC" if newest_first else "ASC"
         batch_rows = 8
@@ -256,14 +256,16 @@ class DatabaseReader:
             rows = self.run_sql(
                 f"{_SELECT_ENTRIES_SQL} WHERE sequence > ? AND sequence < ? {kind_condition} "
                 f"ORDER BY sequence {order} LIMIT ?",
-                (low, high, *parameters, batch_rows),
+                (after_sequence, before_sequence, *parameters, batch_rows),
             ).fetchall()
-            if not newest_first and self.read_first_sequence() - 1 > low:
-                raise EntriesArchived(str(self._path), f"entries after {low} were archived")
+            if not newest_first and self.read_first_sequence() - 1 > after_sequence:
+                raise EntriesArchived(str(self._path), f"entries after {after_sequence} were archived")
             yield from rows
             if len(rows) < batch_rows:
                 return
-            low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
+            after_sequence, before_sequence = (
+                (after_sequence, rows[-1][0]) if newest_first else (rows[-1][0], before_sequence)
+            )
             batch_rows = min(2 * batch_rows, _ROWS_PER_READ_BATCH)
 
     def _unpack_body(self, sequence: int, stored_body: bytes) -> bytes:

@@ -80,14 +80,14 @@ def write_export(
             }
         )
     )
-    count = 0
+    entry_count = 0
     for body in view.iter_bodies(after_sequence):
         write_line(body)
-        count += 1
+        entry_count += 1
     sha256 = digest.hexdigest()
     signature = key.sign(_SIGNATURE_PREFIX + sha256.encode()).hex()
     file.write(encode_canonical_json({"sha256": sha256, "signature": signature}) + b"\n")
-    return count
+    return entry_count
 
 
 def verify_readout(signed_readout: Mapping[str, object], file_name: str) -> bytes:
@@ -121,20 +121,20 @@ class ExportReader:
         self._digest = hashlib.sha256()
         self.footer_fault = "the footer was not read"
         """What is wrong with the footer, or ""; valid after :meth:`iter_bodies` has ended."""
-        self._line = 0
+        self._read_line_count = 0
         """The number of lines read so far."""
         first_line = self._read_next_line()
         self._digest.update(first_line)
         try:
-            raw = parse_json(first_line)
-            if read_field(raw, "format") != EXPORT_FORMAT:
-                raise build_field_error(raw, "format", repr(EXPORT_FORMAT))
+            header_fields = parse_json(first_line)
+            if read_field(header_fields, "format") != EXPORT_FORMAT:
+                raise build_field_error(header_fields, "format", repr(EXPORT_FORMAT))
             self.header = ExportHeader(
-                read_hex_field(raw, "public_key"),
-                read_entry_number_field(raw, "sequence"),
-                read_hex_field(raw, "head").hex(),
-                read_time_field(raw, "time"),
-                read_entry_number_field(raw, "after") if "after" in raw else 0,
+                read_hex_field(header_fields, "public_key"),
+                read_entry_number_field(header_fields, "sequence"),
+                read_hex_field(header_fields, "head").hex(),
+                read_time_field(header_fields, "time"),
+                read_entry_number_field(header_fields, "after") if "after" in header_fields else 0,
             )
         except ValueError as error:
             reason = str(error) if first_line else "the file is empty"
@@ -161,15 +161,15 @@ class ExportReader:
         """
         sequence = self.header.previous_sequence
         head_hex = "" if self.header.previous_sequence else GENESIS_HASH
-        for number, body in enumerate(self.iter_bodies(), 2):
+        for line_number, body in enumerate(self.iter_bodies(), 2):
             try:
                 entry = decode(body)
             except ValueError as error:
-                raise JournalDamaged(f"{self._name} line {number}", str(error)) from error
+                raise JournalDamaged(f"{self._name} line {line_number}", str(error)) from error
             if entry.sequence != sequence + 1 or (head_hex and entry.previous_hex != head_hex):
                 gap_error = f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}"
                 raise JournalDamaged(
-                    f"{self._name} line {number}", f"{gap_error}: one is missing, moved or altered"
+                    f"{self._name} line {line_number}", f"{gap_error}: one is missing, moved or altered"
                 )
             sequence, head_hex = entry.sequence, entry.hash_hex
             yield entry
@@ -180,18 +180,21 @@ class ExportReader:
         Raises :class:`JournalDamaged` for a line that is longer than any entry; it is read only in part, so that a
         hostile file cannot fill the memory.
         """
-        self._line += 1
+        self._read_line_count += 1
         line = self._file.readline(BODY_BYTES_MAX + 2)
         if len(line.removesuffix(b"\n")) > BODY_BYTES_MAX:
             reason = f"longer than any entry: {BODY_BYTES_MAX:,} bytes are read"
-            raise JournalDamaged(f"{self._name} line {self._line}", reason)
+            raise JournalDamaged(f"{self._name} line {self._read_line_count}", reason)
         return line
 
     def _find_footer_error(self, line: bytes) -> str:
         """Return why the footer ``line`` does not match the file; "" if digest and signature match."""
         try:
-            raw = parse_json(line)
-            sha256, signature = read_hex_field(raw, "sha256").hex(), read_hex_field(raw, "signature")
+            footer_fields = parse_json(line)
+            sha256, signature = (
+                read_hex_field(footer_fields, "sha256").hex(),
+                read_hex_field(footer_fields, "signature"),
+            )
         except ValueError as error:
             return f"the footer is missing or damaged ({error})"
         if sha256 != self._digest.hexdigest():

@@ -145,19 +145,19 @@ class IdentifierIndex:
         lowest_record = _pack_record(entry_id, 0)
         file = self._storage.open_file(self.path, write=False)
         try:
-            low, high = 0, file.size() // _RECORD_STRUCT.size
-            while low < high:
-                middle = (low + high) // 2
-                if file.read_at(middle * _RECORD_STRUCT.size, _RECORD_STRUCT.size) < lowest_record:
-                    low = middle + 1
+            record_index, end_index = 0, file.size() // _RECORD_STRUCT.size
+            while record_index < end_index:
+                middle_index = (record_index + end_index) // 2
+                if file.read_at(middle_index * _RECORD_STRUCT.size, _RECORD_STRUCT.size) < lowest_record:
+                    record_index = middle_index + 1
                 else:
-                    high = middle
+                    end_index = middle_index
             numbers = []
-            while (record := file.read_at(low * _RECORD_STRUCT.size, _RECORD_STRUCT.size))[
+            while (record := file.read_at(record_index * _RECORD_STRUCT.size, _RECORD_STRUCT.size))[
                 :8
             ] == lowest_record[:8]:
                 numbers.append(_RECORD_STRUCT.unpack(record)[1])
-                low += 1
+                record_index += 1
             return numbers
         finally:
             file.close()

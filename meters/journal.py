@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from meters import checkpoint, stop
+from meters import checkpoint, stop_flag
 from meters.archive import ArchiveEnd
 from meters.archiving import Archivist
 from meters.copies import SECOND_FOLDER, JournalCopies, JournalLocation, check_mac
@@ -146,14 +146,14 @@ class Journal(JournalView):
         :class:`JournalUnwritable`, :class:`JournalDamaged` or :class:`SelfAuditFailed`.
         """
         medium = storage or DiskStorage()
-        second = second_folder or state_folder / SECOND_FOLDER
-        pairing = find_pairing(medium, state_folder, second, machine_id)
+        second_copy_folder = second_folder or state_folder / SECOND_FOLDER
+        pairing = find_pairing(medium, state_folder, second_copy_folder, machine_id)
         if memory_clear_record is not None:
             pairing = MediaPairing(second_medium_error=pairing.second_medium_error)
         opening = _OpeningArguments(
             medium,
             state_folder,
-            second,
+            second_copy_folder,
             machine_id,
             now,
             policy or JournalPolicy(),
@@ -209,7 +209,7 @@ class Journal(JournalView):
         try:
             locks.extend(FolderLock(folder) for folder in dict.fromkeys(location.media))
             if opening.memory_clear_record is None:
-                stop.check_stop_flag(location.storage, location.media)
+                stop_flag.check_stop_flag(location.storage, location.media)
             if pairing.label_for_blank_first_medium is not None:
                 pairing.label_for_blank_first_medium.write(location.storage, location.state_folder)
             if (
@@ -480,7 +480,7 @@ class Journal(JournalView):
             self._ledger.self_audit()
         except SelfAuditFailed as error:
             self._failure = error
-            stop.write_stop_flag(self._location.storage, self._location.media, str(error))
+            stop_flag.write_stop_flag(self._location.storage, self._location.media, str(error))
             raise
         except JournalError as error:
             self._failure = error

@@ -63,8 +63,8 @@ class JournalHeadFile:
     def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: JournalHead) -> None:
         self._key = key
         data = bytearray(_SLOT_OFFSETS[-1] + _SLOT_SIZE_BYTES)
-        for n, at in enumerate(_SLOT_OFFSETS):
-            data[at : at + _SLOT_SIZE_BYTES] = _pack_slot(key, n, head)
+        for n, offset in enumerate(_SLOT_OFFSETS):
+            data[offset : offset + _SLOT_SIZE_BYTES] = _pack_slot(key, n, head)
         replace_file(storage, folder / JOURNAL_HEAD_FILE_NAME, bytes(data))
         self.file = storage.open_file(folder / JOURNAL_HEAD_FILE_NAME, write=True)
 
@@ -76,8 +76,8 @@ class JournalHeadFile:
         if old_head is not None:
             return JournalHeadReading(old_head, is_intact=True)
         slots = [
-            _unpack_slot(key, bytes([n]), data[at : at + _SLOT_SIZE_BYTES])
-            for n, at in enumerate(_SLOT_OFFSETS)
+            _unpack_slot(key, bytes([n]), data[offset : offset + _SLOT_SIZE_BYTES])
+            for n, offset in enumerate(_SLOT_OFFSETS)
         ]
         heads = [head for head in slots if head is not None]
         return JournalHeadReading(

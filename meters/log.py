@@ -126,14 +126,14 @@ class LogCopy:
         """The hash of the last entry in the log."""
         self._check_in_progress: Generator[int] | None = None
         """The generator that checks the whole log step by step, or None if no check is running."""
-        self._nothing_through: int | None = None
-        """An entry at or before which :meth:`remove_oldest_segment_through` found no end of a segment, or None."""
+        self._sequence_without_removal: int | None = None
+        """The entry through which :meth:`remove_oldest_segment_through` found nothing to remove, or None."""
         self.head_before_first: tuple[int, str] = 0, GENESIS_HASH
         """The number and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
     def close(self) -> None:
         """Close the segment file that is written, and the one that :meth:`check_next_part` is reading."""
-        self._nothing_through = None
+        self._sequence_without_removal = None
         if self._check_in_progress is not None:
             self._check_in_progress.close()
             self._check_in_progress = None
@@ -164,16 +164,16 @@ class LogCopy:
         except JournalDamaged as error:
             return LogScan(0, GENESIS_HASH, str(error), first_sequences[0])
         self.head_before_first = self._sequence, self._head_hex = sequence, head_hex
-        for first in first_sequences:
+        for first_sequence in first_sequences:
             try:
                 if segment is not None and not segment.is_closed:
                     raise JournalDamaged(
                         str(self._build_segment_path(segment.first_sequence)),
                         "the segment before the last is not closed",
                     )
-                segment = self._scan_segment(first, sequence, head_hex)
+                segment = self._scan_segment(first_sequence, sequence, head_hex)
             except JournalDamaged as error:
-                return LogScan(sequence, head_hex, str(error), min(first, sequence + 1))
+                return LogScan(sequence, head_hex, str(error), min(first_sequence, sequence + 1))
             sequence, head_hex = segment.sequence, segment.head_hex
         self._sequence, self._head_hex = sequence, head_hex
         if segment is not None and not segment.is_closed:
@@ -207,18 +207,18 @@ class LogCopy:
         path = self._build_segment_path(first_sequence)
         data = read_file(self._storage, path) or b""
         self._check_header(path, data, sequence, head_hex)
-        limit = _find_records_end(data)
-        if limit < len(data):
-            _, last_sequence, digest = _TRAILER_STRUCT.unpack_from(data, limit)
-            if hashlib.sha256(memoryview(data)[: limit + _TRAILER_STRUCT.size]).digest() == data[-32:]:
+        records_end = _find_records_end(data)
+        if records_end < len(data):
+            _, last_sequence, digest = _TRAILER_STRUCT.unpack_from(data, records_end)
+            if hashlib.sha256(memoryview(data)[: records_end + _TRAILER_STRUCT.size]).digest() == data[-32:]:
                 return _LogSegment(
-                    first_sequence, last_sequence, digest.hex(), limit, len(data), is_closed=True
+                    first_sequence, last_sequence, digest.hex(), records_end, len(data), is_closed=True
                 )
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         last_record_offset = end_offset = _SEGMENT_HEADER_SIZE_BYTES
-        for item, end_after in _iter_records(path, data, limit, sequence, head_hex):
+        for authenticated_entry, end_after in _iter_records(path, data, records_end, sequence, head_hex):
             last_record_offset, end_offset = end_offset, end_after
-            sequence, head_hex = item.entry.sequence, item.entry.hash_hex
+            sequence, head_hex = authenticated_entry.entry.sequence, authenticated_entry.entry.hash_hex
         return _LogSegment(
             first_sequence, sequence, head_hex, last_record_offset, end_offset, is_closed=False
         )
@@ -238,26 +238,30 @@ class LogCopy:
         ]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
-    def iter_entries(self, after_sequence: int = 0, until: int | None = None) -> Iterator[AuthenticatedEntry]:
-        """Yield the log's entries after ``after_sequence`` and up to ``until`` (None: to the end).
+    def iter_entries(
+        self, after_sequence: int = 0, last_sequence: int | None = None
+    ) -> Iterator[AuthenticatedEntry]:
+        """Yield the log's entries after ``after_sequence`` and up to ``last_sequence`` (None: to the end).
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
         """
         first_sequences = self.list_segment_starts()
-        for n, first in enumerate(first_sequences):
+        for n, first_sequence in enumerate(first_sequences):
             if n + 1 < len(first_sequences) and first_sequences[n + 1] <= after_sequence + 1:
                 continue
-            path = self._build_segment_path(first)
+            path = self._build_segment_path(first_sequence)
             data = read_file(self._storage, path) or b""
             magic, start, previous_hash = (
                 _HEADER_STRUCT.unpack_from(data) if len(data) >= _SEGMENT_HEADER_SIZE_BYTES else (b"", 0, b"")
             )
-            if magic not in _READABLE_LOG_MAGICS or start != first:
-                raise JournalDamaged(str(path), f"the header is not that of entry {first}")
-            for item, _ in _iter_records(path, data, _find_records_end(data), first - 1, previous_hash.hex()):
-                if item.entry.sequence > after_sequence:
-                    yield item
-                if item.entry.sequence == until:
+            if magic not in _READABLE_LOG_MAGICS or start != first_sequence:
+                raise JournalDamaged(str(path), f"the header is not that of entry {first_sequence}")
+            for authenticated_entry, _ in _iter_records(
+                path, data, _find_records_end(data), first_sequence - 1, previous_hash.hex()
+            ):
+                if authenticated_entry.entry.sequence > after_sequence:
+                    yield authenticated_entry
+                if authenticated_entry.entry.sequence == last_sequence:
                     return
 
     def read_hash(self, sequence: int) -> str:
@@ -345,9 +349,9 @@ class LogCopy:
         The caller then writes their entries again from the first copy.
         """
         self.close()
-        for first in reversed(self.list_segment_starts()):
-            if first >= sequence:
-                path = self._build_segment_path(first)
+        for first_sequence in reversed(self.list_segment_starts()):
+            if first_sequence >= sequence:
+                path = self._build_segment_path(first_sequence)
                 self._storage.rename(path, path.with_name(path.name + ".damaged"))
         self._storage.sync_folder(self._folder)
 
@@ -363,17 +367,22 @@ class LogCopy:
         if not first_sequences:
             return False
         path = self._build_segment_path(first_sequences[-1])
-        data, end = read_file(self._storage, path) or b"", _SEGMENT_HEADER_SIZE_BYTES
+        data, end_offset = read_file(self._storage, path) or b"", _SEGMENT_HEADER_SIZE_BYTES
         last_intact: tuple[int, str] | None = None
         with suppress(JournalDamaged):
             last_intact = self._read_head_before_first(first_sequences[-1])
-            for item, end_after in _iter_records(path, data, _find_records_end(data), *last_intact):
-                last_intact, end = (item.entry.sequence, item.entry.hash_hex), end_after
+            for authenticated_entry, end_after in _iter_records(
+                path, data, _find_records_end(data), *last_intact
+            ):
+                last_intact, end_offset = (
+                    (authenticated_entry.entry.sequence, authenticated_entry.entry.hash_hex),
+                    end_after,
+                )
         if last_intact != (acknowledged_sequence, head_hex):
             return False
         file = self._storage.open_file(path, write=True)
         try:
-            file.write_at(end, bytes(len(data) - end))
+            file.write_at(end_offset, bytes(len(data) - end_offset))
             file.sync()
         finally:
             file.close()
@@ -394,19 +403,19 @@ class LogCopy:
         ``sequence`` is the last entry that may be removed. Segments are removed one at a time, each durably
         before the next, so that a power loss never leaves a gap.
         """
-        if sequence == self._nothing_through:
+        if sequence == self._sequence_without_removal:
             return
         first_start, *later_starts = self.list_segment_starts() or [0]
         if not later_starts or later_starts[0] - 1 > sequence:
-            self._nothing_through = sequence
+            self._sequence_without_removal = sequence
             return
         if self._check_in_progress is not None:
             self._check_in_progress.close()
             self._check_in_progress = None
-        base = self._read_head_before_first(later_starts[0])
+        new_head_before_first = self._read_head_before_first(later_starts[0])
         self._storage.remove(self._build_segment_path(first_start))
         self._storage.sync_folder(self._folder)
-        self.head_before_first = base
+        self.head_before_first = new_head_before_first
 
     # ------------------------------------------------------------------ while the machine runs
     def check_last(self, sequence: int, head_hex: str) -> None:
@@ -443,20 +452,20 @@ class LogCopy:
 
         First the closed segments are checked, then the segment that is being written, as it is at that time.
         """
-        for first in self.list_segment_starts():
-            path = self._build_segment_path(first)
+        for first_sequence in self.list_segment_starts():
+            path = self._build_segment_path(first_sequence)
             file = self._storage.open_file(path, write=False)
             try:
-                is_written = first == self._first_sequence
-                end = self._write_offset if is_written else file.size() - 32
-                expected = self._digest.digest() if is_written else file.read_at(end, 32)
+                is_written = first_sequence == self._first_sequence
+                end_offset = self._write_offset if is_written else file.size() - 32
+                expected_digest = self._digest.digest() if is_written else file.read_at(end_offset, 32)
                 hasher = hashlib.sha256()
-                for offset in range(0, end, size_bytes):
-                    hasher.update(file.read_at(offset, min(size_bytes, end - offset)))
-                    yield first
+                for offset in range(0, end_offset, size_bytes):
+                    hasher.update(file.read_at(offset, min(size_bytes, end_offset - offset)))
+                    yield first_sequence
             finally:
                 file.close()
-            if hasher.digest() != expected:
+            if hasher.digest() != expected_digest:
                 raise JournalDamaged(str(path), "the segment is not what was written")
 
     def _build_segment_path(self, first_sequence: int) -> Path:
@@ -479,15 +488,15 @@ def _find_records_end(data: bytes) -> int:
 
 
 def _iter_records(
-    path: Path, data: bytes, limit: int, sequence: int, head_hex: str
+    path: Path, data: bytes, records_end: int, sequence: int, head_hex: str
 ) -> Iterator[tuple[AuthenticatedEntry, int]]:
-    """Yield each record of a log segment before ``limit``, and the offset at which the record ends.
+    """Yield each record of a log segment before ``records_end``, and the offset at which the record ends.
 
     ``sequence`` and ``head_hex`` are the number and hash of the entry before the first record. Any byte other
     than zero after the records is damage. Raises :class:`JournalDamaged`.
     """
     offset = _SEGMENT_HEADER_SIZE_BYTES
-    while offset + _RECORD_STRUCT.size <= limit:
+    while offset + _RECORD_STRUCT.size <= records_end:
         length, crc = _RECORD_STRUCT.unpack_from(data, offset)
         if length == 0:
             break
@@ -504,7 +513,7 @@ def _iter_records(
         sequence, head_hex = entry.sequence, entry.hash_hex
         offset += _RECORD_STRUCT.size + length
         yield AuthenticatedEntry(entry, payload[:MAC_SIZE_BYTES]), offset
-    if data.count(0, offset, limit) != limit - offset:
+    if data.count(0, offset, records_end) != records_end - offset:
         raise JournalDamaged(
             f"{path} entry {sequence + 1}", f"the bytes after {offset} are not zero, as in an unused part"
         )

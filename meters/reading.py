@@ -75,17 +75,17 @@ class MeterReading:
             raise UnknownMeter(f"there is no meter {name!r}")
         return values[name]
 
-    def split_by(self, name: str, dimension: str) -> dict[str, int]:
+    def split_by(self, meter_name: str, dimension: str) -> dict[str, int]:
         """Return a meter's value for each value of ``dimension``, such as each game.
 
         What belongs to cells without that dimension is under "".
         """
-        parts: Counter[str] = Counter()
+        value_by_dimension: Counter[str] = Counter()
         for cell in self.cells:
             for meter, amount in _list_meter_changes(cell):
-                if meter == name:
-                    parts[cell.dims.get(dimension, "")] += amount
-        return dict(parts)
+                if meter == meter_name:
+                    value_by_dimension[cell.dims.get(dimension, "")] += amount
+        return dict(value_by_dimension)
 
     def select(self, **dims: str | int) -> "MeterReading":
         """Return the reading of only those meter cells that have every given dimension value.
@@ -127,7 +127,7 @@ def compute_displayed_value(value: int, digit_count: int = METER_DIGIT_COUNT) ->
 
 def read_meters(ledger: Ledger) -> MeterReading:
     """Return the meter reading that results from a ledger."""
-    flows = [
+    flow_cells = [
         MeterCell(
             source,
             target,
@@ -137,12 +137,12 @@ def read_meters(ledger: Ledger) -> MeterReading:
         )
         for (source, target, key), flow in ledger.flows.items()
     ]
-    counts = [
-        MeterCell(name, "", _build_cell_dimensions(key), 0, times)
-        for (name, key), times in ledger.counts.items()
+    count_cells = [
+        MeterCell(name, "", _build_cell_dimensions(key), 0, count)
+        for (name, key), count in ledger.counts.items()
     ]
-    counts_since_mark = {str(mark): dict(ledger.counts_at_marks.get(mark, {})) for mark in PeriodMark}
-    return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), counts_since_mark)
+    values_at_marks = {str(mark): dict(ledger.counts_at_marks.get(mark, {})) for mark in PeriodMark}
+    return MeterReading(ledger.sequence, ledger.head_hex, (*flow_cells, *count_cells), values_at_marks)
 
 
 def _build_cell_dimensions(key: tuple[tuple[str, str | int], ...], *accounts: str) -> dict[str, str]:

@@ -176,7 +176,7 @@ def iter_recent_plays(view: JournalView, play_count_max: int = RECALLED_PLAYS_MA
     starts = list(view.entries(PLAY_START_KINDS, limit=play_count_max, newest_first=True))
     later_entries_by_play: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
     kinds = (*PLAY_STEP_KINDS, PLAY_PUSH_KIND, *PLAY_END_KINDS)
-    for entry in view.entries(kinds, since=starts[-1].sequence) if starts else ():
+    for entry in view.entries(kinds, after_sequence=starts[-1].sequence) if starts else ():
         later_entries_by_play.setdefault(entry.id.rpartition(".")[0], []).append(entry)
     for n, start in enumerate(starts):
         later_entries = later_entries_by_play.get(str(read_details(start)["play_id"]), [])
@@ -213,7 +213,7 @@ def _find_previous_play_start(
     for entry in previous_start_entries:
         if read_position(entry) == read_position(start_entry):
             return entry.sequence
-    earlier_starts = view.entries(PLAY_START_KINDS, until=start_entry.sequence, newest_first=True)
+    earlier_starts = view.entries(PLAY_START_KINDS, before_sequence=start_entry.sequence, newest_first=True)
     return next(
         (entry.sequence for entry in earlier_starts if read_position(entry) == read_position(start_entry)), 0
     )
@@ -225,7 +225,7 @@ def _sum_added_credit(view: JournalView, since_sequence: int, start_entry: Store
     Amounts are in minor units; ``start_entry`` is the play's first entry.
     """
     added_cents: Counter[str] = Counter()
-    for entry in view.entries(since=since_sequence, until=start_entry.sequence):
+    for entry in view.entries(after_sequence=since_sequence, before_sequence=start_entry.sequence):
         if read_position(entry) != read_position(start_entry):
             continue
         transfers = entry.transfers if entry.phase is Phase.POST else ()

@@ -226,10 +226,10 @@ def _prepend_archive(read_copy: EntryReader, storage: Storage, folder: Path, key
 
 
 def _choose_longer(
-    first: SalvagedJournal[VisitorT], second: SalvagedJournal[VisitorT]
+    first_copy: SalvagedJournal[VisitorT], second_copy: SalvagedJournal[VisitorT]
 ) -> SalvagedJournal[VisitorT]:
-    """Return the reading that has more intact entries; ``first`` if both have equally many."""
-    return first if first.sequence >= second.sequence else second
+    """Return the reading that has more intact entries; ``first_copy`` if both have equally many."""
+    return first_copy if first_copy.sequence >= second_copy.sequence else second_copy
 
 
 def _replay_copies(
@@ -292,14 +292,14 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
 def _do_copies_agree(
     first_reader: EntryReader,
     second_reader: EntryReader,
-    first: SalvagedJournal[VisitorT],
-    second: SalvagedJournal[VisitorT],
+    first_copy: SalvagedJournal[VisitorT],
+    second_copy: SalvagedJournal[VisitorT],
 ) -> bool:
     """Return whether both copies have the same entry where the shorter one ends; True if one copy is empty."""
-    last_common_sequence = min(first.sequence, second.sequence)
-    longer_reader = second_reader if first.sequence == last_common_sequence else first_reader
-    shorter_copy = first if first.sequence == last_common_sequence else second
-    if last_common_sequence == 0 or first.head_hex == second.head_hex:
+    last_common_sequence = min(first_copy.sequence, second_copy.sequence)
+    longer_reader = second_reader if first_copy.sequence == last_common_sequence else first_reader
+    shorter_copy = first_copy if first_copy.sequence == last_common_sequence else second_copy
+    if last_common_sequence == 0 or first_copy.head_hex == second_copy.head_hex:
         return True
     try:
         return next(iter(longer_reader(last_common_sequence - 1))).entry.hash_hex == shorter_copy.head_hex

@@ -102,11 +102,11 @@ class SegmentWriter:
         """The number of the segment's first entry."""
         self._previous_hex = previous_hex
         """The hash of the entry before the segment."""
-        self._block_hex = previous_hex
+        self._block_previous_hex = previous_hex
         """The hash of the entry before the block in progress."""
         self._head_hex = previous_hex
         """The hash of the last entry added."""
-        self._block_first = first_sequence
+        self._block_first_sequence = first_sequence
         """The number of the first entry of the block in progress."""
         self._last_sequence = first_sequence - 1
         """The number of the last entry added."""
@@ -114,7 +114,7 @@ class SegmentWriter:
         """The number of bytes written so far."""
         self._lines: list[bytes] = []
         """The entries of the block in progress, each as its line, not compressed yet."""
-        self._block_bytes = 0
+        self._block_size_bytes = 0
         """The length of these lines."""
         self._finished_blocks: list[SegmentBlock] = []
         self._count_by_kind: Counter[str] = Counter()
@@ -124,10 +124,13 @@ class SegmentWriter:
         """Append the next journal entry to the archive segment."""
         short_body = remove_previous_hash(entry.body, entry.previous_hex)
         line = _UNSHORTENED_MARK + entry.body if short_body is None else short_body
-        if len(self._lines) == SEGMENT_BLOCK_ENTRIES_MAX or self._block_bytes + len(line) > BODY_BYTES_MAX:
+        if (
+            len(self._lines) == SEGMENT_BLOCK_ENTRIES_MAX
+            or self._block_size_bytes + len(line) > BODY_BYTES_MAX
+        ):
             self._write_block()
         self._lines.append(line)
-        self._block_bytes += len(line)
+        self._block_size_bytes += len(line)
         self._count_by_kind[entry.kind] += 1
         self._last_sequence, self._head_hex = entry.sequence, entry.hash_hex
 
@@ -135,9 +138,11 @@ class SegmentWriter:
         """Compress the entries collected for the segment and write them as its next block."""
         if self._lines:
             self._end_offset = self._write_to_all(deflate(b"\n".join(self._lines)))
-            self._finished_blocks.append(SegmentBlock(self._block_first, self._end_offset, self._block_hex))
-            self._lines, self._block_bytes = [], 0
-            self._block_first, self._block_hex = self._last_sequence + 1, self._head_hex
+            self._finished_blocks.append(
+                SegmentBlock(self._block_first_sequence, self._end_offset, self._block_previous_hex)
+            )
+            self._lines, self._block_size_bytes = [], 0
+            self._block_first_sequence, self._block_previous_hex = self._last_sequence + 1, self._head_hex
 
     def _write_to_all(self, data: bytes) -> int:
         """Write ``data`` at the end of the segment file on every medium; return the offset after it."""
@@ -169,12 +174,12 @@ class SegmentWriter:
             "kinds_before": kinds_before,
             "blocks": self._finished_blocks,
         }
-        signed = encode_canonical_json(trailer)
+        signed_bytes = encode_canonical_json(trailer)
         data = encode_canonical_json(
-            {"facts": trailer, "signature": key.sign(_SIGNATURE_PREFIX + signed).hex()}
+            {"facts": trailer, "signature": key.sign(_SIGNATURE_PREFIX + signed_bytes).hex()}
         )
         self._write_to_all(data + _END_STRUCT.pack(len(data), _MAGIC))
-        return hashlib.sha256(signed).hexdigest()
+        return hashlib.sha256(signed_bytes).hexdigest()
 
     def sync(self) -> Iterator[None]:
         """Make the archive segment durable, on one medium per iteration."""
@@ -198,7 +203,7 @@ class Segment:
         self.path = path
         self.trailer = self._read_signed_trailer(public_key)
         """The verified trailer."""
-        self._starts = [block.first_sequence for block in self.trailer.blocks]
+        self._first_sequences = [block.first_sequence for block in self.trailer.blocks]
         """The number of the first entry of each block, ascending."""
 
     def _read_signed_trailer(self, public_key: bytes) -> SegmentTrailer:
@@ -209,20 +214,22 @@ class Segment:
         file = self._storage.open_file(self.path, write=False)
         try:
             size = file.size()
-            end = file.read_at(size - _END_STRUCT.size, _END_STRUCT.size) if size >= _END_STRUCT.size else b""
-            length, magic = _END_STRUCT.unpack(end) if len(end) == _END_STRUCT.size else (0, b"")
+            end_bytes = (
+                file.read_at(size - _END_STRUCT.size, _END_STRUCT.size) if size >= _END_STRUCT.size else b""
+            )
+            length, magic = _END_STRUCT.unpack(end_bytes) if len(end_bytes) == _END_STRUCT.size else (0, b"")
             if magic != _MAGIC or length > size - _END_STRUCT.size:
                 raise JournalDamaged(str(self.path), "its last bytes are not the trailer of a segment")
             data = file.read_at(size - _END_STRUCT.size - length, length)
         finally:
             file.close()
         try:
-            raw = parse_json(data)
-            trailer, signature = raw["facts"], read_hex_field(raw, "signature")
-            signed = encode_canonical_json(trailer)
+            trailer_file_data = parse_json(data)
+            trailer, signature = trailer_file_data["facts"], read_hex_field(trailer_file_data, "signature")
+            signed_bytes = encode_canonical_json(trailer)
             if trailer["format"] != _FORMAT_VERSION:
                 raise ValueError(f"expected format {_FORMAT_VERSION}, found {trailer['format']}")
-            if not is_signed_by(public_key, _SIGNATURE_PREFIX + signed, signature):
+            if not is_signed_by(public_key, _SIGNATURE_PREFIX + signed_bytes, signature):
                 raise JournalDamaged(
                     str(self.path), "the signature of the segment was not made with the machine's key"
                 )
@@ -236,7 +243,7 @@ class Segment:
                 entry_count_by_kind=trailer["kinds"],
                 kinds_before=trailer["kinds_before"],
                 blocks=[SegmentBlock(*block) for block in trailer["blocks"]],
-                digest=hashlib.sha256(signed).hexdigest(),
+                digest=hashlib.sha256(signed_bytes).hexdigest(),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise JournalDamaged(
@@ -248,7 +255,7 @@ class Segment:
 
         For an entry before or after the segment, return the first or last block.
         """
-        return max(0, bisect_right(self._starts, sequence) - 1)
+        return max(0, bisect_right(self._first_sequences, sequence) - 1)
 
     def read_block_entries(self, block_index: int) -> list[StoredEntry]:
         """Return the entries of the segment's block ``block_index`` after verifying their hash chain.
@@ -272,13 +279,13 @@ class Segment:
         Raises :class:`JournalDamaged`.
         """
         blocks = self.trailer.blocks
-        first_sequence, end, previous_hex = blocks[block_index]
-        start = blocks[block_index - 1].end_offset if block_index else 0
+        first_sequence, end_offset, previous_hex = blocks[block_index]
+        start_offset = blocks[block_index - 1].end_offset if block_index else 0
         end_of_segment = SegmentBlock(self.trailer.last_sequence + 1, 0, self.trailer.head_hex)
         next_block = blocks[block_index + 1] if block_index + 1 < len(blocks) else end_of_segment
         file = self._storage.open_file(self.path, write=False)
         try:
-            data = file.read_at(start, end - start)
+            data = file.read_at(start_offset, end_offset - start_offset)
         finally:
             file.close()
         location = f"{self.path} block {block_index + 1}"

@@ -369,7 +369,7 @@ class DiskStorage:
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
         """Sync the first file while another thread syncs the others, so that two media are synced at the same time."""
-        first, *later_files = files
+        first_file, *later_files = files
         if self._sync_requests is None:
             self._sync_requests = SimpleQueue()
             Thread(
@@ -380,7 +380,7 @@ class DiskStorage:
         for file in later_files:
             self._sync_requests.put((file, results))
         try:
-            first.sync()
+            first_file.sync()
         finally:
             errors = [results.get() for _ in later_files]  # waits for all of them
         for error in errors:

@@ -85,12 +85,12 @@ class JournalView:
             entry_id, self.journal_tag, self._load_identifier_index()
         )
 
-    def has_transaction(self, entry_id: str) -> bool:
+    def has_entry(self, entry_id: str) -> bool:
         """Return whether the journal has an entry with this id.
 
         If the archive segment of the entry was taken away, the archive's index of ids is sufficient.
         """
-        return self._database.find_by_id(entry_id) is not None or self._archive.has_transaction(
+        return self._database.find_by_id(entry_id) is not None or self._archive.has_entry(
             entry_id, self.journal_tag, self._load_identifier_index()
         )
 
@@ -98,22 +98,22 @@ class JournalView:
         self,
         kind: str | Sequence[str] = (),
         *,
-        since: int = 0,
-        until: int | None = None,
+        after_sequence: int = 0,
+        before_sequence: int | None = None,
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[StoredEntry]:
-        """Yield the journal entries with sequence numbers between ``since`` and ``until`` (both excluded).
+        """Yield the journal entries after ``after_sequence`` and before ``before_sequence``, in order of their numbers.
 
         Yield only those of the given kind or kinds, if any is given, and at most ``limit``. Archived entries are
         read from the archive.
         """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
         walk = self._iter_newest_first if newest_first else self._iter_oldest_first
-        return itertools.islice(walk(kinds, since, until), limit)
+        return itertools.islice(walk(kinds, after_sequence, before_sequence), limit)
 
     def _iter_oldest_first(
-        self, kinds: Sequence[str], since: int, until: int | None
+        self, kinds: Sequence[str], after_sequence: int, before_sequence: int | None
     ) -> Iterator[StoredEntry]:
         """Yield journal entries from the archive, then from the database.
 
@@ -121,31 +121,33 @@ class JournalView:
         """
         while True:
             base = self._find_last_entry_only_in_archive()
-            if since < base:
-                end = base + 1 if until is None else min(until, base + 1)
-                for entry in self._archive.walk(kinds, since, end, newest_first=False):
-                    since = entry.sequence
+            if after_sequence < base:
+                end = base + 1 if before_sequence is None else min(before_sequence, base + 1)
+                for entry in self._archive.walk(kinds, after_sequence, end, newest_first=False):
+                    after_sequence = entry.sequence
                     yield entry
-                since = max(since, base)
+                after_sequence = max(after_sequence, base)
             try:
-                for entry in self._database.walk(kinds, since, until, None, newest_first=False):
-                    since = entry.sequence
+                for entry in self._database.walk(
+                    kinds, after_sequence, before_sequence, None, newest_first=False
+                ):
+                    after_sequence = entry.sequence
                     yield entry
             except EntriesArchived:  # the running machine archived them while they were being read
                 continue
             return
 
     def _iter_newest_first(
-        self, kinds: Sequence[str], since: int, until: int | None
+        self, kinds: Sequence[str], after_sequence: int, before_sequence: int | None
     ) -> Iterator[StoredEntry]:
         """Yield journal entries from the database, then from the archive, newest first."""
-        for entry in self._database.walk(kinds, since, until, None, newest_first=True):
-            until = entry.sequence
+        for entry in self._database.walk(kinds, after_sequence, before_sequence, None, newest_first=True):
+            before_sequence = entry.sequence
             yield entry
         base = self._find_last_entry_only_in_archive()
-        if since < base:
-            end = base + 1 if until is None else min(until, base + 1)
-            yield from self._archive.walk(kinds, since, end, newest_first=True)
+        if after_sequence < base:
+            end = base + 1 if before_sequence is None else min(before_sequence, base + 1)
+            yield from self._archive.walk(kinds, after_sequence, end, newest_first=True)
 
     def list_kinds(self) -> list[str]:
         """Return every kind of entry in the journal, sorted."""
@@ -189,7 +191,9 @@ class JournalView:
             yield body
         # The machine may be writing: the log is read up to where the first copy had come.
         for item in (
-            log.iter_entries(after_sequence, until=self.sequence) if after_sequence < self.sequence else ()
+            log.iter_entries(after_sequence, last_sequence=self.sequence)
+            if after_sequence < self.sequence
+            else ()
         ):
             if self._mac_key is not None:
                 check_mac(item, self._mac_key)

@@ -128,11 +128,11 @@ class _ReachableStakes:
         """Return the possible total stakes on ``spot`` if the bet that it requires is ``required_credits``."""
         if spot.required_multiple is not None:
             return self._find_bet_sums(spot, spot.required_multiple * required_credits)
-        if spot.credits_covered is not None:
+        if spot.insured_credits_per_credit is not None:
             return (
                 1
-                if required_credits % spot.credits_covered
-                else 1 | self._find_bet_sums(spot, required_credits // spot.credits_covered)
+                if required_credits % spot.insured_credits_per_credit
+                else 1 | self._find_bet_sums(spot, required_credits // spot.insured_credits_per_credit)
             )
         return 1 | self._find_sums_up_to(
             spot,

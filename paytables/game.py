@@ -522,7 +522,7 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[DefinitionRemar
     ``analysis`` may be of any depth, or None if the figures are beyond exact computation.
     """
     remarks = [*game.rules.list_remarks(), *_iter_help_figure_remarks(game), *_iter_zero_win_remarks(game)]
-    # A bet that requires another, such as the odds behind a line bet, may return 100 %: it is never placed alone.
+    # A bet that requires another, such as the odds behind a flat bet, may return 100 %: it is never placed alone.
     dependent_spots = {
         name for spot in game.rules.list_spots() if spot.required_spot for name in (spot.id, spot.group)
     }

@@ -231,7 +231,7 @@ class TableLayout:
     """The ids of the spots whose standing bets may be reduced or withdrawn."""
 
     @cached_property
-    def spots_by_id(self) -> dict[str, Spot]:
+    def spot_by_id(self) -> dict[str, Spot]:
         """Return the betting spots of the layout by their ids."""
         return {spot.id: spot for spot in self.spots}
 
@@ -330,11 +330,11 @@ class TableLayout:
         if not requested and not standing_credits:
             raise WagerError("bets: at least one bet must be staked, because no bet stands on the table")
         for name in requested:
-            if name not in self.spots_by_id:
+            if name not in self.spot_by_id:
                 raise WagerError(f"bets: there is no spot {name!r}")
         bets = {spot.id: requested[spot.id] for spot in self.spots if spot.id in requested}
         bets_after = standing_credits | {
-            name: self._compute_bet_after(self.spots_by_id[name], bet_credits, standing_credits.get(name, 0))
+            name: self._compute_bet_after(self.spot_by_id[name], bet_credits, standing_credits.get(name, 0))
             for name, bet_credits in bets.items()
         }
         self._check_seat_bets(bets_after)
@@ -371,14 +371,14 @@ class TableLayout:
         """Return the most credits that the certified strategy may add to these bets during the round."""
         return ceil(
             sum(
-                (self.spots_by_id[bet.spot].reserve_per_credit * max(bet.credits, 0) for bet in bets),
+                (self.spot_by_id[bet.spot].reserve_per_credit * max(bet.credits, 0) for bet in bets),
                 Fraction(0),
             )
         )
 
     def find_smallest_bets_with(self, spot: Spot, credits_: int) -> dict[str, int]:
         """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
-        return required_bets.find_smallest_bets_with(self.spots_by_id, spot, credits_)
+        return required_bets.find_smallest_bets_with(self.spot_by_id, spot, credits_)
 
     def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
         """Return the figures of a bet, with the minimum other bets that it requires as ``required_bets``."""
@@ -386,7 +386,7 @@ class TableLayout:
         smallest_bets = {
             name: bet_credits
             for spot, credits_ in own_bets.items()
-            for name, bet_credits in self.find_smallest_bets_with(self.spots_by_id[spot], credits_).items()
+            for name, bet_credits in self.find_smallest_bets_with(self.spot_by_id[spot], credits_).items()
         }
         return replace(
             figures,

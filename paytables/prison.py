@@ -13,9 +13,9 @@ from paytables.analysis import BetAnalysis
 from paytables.contract import Bet, Choice, Decision, Settlement, Spot, Wager
 from paytables.layout import bets_from_json
 
-#: The answer that takes back half of the stake's present value.
+#: The option that takes back half of the stake's present value.
 HALF_OPTION: Final = "half"
-#: The answer that leaves the stake for the next spin, instead of taking half of it back.
+#: The option that leaves the stake for the next spin, instead of taking half of it back.
 PRISON_OPTION: Final = "prison"
 
 
@@ -81,26 +81,29 @@ def settle_or_imprison(
     in prison. ``displayed_result`` is the table as the screen shows it with that decision; ``decision_kind`` is the
     kind of the decision.
     """
-    staying: list[ImprisonedBet] = []
+    held_bets: list[ImprisonedBet] = []
     for bet in bets:
         settlement, held_bet = decide(bet)
         if settlement is not None and held_bet is not None:
-            prompt = {
+            decision_data = {
                 "spot": bet.spot,
                 "staked": bet.credits,
                 "credits": held_bet.half_stake_credits,
                 "advice": HALF_OPTION,
             }
             answer = yield Decision(
-                decision_kind, (HALF_OPTION, PRISON_OPTION), {**displayed_result, **prompt}, seat=bet.seat
+                decision_kind,
+                (HALF_OPTION, PRISON_OPTION),
+                {**displayed_result, **decision_data},
+                seat=bet.seat,
             )
             takes_half = answer is None or answer.value == HALF_OPTION
             settlement, held_bet = (settlement, None) if takes_half else (None, held_bet)
         if settlement is not None:
             yield settlement
         elif held_bet is not None:
-            staying.append(held_bet)
-    return staying
+            held_bets.append(held_bet)
+    return held_bets
 
 
 def settle_partial_return(bet: ImprisonedBet) -> Settlement:
@@ -123,16 +126,16 @@ def imprisoned_bets_to_json(held_bets: Iterable[ImprisonedBet]) -> list[dict[str
 
 
 def imprisoned_bets_from_json(
-    data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seat_count: int
+    stored_bets: Sequence[Mapping[str, object]], spots: Mapping[str, object], seat_count: int
 ) -> tuple[ImprisonedBet, ...]:
     """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""
-    if not isinstance(data, list) or not data:
-        raise ValueError(f"the stored record is not a list of standing bets: {data!r}")
+    if not isinstance(stored_bets, list) or not stored_bets:
+        raise ValueError(f"the stored record is not a list of standing bets: {stored_bets!r}")
     held_bets = []
-    for bet, stored_bet in zip(bets_from_json(data, spots, seat_count), data, strict=True):
+    for bet, stored_bet in zip(bets_from_json(stored_bets, spots, seat_count), stored_bets, strict=True):
         count = stored_bet.get("count")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"a stored standing bet has no count above 0: {data!r}")
+            raise ValueError(f"a stored standing bet has no count above 0: {stored_bets!r}")
         held_bets.append(ImprisonedBet(bet.spot, bet.credits, bet.seat, count))
     if len({(bet.seat, bet.spot, bet.times_held_over) for bet in held_bets}) != len(held_bets):
         raise ValueError("a standing bet is listed twice")

@@ -22,10 +22,14 @@ def check_required_bet(spot: Spot, required_id: str, bets: Mapping[str, int]) ->
             f"{bet_key}: {amount} staked; expected {spot.required_multiple} times the bet on {required_id!r},"
             f" which is {required_credits:,}"
         )
-    if credits_ and spot.credits_covered is not None and credits_ * spot.credits_covered != required_credits:
+    if (
+        credits_
+        and spot.insured_credits_per_credit is not None
+        and credits_ * spot.insured_credits_per_credit != required_credits
+    ):
         raise WagerError(
             f"{bet_key}: {amount} staked with {required_credits:,} on {required_id!r};"
-            f" expected one for each {format_count(spot.credits_covered, 'credit')},"
+            f" expected one for each {format_count(spot.insured_credits_per_credit, 'credit')},"
             f" and a multiple of them on {required_id!r}"
         )
     if spot.required_multiple_max is not None and credits_ > (
@@ -70,7 +74,7 @@ def _iter_required_bet(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> 
     if spot.required_spot is None:
         return
     required_spot = spots[spot.required_spot]
-    bet_min = max(required_spot.bet_min, credits_ * (spot.credits_covered or 0))
-    if (times := spot.required_multiple or spot.required_multiple_max) is not None:
-        bet_min = max(bet_min, -(-credits_ // times))
+    bet_min = max(required_spot.bet_min, credits_ * (spot.insured_credits_per_credit or 0))
+    if (multiple := spot.required_multiple or spot.required_multiple_max) is not None:
+        bet_min = max(bet_min, -(-credits_ // multiple))
     yield required_spot.id, -(-bet_min // required_spot.bet_step) * required_spot.bet_step

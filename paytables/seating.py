@@ -87,12 +87,12 @@ def list_seat_hands(seat_count: int, **keys: object) -> list[dict[str, object]]:
 
     ``keys`` are added to each hand: the number of its cards, for example.
     """
-    first = {"id": format_hand_id(0), "names": {"en": "Player", "fr": "Joueur"}, **keys}
+    first_hand = {"id": format_hand_id(0), "names": {"en": "Player", "fr": "Joueur"}, **keys}
     other_hands = (
         {"id": format_hand_id(seat), "names": {"en": name, "fr": f"Joueur {seat + 1}"}, **keys, "with": []}
         for seat, name in ((seat, f"Player {seat + 1}") for seat in range(1, seat_count))
     )
-    return [first, *other_hands]
+    return [first_hand, *other_hands]
 
 
 def describe_owner(seat: int, viewer: int | None) -> dict[str, object]:

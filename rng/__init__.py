@@ -28,7 +28,7 @@ from rng.errors import (
     RngError,
     SeedRepeated,
     SelfTestFailed,
-    StepClosed,
+    StepMisused,
     Uninstantiated,
 )
 from rng.mechanism import MechanismName
@@ -66,7 +66,7 @@ __all__ = [
     "RngError",
     "SeedRepeated",
     "SelfTestFailed",
-    "StepClosed",
+    "StepMisused",
     "Uninstantiated",
     "list_available_sources",
 ]

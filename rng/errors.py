@@ -52,7 +52,7 @@ class RejectionLimit(RngError):
 
 
 class OutOfService(RngError):
-    """Raised if the random number service has failed permanently; only an authorised new start ends this state."""
+    """Raised if the random number service has failed permanently; authorised staff must have it started anew."""
 
 
 class CarryOverDamaged(RngError):
@@ -66,5 +66,5 @@ class ReseedNotAllowed(RngError):
     """Raised if the jurisdiction's policy does not allow reseeding for this reason."""
 
 
-class StepClosed(RngError):
+class StepMisused(RngError):
     """Raised if random numbers were drawn outside of a step, or a step was opened inside another step."""

@@ -18,7 +18,7 @@ from rng.errors import (
     RejectionLimit,
     ReseedNotAllowed,
     RngError,
-    StepClosed,
+    StepMisused,
 )
 from rng.mechanisms import MECHANISMS
 from rng.policy import Personalization, ReseedPolicy
@@ -44,7 +44,7 @@ def _ignore_event(code: str, values: Mapping[str, object]) -> None:
 class DrawStep(WordDraws):
     """The random draws of one step of a game; a context manager, opened once and used only inside its ``with``.
 
-    Raises :class:`~rng.errors.StepClosed` if used outside or reopened, and :class:`~rng.errors.OutOfService`
+    Raises :class:`~rng.errors.StepMisused` if used outside or reopened, and :class:`~rng.errors.OutOfService`
     once the service has failed, even for bytes that the step already holds.
     """
 
@@ -63,7 +63,7 @@ class DrawStep(WordDraws):
 
     def __enter__(self) -> Self:
         if self._has_ended:
-            raise StepClosed("a step was opened a second time; each step has its own draws")
+            raise StepMisused("a step was opened a second time; each step has its own draws")
         self._service._open_step(self)  # noqa: SLF001 (steps are part of the service)
         self._is_open = True
         return self
@@ -77,7 +77,7 @@ class DrawStep(WordDraws):
     def _take(self, count: int) -> bytes:
         """Return the next ``count`` random bytes of this step; generate more if the step's buffer has too few."""
         if not self._is_open:
-            raise StepClosed("a number was drawn outside the step it belongs to")
+            raise StepMisused("a number was drawn outside the step it belongs to")
         if self._service._failure is not None:  # noqa: SLF001 (the step's remaining bytes must not be used)
             self._service._check_in_service()  # noqa: SLF001
         end = self._used + count
@@ -267,8 +267,8 @@ class RandomService:
         The amount and the time until the next call are drawn from the generator itself, so that no player can predict
         them. Call it when the machine is idle; during an open step nothing is discarded.
         """
-        low, high = self._policy.cycle_min_ms, self._policy.cycle_max_ms
-        if not high:
+        cycle_min_ms, cycle_max_ms = self._policy.cycle_min_ms, self._policy.cycle_max_ms
+        if not cycle_max_ms:
             return 0
         with self._lock:
             self._check_in_service()
@@ -277,7 +277,9 @@ class RandomService:
                 for _ in range(request_count):
                     self._generate(BYTES_PER_STEP_REQUEST)
                 self._cycles += 1
-            pause_us = low * 1000 + int.from_bytes(self._generate(8)) % ((high - low) * 1000 + 1)
+            pause_us = cycle_min_ms * 1000 + int.from_bytes(self._generate(8)) % (
+                (cycle_max_ms - cycle_min_ms) * 1000 + 1
+            )
             return pause_us * 1000
 
     def run_self_test(self) -> tuple[str, ...]:
@@ -306,11 +308,11 @@ class RandomService:
             return pack_carry_over(self._generate(32), self._gatherer.fingerprints)
 
     def _open_step(self, step: DrawStep) -> None:
-        """Mark this step as open and run the maintenance that is due. Raises StepClosed if another step is open."""
+        """Mark this step as open and run the maintenance that is due. Raises StepMisused if another step is open."""
         with self._lock:
             self._check_in_service()
             if self._current_step is not None:
-                raise StepClosed("a step was opened inside another; end the first one before")
+                raise StepMisused("a step was opened inside another; end the first one before")
             self._current_step = step
             self._steps += 1
             try:

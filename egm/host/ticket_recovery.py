@@ -186,7 +186,7 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
             if record.state is TicketState.RESERVED or record.issue_id in unread_payout_ids:
                 continue
             if (
-                not machine.journal.has_transaction(f"{record.issue_id}.printed")
+                not machine.journal.has_entry(f"{record.issue_id}.printed")
                 and len(unread_payout_ids) < HOST_TICKET_RING_SIZE
             ):
                 # It was printed before a memory clear, which erased that it is unread.

@@ -185,7 +185,7 @@ class HostTransferInterface:
         Transfers before a memory clear count too.
         """
         return (
-            self._machine.journal.has_transaction(format_entry_id(identifier))
+            self._machine.journal.has_entry(format_entry_id(identifier))
             or compute_short_digest(identifier) in self._identifier_digests_before_clear
         )
 

@@ -295,7 +295,7 @@ def is_jackpot_handpay_blocked(journal: JournalView, identifier: str) -> bool:
     The id of that hand-pay is the journal id of the jackpot's transfer.
     """
     jackpot_id = format_entry_id(identifier)
-    return any(journal.has_transaction(ending.format_entry_id(jackpot_id)) for ending in HandpayEnding)
+    return any(journal.has_entry(ending.format_entry_id(jackpot_id)) for ending in HandpayEnding)
 
 
 # ---------------------------------------------------------------------------------------------- the lock

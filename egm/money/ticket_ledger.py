@@ -218,7 +218,7 @@ def _has_journal_entry(journal: Journal, last_seen_entry: LastSeenJournalEntry) 
     if last_seen_entry.sequence > journal.sequence:
         return False
     with suppress(JournalDamaged):
-        entry = next(journal.entries(since=last_seen_entry.sequence - 1, limit=1))
+        entry = next(journal.entries(after_sequence=last_seen_entry.sequence - 1, limit=1))
         return entry.sequence != last_seen_entry.sequence or entry.hash_hex == last_seen_entry.hash_hex
     return True
 

@@ -136,7 +136,7 @@ def _post_double_up(machine: Machine, game_record: GameRecord) -> bool:
     stakes = () if game_record.outcome is None else game_record.outcome.double_up_stakes
     stakes_cents = [stake * game_record.denomination_cents for stake in stakes]
     entry_id = f"{game_record.play_id}.double_up"
-    if stakes_cents and not machine.journal.has_transaction(entry_id):  # otherwise posted before a power loss
+    if stakes_cents and not machine.journal.has_entry(entry_id):  # otherwise posted before a power loss
         credit_account = machine.name_credit_account(CreditKind.CASHABLE)
         transfers: list[Transfer] = []
         for number, stake_cents in enumerate(stakes_cents):
@@ -198,7 +198,7 @@ def _return_stakes_and_list_standing(
 
 def _has_returned_stakes(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the game's returned stakes are posted already: before a power loss, or before a memory clear."""
-    return game_record.has_returned_stakes or machine.journal.has_transaction(f"{game_record.play_id}.push")
+    return game_record.has_returned_stakes or machine.journal.has_entry(f"{game_record.play_id}.push")
 
 
 def _build_closing_state(

@@ -61,7 +61,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     if last_sequence_read < machine.journal.sequence:
         results.last_sequence_read = machine.journal.sequence
         new_entries = machine.journal.entries(
-            kinds, since=last_sequence_read, limit=ENTRIES_READ_MAX, newest_first=True
+            kinds, after_sequence=last_sequence_read, limit=ENTRIES_READ_MAX, newest_first=True
         )
         for entry in reversed(list(new_entries)):
             _read_entry(results, entry)

@@ -171,7 +171,7 @@ def _find_contributing_game(machine: Machine, level_id: str, contribution_number
 def _is_game_void(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the game was declared void."""
     void_entry_id = f"{game_record.play_id}.void"
-    return game_record.end_entry_kind == GAME_VOID.kind or machine.journal.has_transaction(void_entry_id)
+    return game_record.end_entry_kind == GAME_VOID.kind or machine.journal.has_entry(void_entry_id)
 
 
 def _can_open_handpay(machine: Machine, open_game_record: GameRecord | None) -> bool:

@@ -72,7 +72,7 @@ def record_prizes_won(machine: Machine, game_record: GameRecord, prizes: Sequenc
     """
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game_record.play_id}.prize-{number}"
-        if not machine.journal.has_transaction(entry_id):  # otherwise recorded before a power loss
+        if not machine.journal.has_entry(entry_id):  # otherwise recorded before a power loss
             record = PrizesWon(
                 machine=machine.identity.serial,
                 play_id=game_record.play_id,

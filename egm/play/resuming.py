@@ -68,7 +68,7 @@ def _rebuild_open_game(machine: Machine, game_record: GameRecord) -> "SteppedGam
 def _record_replay_difference(machine: Machine, game_record: GameRecord, error: Exception) -> None:
     """Record once that replaying the draws of a decided game, which is paid as recorded, did not give its outcome."""
     entry_id = f"{game_record.play_id}.differs"
-    if not machine.journal.has_transaction(entry_id):
+    if not machine.journal.has_entry(entry_id):
         machine.post(
             GAME_REPLAY_DIFFERS,
             ReplayDifference(

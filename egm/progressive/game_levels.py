@@ -387,7 +387,7 @@ def register_hit(
     ``is_unanswered``: the controller did not reply, and an attendant settled the hit. ``is_broadcast``: the level's
     amount is broadcast by a SAS host.
     """
-    if machine.journal.has_transaction(entry_id):  # the power failed between this entry and the game's end
+    if machine.journal.has_entry(entry_id):  # the power failed between this entry and the game's end
         return
     machine.post(
         BROADCAST_LEVEL_HIT if is_broadcast else LEVEL_HIT,

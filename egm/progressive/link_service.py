@@ -278,7 +278,7 @@ class ProgressiveLinkService:
 
         They are read from the journal entries with a sequence number above ``since_sequence``.
         """
-        for entry in self._machine.journal.entries(PLAY_START_KINDS, since=since_sequence):
+        for entry in self._machine.journal.entries(PLAY_START_KINDS, after_sequence=since_sequence):
             game_record = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._store_and_list_game_contributions(pool_id, game_record, entry.sequence):
                 if contribution.number > after_number:

@@ -260,7 +260,7 @@ def is_prize_recorded(machine: Machine, prize: WonPrize) -> bool:
 def is_prize_report_closed(machine: Machine, prize: WonPrize) -> bool:
     """Return whether a journal entry closes the report of a mystery prize: as paid, returned or not this machine's."""
     entry_ids = build_prize_entry_id(prize.claim_id), build_foreign_prize_entry_id(prize)
-    return any(machine.journal.has_transaction(entry_id) for entry_id in entry_ids)
+    return any(machine.journal.has_entry(entry_id) for entry_id in entry_ids)
 
 
 def build_prize_entry_id(claim_id: str) -> str:

@@ -196,7 +196,7 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
             for wrong_pin in wrong_pins:
                 entry_id = f"wrong-pin-{wrong_pin.record_id}"
                 # Another player position may have recorded it, as an entry of its own.
-                if wrong_pin.was_typed_at_machine or machine.journal.has_transaction(entry_id):
+                if wrong_pin.was_typed_at_machine or machine.journal.has_entry(entry_id):
                     continue
                 machine.post(
                     SIGN_IN_REFUSED_AT_TERMINAL,

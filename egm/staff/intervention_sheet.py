@@ -180,7 +180,8 @@ def iter_last_sheets(
         closing_entry = view.get(f"{opening_entry.id}.closed")
         until_sequence = None if closing_entry is None else closing_entry.sequence + 1
         yield from iter_sheets(
-            view.entries(since=opening_entry.sequence - 1, until=until_sequence), declarations
+            view.entries(after_sequence=opening_entry.sequence - 1, before_sequence=until_sequence),
+            declarations,
         )
 
 

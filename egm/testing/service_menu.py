@@ -180,7 +180,7 @@ class Menu:
         self.touch("confirm")
         if second is not None:
             self.identify(second)
-        for entry in self.machine.journal.entries(since=sequence):
+        for entry in self.machine.journal.entries(after_sequence=sequence):
             persons = read_details(entry).get("persons") or ()
             assert self._acting_persons.issuperset(persons), f"{entry.kind}: {persons} did not act"
         return self

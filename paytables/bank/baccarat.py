@@ -78,10 +78,10 @@ class BaccaratBet(BankBet):
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds that this baccarat bet may pay."""
-        half = (Odds(self.odds.text, (self.odds.net - 1) / 2),) if self.kind == "pairs" else ()
+        half_odds = (Odds(self.odds.text, (self.odds.net - 1) / 2),) if self.kind == "pairs" else ()
         return (
             self.odds,
-            *half,
+            *half_odds,
             *self.odds_by_margin.values(),
             *(() if self.odds_with_six is None else (self.odds_with_six,)),
         )
@@ -118,7 +118,7 @@ class BaccaratBet(BankBet):
 
 
 class BaccaratDefinition(BankDefinition):
-    """The definition of a baccarat game."""
+    """A baccarat game as its definition file describes it."""
 
     bets: tuple[BaccaratBet, ...] = Field(min_length=1, alias="bet")
     """The bets that the game offers."""
@@ -250,14 +250,16 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         bets = reversed(self.list_bets())
         name_by_hand: dict[str, Mapping[str, str]] = {bet.kind: bet.name.model_dump() for bet in bets}
         hands = reversed(self.hands)  # the player's hand is on the left, as dealt
-        return tuple((hand, name_by_hand.get(hand, names), most) for hand, names, most in hands)
+        return tuple(
+            (hand, name_by_hand.get(hand, names), card_count_max) for hand, names, card_count_max in hands
+        )
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: betting spots, hands, and the results that have scoreboard columns."""
         return {**super().build_presentation(), "roads": ["bank", "player"]}
 
     @cached_property
-    def _bets_by_id(self) -> dict[str, BaccaratBet]:
+    def _bet_by_id(self) -> dict[str, BaccaratBet]:
         """Return the bets that this baccarat game offers, by their ids."""
         return {bet.id: bet for bet in self.definition.bets}
 
@@ -284,7 +286,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             (_is_pair(hands[0]), _is_pair(hands[1])),
         )
         for bet in accepted_wager.bets:
-            yield settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup)
+            yield settle_baccarat_bet(bet, self._bet_by_id[bet.spot], coup)
         display = {
             "kind": "table",
             "felt": "cards",
@@ -301,7 +303,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
         return (
             WeightedResult(
-                weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets]
+                weight, [settle_baccarat_bet(bet, self._bet_by_id[bet.spot], coup) for bet in wager.bets]
             )
             for coup, weight in compute_coup_chances(self.definition.shoe.deck_count).items()
         )
@@ -354,42 +356,48 @@ def _iter_result_ways(
     """Yield every result of a baccarat round, with the number of orders of six cards that give it, times a constant.
 
     The constant, the sum of the weights of :func:`_weigh_pairs`, is the same for all results. A result is the points,
-    card counts and pairs of both hands. The first four cards are enumerated by
-    points. Cards of no points (tens and faces) may be of four ranks, which matters only for pairs, so their
-    ranks are counted separately. The number of ways to draw one or two third cards is a product of the numbers
-    of cards left with their points. These products are summed over all first cards with the same totals, before
-    third cards are considered: the ten numbers, and the hundred products, are packed into one integer each.
+    card counts and pairs of both hands.
+
+    The first four cards are enumerated by points. Cards of no points (tens and faces) may be of four ranks, which
+    matters only for pairs, so their ranks are counted separately. The number of ways to draw one or two third cards is
+    a product of the numbers of cards left with their points. These products are summed over all first cards with the
+    same totals, before third cards are considered: the ten numbers, and the hundred products, are packed into one
+    integer each.
     """
-    counts = [16 * decks if points == 0 else 4 * decks for points in range(10)]
+    counts_by_points = [16 * decks if points == 0 else 4 * decks for points in range(10)]
     two_card_points = [(a, b) for a in range(10) for b in range(a, 10)]
-    # The field ``a`` of a row and the field ``10 * b`` of tens are the cards left with a and with b points. So the
-    # field ``a + 10 * b`` of their product is the number of ways to draw one card of each.
-    row_of_full_shoe = sum(n << (_PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
-    tens_of_full_shoe = sum(n << (10 * _PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
+    # The field ``a`` of packed_counts and the field ``10 * b`` of packed_counts_by_tens are the cards left with a and
+    # with b points. So the field ``a + 10 * b`` of their product is the number of ways to draw one card of each.
+    packed_counts_of_full_shoe = sum(
+        n << (_PACKED_COUNT_BITS * points) for points, n in enumerate(counts_by_points)
+    )
+    packed_tens_of_full_shoe = sum(
+        n << (10 * _PACKED_COUNT_BITS * points) for points, n in enumerate(counts_by_points)
+    )
     sums: dict[tuple[int, int, PairFlags], _OrderSums] = {}
     for player, bank in product(two_card_points, two_card_points):
-        counts_left = list(counts)
+        counts_left = list(counts_by_points)
         ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
-        row, tens = row_of_full_shoe, tens_of_full_shoe
+        packed_counts, packed_counts_by_tens = packed_counts_of_full_shoe, packed_tens_of_full_shoe
         for points in (*player, *bank):
             ways *= counts_left[points]
             counts_left[points] -= 1
-            row -= 1 << (_PACKED_COUNT_BITS * points)
-            tens -= 1 << (10 * _PACKED_COUNT_BITS * points)
+            packed_counts -= 1 << (_PACKED_COUNT_BITS * points)
+            packed_counts_by_tens -= 1 << (10 * _PACKED_COUNT_BITS * points)
         if not ways:
             continue
-        products = row * tens
+        packed_products = packed_counts * packed_counts_by_tens
         for pair_flags, pair_weight in _weigh_pairs(decks, player, bank).items():
-            key = sum(player) % 10, sum(bank) % 10, pair_flags
-            sums_before, orders = sums.get(key, (0, 0, 0)), ways * pair_weight
-            sums[key] = (
+            result_key = sum(player) % 10, sum(bank) % 10, pair_flags
+            sums_before, orders = sums.get(result_key, (0, 0, 0)), ways * pair_weight
+            sums[result_key] = (
                 sums_before[0] + orders,
-                sums_before[1] + orders * row,
-                sums_before[2] + orders * products,
+                sums_before[1] + orders * packed_counts,
+                sums_before[2] + orders * packed_products,
             )
     for (player_points, bank_points, pair_flags), order_sums in sums.items():
         for (final_points, card_counts), orders in _count_third_card_orders(
-            player_points, bank_points, order_sums, sum(counts) - 4, stand_points_min
+            player_points, bank_points, order_sums, sum(counts_by_points) - 4, stand_points_min
         ).items():
             yield (final_points, card_counts, pair_flags), orders
 
@@ -409,25 +417,25 @@ def _count_third_card_orders(
     ``cards_left`` the number of cards left after the first four; the player draws with fewer points than
     ``stand_points_min``. If fewer than six cards are dealt, any other cards complete the order.
     """
-    orders, packed_row, packed_products = order_sums
+    orders, packed_counts, packed_products = order_sums
     if max(player, bank) >= NATURAL_POINTS_MIN:
         return {((player, bank), (2, 2)): orders * cards_left * (cards_left - 1)}
     orders_by_result = Counter[tuple[PlayerAndBank, PlayerAndBank]]()
-    row = _unpack_counts(packed_row, 10)
+    counts_by_points = _unpack_counts(packed_counts, 10)
     if player >= stand_points_min:
         if None not in BANK_DRAW_TABLE[bank]:
             return {((player, bank), (2, 2)): orders * cards_left * (cards_left - 1)}
-        for bank_card, five_card_orders in enumerate(row):
+        for bank_card, five_card_orders in enumerate(counts_by_points):
             orders_by_result[(player, (bank + bank_card) % 10), (2, 3)] += five_card_orders * (cards_left - 1)
         return orders_by_result
-    products = _unpack_counts(packed_products, 100)
-    for player_card, five_card_orders in enumerate(row):
+    ways_by_two_points = _unpack_counts(packed_products, 100)
+    for player_card, five_card_orders in enumerate(counts_by_points):
         final_points = (player + player_card) % 10
         if player_card not in BANK_DRAW_TABLE[bank]:
             orders_by_result[(final_points, bank), (3, 2)] += five_card_orders * (cards_left - 1)
             continue
         for bank_card in range(10):
-            six_card_orders = products[10 * player_card + bank_card]
+            six_card_orders = ways_by_two_points[10 * player_card + bank_card]
             if bank_card == player_card:  # n * (n - 1) ways to draw two cards of equal points, not n * n
                 six_card_orders -= five_card_orders
             orders_by_result[(final_points, (bank + bank_card) % 10), (3, 3)] += six_card_orders

@@ -277,7 +277,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         return self.definition.bets
 
     @cached_property
-    def _bets_by_id(self) -> dict[str, BanqueBet]:
+    def _bet_by_id(self) -> dict[str, BanqueBet]:
         """Return the bets that the game offers, by their ids."""
         return {bet.id: bet for bet in self.definition.bets}
 
@@ -294,7 +294,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         It is the first seat that bets on this tableau alone or, if there is none, the first that bets à cheval.
         """
         for tableau_name in (tableau, BOTH_TABLEAUX_BET_ID):
-            seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].tableau == tableau_name]
+            seats = [bet.seat for bet in bets if self._bet_by_id[bet.spot].tableau == tableau_name]
             if seats:
                 return min(seats)
         return None
@@ -330,7 +330,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             hands_view.compare_points(TABLEAU_IDS[1], _BANKER_HAND_ID),
         )
         for bet in bets:
-            yield settle_banque_bet(bet, self._bets_by_id[bet.spot], results)
+            yield settle_banque_bet(bet, self._bet_by_id[bet.spot], results)
         display = hands_view.to_json() | {
             "result": "-".join(str(hands_view.count_points(name)) for name in (*TABLEAU_IDS, _BANKER_HAND_ID))
         }
@@ -382,12 +382,12 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         for results, chance in _compute_result_chances(decks, banker.draw_table, banker.required_tableaux)[
             draw_choices
         ].items():
-            settlements = [settle_banque_bet(bet, self._bets_by_id[bet.spot], results) for bet in wager.bets]
+            settlements = [settle_banque_bet(bet, self._bet_by_id[bet.spot], results) for bet in wager.bets]
             yield WeightedResult(chance, settlements)
 
     def _list_staked_tableaux(self, stakes: Collection[str]) -> list[str]:
         """Return the tableaux on which the seat has a bet, alone or à cheval; ``stakes`` are keyed by spot."""
-        staked_tableaux = {self._bets_by_id[spot].tableau for spot in stakes}
+        staked_tableaux = {self._bet_by_id[spot].tableau for spot in stakes}
         return [name for name in TABLEAU_IDS if staked_tableaux & {name, BOTH_TABLEAUX_BET_ID}]
 
     def _compute_returns_by_draw_choices(
@@ -577,10 +577,10 @@ def _count_results(
 
 def _compare_with_bank(final_points: Sequence[int], bank_points: int) -> TableauResults:
     """Return 1, 0 or -1 for each tableau: its final points are more than, equal to or less than the banker's."""
-    first, second = final_points
+    first_points, second_points = final_points
     return (
-        (first > bank_points) - (first < bank_points),
-        (second > bank_points) - (second < bank_points),
+        (first_points > bank_points) - (first_points < bank_points),
+        (second_points > bank_points) - (second_points < bank_points),
     )
 
 
@@ -597,15 +597,15 @@ def _count_orders(unpacked: Sequence[Sequence[int]], dealt_points: tuple[int, ..
     if len(dealt_points) == 1:
         return unpacked[1][dealt_points[0]]
     if len(dealt_points) == 2:
-        first, second = dealt_points
-        ways = unpacked[2][10 * first + second]
-        return ways - unpacked[1][first] if first == second else ways
-    first, second, third = dealt_points
-    ways = unpacked[3][100 * first + 10 * second + third]
-    repeat_count = (first == third) + (second == third)
-    if first == second:
-        ways -= unpacked[2][10 * first + third] - repeat_count * unpacked[1][first]
-    return ways - repeat_count * unpacked[2][10 * first + second]
+        first_points, second_points = dealt_points
+        ways = unpacked[2][10 * first_points + second_points]
+        return ways - unpacked[1][first_points] if first_points == second_points else ways
+    first_points, second_points, third_points = dealt_points
+    ways = unpacked[3][100 * first_points + 10 * second_points + third_points]
+    repeat_count = (first_points == third_points) + (second_points == third_points)
+    if first_points == second_points:
+        ways -= unpacked[2][10 * first_points + third_points] - repeat_count * unpacked[1][first_points]
+    return ways - repeat_count * unpacked[2][10 * first_points + second_points]
 
 
 FAMILY = build_bank_family(BanqueDefinition, BanqueRules)

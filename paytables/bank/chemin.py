@@ -93,7 +93,7 @@ class SeatHeldBank(BankBet):
 
 
 class CheminDefinition(BankDefinition):
-    """The definition of a game of chemin de fer."""
+    """A game of chemin de fer as its definition file describes it: the bank's bet, and the bets against it."""
 
     shoe: CheminShoe = CheminShoe()
     bank: SeatHeldBank

@@ -66,7 +66,7 @@ class RedDogBet(BankBet):
 
 
 class RedDogDefinition(BankDefinition):
-    """The definition of a red dog game."""
+    """A red dog game as its definition file describes it; its only bet is the ante."""
 
     ante: RedDogBet
     """The only bet of the game."""
@@ -155,18 +155,22 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         """
         decks, bet_terms = self.definition.shoe.deck_count, self.definition.ante
         (bet,) = wager.bets
-        for first in range(_RANK_COUNT):
-            for second in range(_RANK_COUNT):
+        for first_rank in range(_RANK_COUNT):
+            for second_rank in range(_RANK_COUNT):
                 counts = [4 * decks] * _RANK_COUNT
-                ways = counts[first]
-                counts[first] -= 1
-                ways *= counts[second]
-                counts[second] -= 1
-                spread = abs(first - second) - 1
+                ways = counts[first_rank]
+                counts[first_rank] -= 1
+                ways *= counts[second_rank]
+                counts[second_rank] -= 1
+                spread = abs(first_rank - second_rank) - 1
                 bets = [bet, Bet(RAISE_SPOT, bet.credits)] if spread in raised_spreads else [bet]
-                for third, n in enumerate(counts):
+                for third_rank, n in enumerate(counts):
                     if ways * n:
-                        ranks = [first, second] if spread == 0 else [first, second, third]
+                        ranks = (
+                            [first_rank, second_rank]
+                            if spread == 0
+                            else [first_rank, second_rank, third_rank]
+                        )
                         settlements = [_settle_by_ranks(placed_bet, bet_terms, ranks) for placed_bet in bets]
                         yield WeightedResult(
                             ways * n,
@@ -196,17 +200,19 @@ def _settle_by_ranks(bet: Bet, bet_terms: RedDogBet, ranks: Sequence[int]) -> Se
 
     ``ranks`` has only two cards if these are in sequence, because that is a push.
     """
-    low, high = sorted(ranks[:2])
-    if high == low + 1:
+    low_rank, high_rank = sorted(ranks[:2])
+    if high_rank == low_rank + 1:
         return settle_push(bet)
     third_rank = ranks[2]
-    if low == high:
+    if low_rank == high_rank:
         return (
             settle_bet(bet, bet_terms.triple_odds, "three of a rank")
-            if third_rank == low
+            if third_rank == low_rank
             else settle_push(bet)
         )
-    return settle_bet(bet, bet_terms.find_odds(high - low - 1) if low < third_rank < high else None)
+    return settle_bet(
+        bet, bet_terms.find_odds(high_rank - low_rank - 1) if low_rank < third_rank < high_rank else None
+    )
 
 
 def _build_display(cards: Sequence[Card], spread: int) -> dict[str, object]:

@@ -40,7 +40,7 @@ class BankBet(StrictTable):
 
 
 class BankDefinition(TableDefinition):
-    """The definition of a card game against the bank."""
+    """A card game against the bank as its definition file describes it; each game adds its bets."""
 
     shoe: ShoeRules = ShoeRules()
     """The number of decks and when they are shuffled."""

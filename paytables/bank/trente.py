@@ -98,7 +98,7 @@ class Insurance(StrictTable):
     """The smallest stake that can be insured, in credits."""
 
     @property
-    def credits_covered(self) -> int:
+    def insured_credits_per_credit(self) -> int:
         """Return how many credits of a stake one credit of insurance covers."""
         return 100 // self.cost_percent
 
@@ -120,8 +120,11 @@ class TrenteDefinition(BankDefinition):
         }
         if self.insurance is not None:
             for language, template in _INSURANCE_TEXT.items():
-                covered_credits, stake_min = self.insurance.credits_covered, self.insurance.stake_min_credits
-                insurance_text = template.format(self.insurance.cost_percent, covered_credits, stake_min)
+                insured_credits, stake_min = (
+                    self.insurance.insured_credits_per_credit,
+                    self.insurance.stake_min_credits,
+                )
+                insurance_text = template.format(self.insurance.cost_percent, insured_credits, stake_min)
                 lines[language].append(f"{getattr(self.insurance.name, language)} - {insurance_text}")
         return {
             language: [*pay_lines, self.shoe.format_deck_line(language)]
@@ -184,8 +187,8 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return self.definition.bets
 
     @cached_property
-    def bets_by_chance(self) -> dict[str, SimpleChanceBet]:
-        """Return the bets on the chances (black, red, colour, inverse), by the ids of the bets."""
+    def bet_by_id(self) -> dict[str, SimpleChanceBet]:
+        """Return the bets on the chances (black, red, colour, inverse), by bet id."""
         return {bet.id: bet for bet in self.definition.bets}
 
     @cached_property
@@ -227,10 +230,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 f"{held_bets_data!r} is not a list of stakes in prison that a round of this game can leave"
             )
         held_bets = imprisoned_bets_from_json(
-            held_bets_data, self.bets_by_chance, self.definition.table.seat_count
+            held_bets_data, self.bet_by_id, self.definition.table.seat_count
         )
         for bet in held_bets:
-            limits = self.bets_by_chance[bet.spot].limits
+            limits = self.bet_by_id[bet.spot].limits
             if (
                 not limits.bet_min <= bet.credits <= limits.bet_max
                 or bet.credits % limits.bet_step
@@ -291,7 +294,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         def decide_bet(bet: ImprisonedBet) -> BetResult:
             """Return the result of this coup of trente et quarante for a bet."""
             return self.decide_bet(
-                bet, coup, insured=(bet.seat, bet.spot + INSURANCE_SPOT_SUFFIX) in insured_spots
+                bet, coup, is_insured=(bet.seat, bet.spot + INSURANCE_SPOT_SUFFIX) in insured_spots
             )
 
         staying_bets = yield from settle_or_imprison(bets, decide_bet, display, "refait")
@@ -302,12 +305,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
             ),
         )
 
-    def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, insured: bool) -> BetResult:
+    def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, is_insured: bool) -> BetResult:
         """Return the result of a coup for one bet: its settlement, or the bet in prison that stays on the table.
 
         If the rules give the choice between both, the result contains both and the player chooses.
         """
-        bet_terms, winning_chances = self.bets_by_chance.get(bet.spot), coup.winning_chances
+        bet_terms, winning_chances = self.bet_by_id.get(bet.spot), coup.winning_chances
         if not winning_chances and coup.result != "refait":
             return (
                 (None, bet)
@@ -316,7 +319,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             )
         if bet_terms is None:
             return settle_bet(bet, None), None
-        if not winning_chances and insured and not bet.times_held_over:
+        if not winning_chances and is_insured and not bet.times_held_over:
             return settle_push(bet, "insured"), None
         if not winning_chances:
             bet_after_refait = replace(bet, times_held_over=bet.times_held_over + 1)
@@ -332,7 +335,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         """Return a coup's settlements if every player takes part of the stake back at a refait."""
         insured_spots = {bet.spot for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
         results = (
-            self.decide_bet(bet, coup, insured=bet.spot + INSURANCE_SPOT_SUFFIX in insured_spots)
+            self.decide_bet(bet, coup, is_insured=bet.spot + INSURANCE_SPOT_SUFFIX in insured_spots)
             for bet in bets
         )
         return [settlement for settlement, _ in results if settlement is not None]
@@ -363,9 +366,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return base_analysis
         insured_figures = []
         for bet in self.list_bets():
-            insurance_min = self.table_layout.spots_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
+            insurance_min = self.table_layout.spot_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
             stakes = {
-                bet.id: insurance_min * insurance.credits_covered,
+                bet.id: insurance_min * insurance.insured_credits_per_credit,
                 bet.id + INSURANCE_SPOT_SUFFIX: insurance_min,
             }
             insured_figures.append(self.analyse_stakes(bet.id + INSURANCE_SPOT_SUFFIX, stakes, depth))
@@ -377,7 +380,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         prison_bets = [
             bet_after_refait
             for spot, credits_ in stakes.items()
-            if spot in self.bets_by_chance and spot + INSURANCE_SPOT_SUFFIX not in stakes
+            if spot in self.bet_by_id and spot + INSURANCE_SPOT_SUFFIX not in stakes
             for bet_after_refait in [ImprisonedBet(spot, credits_, times_held_over=1)]
             if bet_after_refait.can_stay
         ]
@@ -430,10 +433,12 @@ def _build_insurance_spot(bet: SimpleChanceBet, insurance: Insurance) -> Spot:
         group="insurance",
         names=names,
         odds=f"{insurance.cost_percent} %",
-        bet_min=-(-max(insurance.stake_min_credits, bet.limits.bet_min) // insurance.credits_covered),
-        bet_max=bet.limits.bet_max // insurance.credits_covered,
+        bet_min=-(
+            -max(insurance.stake_min_credits, bet.limits.bet_min) // insurance.insured_credits_per_credit
+        ),
+        bet_max=bet.limits.bet_max // insurance.insured_credits_per_credit,
         required_spot=bet.id,
-        credits_covered=insurance.credits_covered,
+        insured_credits_per_credit=insurance.insured_credits_per_credit,
     )
 
 
@@ -477,7 +482,7 @@ def _build_rules(definition: TrenteDefinition, file: str) -> TrenteRules:
     """
     insurance = definition.insurance
     if insurance is not None and (
-        100 % insurance.cost_percent or insurance.stake_min_credits % insurance.credits_covered
+        100 % insurance.cost_percent or insurance.stake_min_credits % insurance.insured_credits_per_credit
     ):
         stake_text = format_count(insurance.stake_min_credits, "credit")
         reason = f"{insurance.cost_percent} % of {stake_text} is not a whole number of credits"
@@ -488,9 +493,9 @@ def _build_rules(definition: TrenteDefinition, file: str) -> TrenteRules:
             raise DefinitionError(file, f"bet.{n}.limits.step", reason)
         if bet.simple_chance in {earlier.simple_chance for earlier in definition.bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.simple_chance} is listed twice")
-    shoe_rules = TrenteRules(definition)
-    check_bets(shoe_rules, file)
-    return shoe_rules
+    rules = TrenteRules(definition)
+    check_bets(rules, file)
+    return rules
 
 
 #: The game family. Help texts may state 31, the points of the refait, although no definition contains this number.

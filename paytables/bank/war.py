@@ -149,10 +149,10 @@ class WarRules(SeatedBankRules[WarDefinition]):
         With ``surrenders`` the round ends at the tie. Burned cards are left out, because they have no effect
         on the probabilities: any two of the remaining cards are equally likely.
         """
-        decks = self.definition.shoe.deck_count
-        cards, cards_of_rank = 52 * decks, 4 * decks
+        deck_count = self.definition.shoe.deck_count
+        card_count, cards_per_rank = 52 * deck_count, 4 * deck_count
         bets = {bet.spot: bet for bet in wager.bets}
-        equal_chance = Fraction(cards_of_rank - 1, cards - 1)
+        equal_chance = Fraction(cards_per_rank - 1, card_count - 1)
         for comparison in (1, -1):
             settlements = [self._settle_first_cards(bet, comparison) for bet in bets.values()]
             yield WeightedResult((1 - equal_chance) / 2, settlements)
@@ -164,9 +164,9 @@ class WarRules(SeatedBankRules[WarDefinition]):
             yield WeightedResult(equal_chance, settlements)
             return
         # the two second cards are equal: both of one of the 12 other ranks, or of the rank of the first cards
-        cards_left = cards - 2
+        cards_left = card_count - 2
         second_tie_chance = Fraction(
-            12 * cards_of_rank * (cards_of_rank - 1) + (cards_of_rank - 2) * (cards_of_rank - 3),
+            12 * cards_per_rank * (cards_per_rank - 1) + (cards_per_rank - 2) * (cards_per_rank - 3),
             cards_left * (cards_left - 1),
         )
         second_win_chance = (1 - second_tie_chance) / 2
@@ -274,9 +274,9 @@ def _build_rules(definition: WarDefinition, file: str) -> WarRules:
             " but a player who does not go to war loses half of the stake"
         )
         raise DefinitionError(file, "main.limits.step", reason)
-    shoe_rules = WarRules(definition)
-    check_bets(shoe_rules, file)
-    return shoe_rules
+    rules = WarRules(definition)
+    check_bets(rules, file)
+    return rules
 
 
 FAMILY = GameFamily(WarDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES)

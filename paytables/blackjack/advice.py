@@ -27,7 +27,7 @@ from paytables.blackjack.hands import (
     list_hands_containing,
     pack_counts,
 )
-from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
+from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, AnalysedHouseRules
 from paytables.poker.policy import unpack_policy
 
 #: The numbers of the answers for a hand, as stored in a strategy.
@@ -127,7 +127,7 @@ def _index_insurable_hands(deck_count: int) -> dict[int, int]:
 class PackedStrategy:
     """The best blackjack strategy for a table's rules as bytes: its answers, splits, insurance and even money."""
 
-    house: ExactHouseRules
+    house: AnalysedHouseRules
     """The house rules for which the strategy is the best."""
     packed_bytes: bytes
     """The bytes of the packed strategy."""
@@ -135,9 +135,9 @@ class PackedStrategy:
     @classmethod
     def pack_strategy(
         cls,
-        house: ExactHouseRules,
+        house: AnalysedHouseRules,
         answers: Mapping[HandQuestion, int],
-        hands_by_pair: Mapping[PairSituation, int],
+        hand_count_by_pair: Mapping[PairSituation, int],
         insured_hands: set[int],
         even_money_up_cards: set[int],
     ) -> "PackedStrategy":
@@ -145,7 +145,7 @@ class PackedStrategy:
         answer_bytes = bytes(
             answers.get(question, STAND_OPTION) for question in cls(house, b"").index_by_question
         )
-        split_bytes = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
+        split_bytes = bytes(hand_count_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
         insurance_bytes = bytes(hand in insured_hands for hand in _index_insurable_hands(house.deck_count))
         even_money_bytes = bytes(up in even_money_up_cards for up in (ACE_VALUE, TEN_VALUE))
         return cls(
@@ -205,7 +205,7 @@ def _pack_hand(values: Sequence[int]) -> int:
 
 
 @lru_cache(maxsize=8)
-def read_strategy(house: ExactHouseRules, policy: str) -> PackedStrategy | None:
+def read_strategy(house: AnalysedHouseRules, policy: str) -> PackedStrategy | None:
     """Return the blackjack strategy in the stored text ``policy``, or None if its length does not fit the house rules.
 
     Certification refuses a definition whose strategy is for other rules.

@@ -19,7 +19,7 @@ from paytables.blackjack.schema import (
     ACE_VALUE,
     BEST_HAND_TOTAL,
     TEN_VALUE,
-    ExactHouseRules,
+    AnalysedHouseRules,
     compute_best_total,
     is_blackjack,
 )
@@ -42,14 +42,14 @@ def compute_falling_factorial(number: int, times: int) -> int:
 
 
 def list_final_hands(
-    house: ExactHouseRules, up_card_value: int, full_shoe: ShoeCounts
+    house: AnalysedHouseRules, up_card_value: int, full_shoe: ShoeCounts
 ) -> list[tuple[CardCounts, int, int]]:
     """Return every final hand of the dealer that may follow a first card of this value, except a blackjack.
 
     Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the
     result (0 to 4 for the totals 17 to 21, 5 for a bust).
     """
-    ways_by_end: dict[tuple[CardCounts, int], int] = defaultdict(int)
+    way_count_by_end: dict[tuple[CardCounts, int], int] = defaultdict(int)
     unfinished_hands: dict[CardCounts, int] = {(0,) * TEN_VALUE: 1}
     while unfinished_hands:
         still_unfinished: dict[CardCounts, int] = defaultdict(int)
@@ -66,9 +66,9 @@ def list_final_hands(
                 if house.should_dealer_draw(values):
                     still_unfinished[drawn_after] += ways
                 else:
-                    ways_by_end[drawn_after, min(best_total, BEST_HAND_TOTAL + 1) - 17] += ways
+                    way_count_by_end[drawn_after, min(best_total, BEST_HAND_TOTAL + 1) - 17] += ways
         unfinished_hands = still_unfinished
-    return [(drawn, ways, result) for (drawn, result), ways in ways_by_end.items()]
+    return [(drawn, ways, result) for (drawn, result), ways in way_count_by_end.items()]
 
 
 class DealerFinalHands:
@@ -78,7 +78,7 @@ class DealerFinalHands:
     orders of ``drawn_cards_max`` cards from the shoe, or of all its cards if it has fewer.
     """
 
-    def __init__(self, house: ExactHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
+    def __init__(self, house: AnalysedHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
         self.card_counts = tuple(count - (value == up_card_value) for value, count in enumerate(shoe, 1))
         """The number of cards of each value in the full shoe without the dealer's first card."""
         self.final_hands = list_final_hands(house, up_card_value, self.card_counts)
@@ -94,13 +94,13 @@ class DealerFinalHands:
             for number in range(max(self.card_counts) + 1):
                 value = compute_falling_factorial(number, times)
                 self._falls[times, number] = value if value < 1 << 63 else -1
-        ways_by_length: dict[int, int] = defaultdict(int)
+        way_count_by_length: dict[int, int] = defaultdict(int)
         for drawn_counts, ways, _ in self.final_hands:
             value_ways = [
                 compute_falling_factorial(self.card_counts[n], times) for n, times in enumerate(drawn_counts)
             ]
-            ways_by_length[sum(drawn_counts)] += ways * prod(value_ways)
-        if max(ways_by_length.values()) >= 1 << 63:
+            way_count_by_length[sum(drawn_counts)] += ways * prod(value_ways)
+        if max(way_count_by_length.values()) >= 1 << 63:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
     def compute_standing_values(self, removed: Ints, total: Ints) -> list[int]:
@@ -113,7 +113,7 @@ class DealerFinalHands:
         remaining_cards = np.array(self.card_counts, dtype=np.int64) - removed
         if (remaining_cards < 0).any():
             raise AnalysisError("blackjack: more cards are removed from the shoe than it contains")
-        ways_by_end = np.zeros(
+        way_count_by_end = np.zeros(
             (DEALER_RESULT_COUNT, self.drawn_cards_max + 1, len(remaining_cards)), dtype=np.int64
         )
         columns = [np.ascontiguousarray(column) for column in remaining_cards.T]
@@ -125,14 +125,14 @@ class DealerFinalHands:
                 if times:
                     value_ways = falls_up_to_two[n][times] if times < 3 else self._falls[times][columns[n]]
                     dealer_ways = value_ways * ways if dealer_ways is None else dealer_ways * value_ways
-            ways_by_end[end, sum(drawn_counts)] += dealer_ways
+            way_count_by_end[end, sum(drawn_counts)] += dealer_ways
         cards = remaining_cards.sum(axis=1)
-        return self._count_wins_minus_losses(ways_by_end, cards, total)
+        return self._count_wins_minus_losses(way_count_by_end, cards, total)
 
-    def _count_wins_minus_losses(self, ways_by_end: Ints, cards: Ints, total: Ints) -> list[int]:
+    def _count_wins_minus_losses(self, way_count_by_end: Ints, cards: Ints, total: Ints) -> list[int]:
         """Return the player's wins minus losses for each row of removed cards, over all dealer hands.
 
-        ``ways_by_end[end, length]`` counts the dealer's hands by result and number of cards, for each row.
+        ``way_count_by_end[end, length]`` counts the dealer's hands by result and number of cards, for each row.
         ``cards`` is the number of cards left in the shoe, for each row.
         """
         differences: Ints = np.zeros(len(cards), dtype=object)
@@ -146,7 +146,7 @@ class DealerFinalHands:
             weights = np.array(continuation_ways, dtype=object)[size_indexes]
             for stand_class in range(STAND_CLASS_COUNT):
                 rows_of_class = np.flatnonzero(total == stand_class)
-                ways_of_result = ways_by_end[:, length, rows_of_class]
+                ways_of_result = way_count_by_end[:, length, rows_of_class]
                 # result 0 is a dealer's 17, class 1 a player's 17: the dealer loses with a lower total or a bust
                 net = (
                     ways_of_result[: max(stand_class - 1, 0)].sum(axis=0)

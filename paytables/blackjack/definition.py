@@ -22,8 +22,8 @@ from paytables.blackjack.schema import (
     INSURANCE_TEXT,
     MAIN_SPOT,
     TEN_VALUE,
+    AnalysedHouseRules,
     BlackjackSideBet,
-    ExactHouseRules,
     HouseRules,
     MainBet,
     NamedPay,
@@ -37,7 +37,7 @@ from paytables.wording import format_count
 
 
 class BlackjackDefinition(TableDefinition):
-    """The definition of a blackjack table."""
+    """A blackjack table as its definition file describes it: shoe, boxes, house rules, side bets, proved figures."""
 
     shoe: ShoeRules = ShoeRules(decks=6)
     box_count: Annotated[int, Field(ge=1, le=BOXES_MAX)] = Field(default=1, alias="boxes")
@@ -61,7 +61,7 @@ class BlackjackDefinition(TableDefinition):
         The 1:1 of an ordinary win is left out, because it needs no line.
         """
         rules, suited_678_title = self.house_rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
-        even_money_odds = EVEN_MONEY_ODDS if self.exact_house_rules.even_money_up_cards else None
+        even_money_odds = EVEN_MONEY_ODDS if self.analysed_house_rules.even_money_up_cards else None
         table_pays = [
             (MAIN_SPOT, BLACKJACK_RESULT, Text(en="Blackjack", fr="Blackjack"), rules.blackjack_odds),
             (
@@ -93,22 +93,22 @@ class BlackjackDefinition(TableDefinition):
         }
 
     @property
-    def round_points_max(self) -> int:
+    def round_card_value_max(self) -> int:
         """Return an upper bound on the sum of all card values dealt in a round, to check that the shoe suffices.
 
-        The worst case: each hand is hit at 20, the dealer's at 16, and each draws a ten.
+        The worst case: each hand draws a ten at 20, and the dealer one at 16.
         """
         hands = self.box_count * self.table.seat_count * self.house_rules.split_rules.hands_max
         return hands * (BEST_HAND_TOTAL - 1 + TEN_VALUE) + self.main_bet.dealer_hand_count * (16 + TEN_VALUE)
 
     @property
-    def exact_house_rules(self) -> ExactHouseRules:
-        """Return the table's rules in the form that the exact analysis reads."""
+    def analysed_house_rules(self) -> AnalysedHouseRules:
+        """Return the house rules, and the number of decks, in the form that the exact analysis reads."""
         rules = self.house_rules
         even_money_up_cards = {"no": (), "ace": (ACE_VALUE,), "ten": (ACE_VALUE, TEN_VALUE)}[
             rules.even_money_against
         ]
-        return ExactHouseRules(
+        return AnalysedHouseRules(
             deck_count=self.shoe.deck_count,
             has_hole_card=rules.second_card_time == "hole",
             hits_soft_17=rules.soft_17_action == "hit",
@@ -156,10 +156,10 @@ class BlackjackDefinition(TableDefinition):
         if duplicate is not None:
             raise ValueError(f"side: {duplicate!r} is listed twice")
         self.shoe.check_players(self.table.seat_count)
-        points_needed = self.round_points_max * self.shoe.rounds_per_shuffle
-        if sum_lowest_values(self.shoe.deck_count, self.shoe.cards_behind_stop_card) < points_needed:
+        needed_value = self.round_card_value_max * self.shoe.rounds_per_shuffle
+        if sum_lowest_values(self.shoe.deck_count, self.shoe.cards_behind_stop_card) < needed_value:
             rounds = "a round" if self.shoe.rounds_per_shuffle == 1 else "two rounds"
             raise ValueError(
-                f"shoe: may run out in {rounds}: it must hold {points_needed} points, an ace as one"
+                f"shoe: may run out in {rounds}: it must hold {needed_value} points, an ace as one"
             )
         return self

@@ -30,9 +30,9 @@ from paytables.blackjack.schema import (
     INSURANCE_SPOT,
     MAIN_SPOT,
     SPOTS_BY_DEALER_HAND,
+    AnalysedHouseRules,
     BackBetFigures,
     BlackjackSideBet,
-    ExactHouseRules,
     ProvedFigures,
     SimulatedRounds,
 )
@@ -78,7 +78,7 @@ def prove(
     done and the number of all steps.
     """
     exact_figures = _compute_exact_figures(
-        definition.exact_house_rules, report_progress, backed=definition.house_rules.accepts_back_bets
+        definition.analysed_house_rules, report_progress, backed=definition.house_rules.accepts_back_bets
     )
     return {MAIN_SPOT: _add_sampled_rounds(definition, exact_figures)}
 
@@ -128,7 +128,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFi
         return exact_figures
     from paytables.blackjack.round_simulation import sample_rounds  # noqa: PLC0415 (laboratory packages)
 
-    strategy = read_strategy(definition.exact_house_rules, exact_figures.policy)
+    strategy = read_strategy(definition.analysed_house_rules, exact_figures.policy)
     if strategy is None:
         raise AnalysisError("blackjack: the stored policy belongs to other rules than this definition's")
     return exact_figures.model_copy(update={"simulated_rounds": sample_rounds(definition, strategy)})
@@ -136,7 +136,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFi
 
 @lru_cache(maxsize=8)
 def _compute_exact_figures(
-    house: ExactHouseRules, report_progress: Callable[[int, int], None], *, backed: bool
+    house: AnalysedHouseRules, report_progress: Callable[[int, int], None], *, backed: bool
 ) -> ProvedFigures:
     """Compute a blackjack table's exact figures for the best, the chart's, the dealer's and the worst strategy.
 
@@ -168,7 +168,7 @@ def _compute_exact_figures(
     data = PackedStrategy.pack_strategy(
         house,
         answers,
-        best_evaluation.hands_by_pair,
+        best_evaluation.hand_count_by_pair,
         best_evaluation.insured_hands,
         best_evaluation.even_money_up_cards,
     )
@@ -194,7 +194,9 @@ def find_exact_figures(definition: BlackjackDefinition) -> ProvedFigures:
     """Return the exact figures stored in a blackjack definition, or compute them if none are stored."""
     stored_figures = definition.proved.get(MAIN_SPOT)
     return stored_figures or _compute_exact_figures(
-        definition.exact_house_rules, ignore_progress_report, backed=definition.house_rules.accepts_back_bets
+        definition.analysed_house_rules,
+        ignore_progress_report,
+        backed=definition.house_rules.accepts_back_bets,
     )
 
 
@@ -217,7 +219,7 @@ def _compute_row_chances(
     return compute_row_chances(
         side,
         definition.shoe.deck_count,
-        has_hole_card=definition.exact_house_rules.has_hole_card,
+        has_hole_card=definition.analysed_house_rules.has_hole_card,
         player_draws_more_cards=player_draws_more_cards,
     )
 
@@ -448,14 +450,17 @@ def _iter_sampling_notes(
     )
     shoe_text = shoe_text if shoe_rules.is_shoe_carried_over else "fresh shoes"
     seed_text = f"seed {simulated_rounds.seed!r}, `python -m tools.dev prove` plays them again"
-    mean, half_width = (
+    mean, mean_half_width = (
         simulated_rounds.compute_mean(1),
         Fraction(simulated_rounds.standard_error) * SAMPLING_QUANTILE,
     )
-    low, high = (_format_percent(1 + mean + deviation) for deviation in (-half_width, half_width))
+    return_low, return_high = (
+        _format_percent(1 + mean + deviation) for deviation in (-mean_half_width, mean_half_width)
+    )
     yield (
         f"sampled: {simulated_rounds.round_count:,} rounds of the best play from {shoe_text} "
-        f"return {_format_percent(1 + mean)} of a bet on the hand, 99.9 % interval {low} to {high} ({seed_text})"
+        f"return {_format_percent(1 + mean)} of a bet on the hand, 99.9 % interval {return_low} to "
+        f"{return_high} ({seed_text})"
     )
     variance = round(simulated_rounds.compute_variance(hand_count) * 10_000)  # in ten-thousandths
     yield f"sampled: the variance of these rounds is {variance // 10_000}.{variance % 10_000:04d} squared stakes"
@@ -468,11 +473,16 @@ def _iter_sampling_notes(
     )
     yield f"sampled: their nets in stakes: {net_list}"
     won_share = Fraction(sum(count for net, count in counts_by_net if net > 0), simulated_rounds.round_count)
-    deviation = SAMPLING_QUANTILE * _compute_root_rounded_up(
+    share_half_width = SAMPLING_QUANTILE * _compute_root_rounded_up(
         won_share * (1 - won_share) / simulated_rounds.round_count
     )
-    low, high = _format_percent(won_share - deviation), _format_percent(won_share + deviation)
-    yield f"sampled: hit frequency, more than was staked: {_format_percent(won_share)}, 99.9 % interval {low} to {high}"
+    share_low, share_high = (
+        _format_percent(won_share + deviation) for deviation in (-share_half_width, share_half_width)
+    )
+    yield (
+        f"sampled: hit frequency, more than was staked: {_format_percent(won_share)}, 99.9 % interval "
+        f"{share_low} to {share_high}"
+    )
     bands = []
     for games in CONFIDENCE_BAND_GAME_COUNTS:
         # for more rounds, the simulated mean is not known precisely enough

@@ -96,7 +96,7 @@ def can_be_counted_exactly(calculator: StrategyCalculator, strategy: StrategyRes
         hands <= hands_max
         and not (pair == TEN_VALUE and calculator.house.splits_same_rank_only)
         and not (suited and 6 <= pair <= 8)
-        for (_, pair, _), hands in strategy.hands_by_pair.items()
+        for (_, pair, _), hands in strategy.hand_count_by_pair.items()
     )
 
 
@@ -180,7 +180,7 @@ class _NetDistribution:
             2 * PACKED_CARD_BY_VALUE[split.card_value - 1]: split
             for split in round_.splits
             if (round_.up_card_value, split.card_value, split.dealer_has_pair_rank)
-            in self.strategy.hands_by_pair
+            in self.strategy.hand_count_by_pair
         }
         for hand in (hand for hand in round_.tree if round_.hand_values[hand].card_count == 2):
             insurance_nets = self._find_insurance_nets(round_.up_card_value, hand)
@@ -194,14 +194,14 @@ class _NetDistribution:
                 single_hand_ends[hand, _add_nets(nets, insurance_nets)] += 2 * self.suit_parts
             elif hand not in split_by_hand:
                 order_count = self.suit_parts * (1 if len(set(list_card_values(hand))) == 1 else 2)
-                orders_by_end = self._count_hand_ends(
+                order_count_by_end = self._count_hand_ends(
                     round_,
                     round_.tree,
                     HandSituation(round_.up_card_value),
                     {hand: order_count},
                     has_first_stake=True,
                 )
-                for (cards, nets), end_orders in orders_by_end.items():
+                for (cards, nets), end_orders in order_count_by_end.items():
                     single_hand_ends[cards, _add_nets(nets, insurance_nets)] += end_orders
         yield from _iter_net_chances(round_, _create_one_hand_results(single_hand_ends), self.suit_parts)
         for hand, split in split_by_hand.items():
@@ -228,12 +228,12 @@ class _NetDistribution:
         The pair is split into two hands, or into three if a second card has the pair's value. ``insurance_nets`` are
         the net results of insurance, which are added.
         """
-        hands_max = self.strategy.hands_by_pair[
+        hands_max = self.strategy.hand_count_by_pair[
             round_.up_card_value, split.card_value, split.dealer_has_pair_rank
         ]
         first_hand_ends, other_hand_ends = (
-            self._count_split_hand_ends(round_, split.branches[hands_max], has_first_stake=first)
-            for first in (True, False)
+            self._count_split_hand_ends(round_, split.branches[hands_max], has_first_stake=is_first_hand)
+            for is_first_hand in (True, False)
         )
         first_hand_ends = {
             (cards, _add_nets(nets, insurance_nets)): orders
@@ -247,8 +247,8 @@ class _NetDistribution:
             )
             return
         done_first_hand_ends, done_other_hand_ends = (
-            self._count_split_hand_ends(round_, split.branches[hands_max][:1], has_first_stake=first)
-            for first in (True, False)
+            self._count_split_hand_ends(round_, split.branches[hands_max][:1], has_first_stake=is_first_hand)
+            for is_first_hand in (True, False)
         )
         done_first_hand_ends = {
             (cards, _add_nets(nets, insurance_nets)): orders
@@ -269,23 +269,23 @@ class _NetDistribution:
         for hand_end, orders in done_first_hand_ends.items():
             first_hand_ends[hand_end] = first_hand_ends.get(hand_end, 0) + orders
         pair_card = PACKED_CARD_BY_VALUE[split.card_value - 1]
-        for orders_by_end, removed_cards, factor in (
+        for order_count_by_end, removed_cards, factor in (
             (first_hand_ends, 1, 2),  # x + y, x + z
             (other_hand_ends, 1, 2),  # y + z: the first hand was split again, or has any second card
             (other_hand_ends, 2, -1),  # y + z: the first hand has a second card of the pair's value
         ):
             joint_sums = _add_hand_results(
-                _create_one_hand_results(orders_by_end, removed_cards * pair_card), other_hand_ends
+                _create_one_hand_results(order_count_by_end, removed_cards * pair_card), other_hand_ends
             )
             yield from _iter_net_chances(round_, joint_sums, self.suit_parts**2, factor)
-        for orders_by_end, removed_cards, factor in (
+        for order_count_by_end, removed_cards, factor in (
             (first_hand_ends, 2, -1),  # x
             (other_hand_ends, 2, -4),  # y, z: the first hand was split again, or has any second card
             (other_hand_ends, 3, 2),  # y, z: the first hand has a second card of the pair's value
         ):
             yield from _iter_net_chances(
                 round_,
-                _create_one_hand_results(orders_by_end, removed_cards * pair_card),
+                _create_one_hand_results(order_count_by_end, removed_cards * pair_card),
                 self.suit_parts,
                 factor,
             )
@@ -297,7 +297,7 @@ class _NetDistribution:
 
         ``branches`` are the groups of split hands to add up; ``has_first_stake``: the hand has the box's first stake.
         """
-        orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
+        order_count_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         for branch in branches:
             start_orders = dict.fromkeys(
                 self.calculator.evaluation.list_start_hands(round_.hand_values, branch), self.suit_parts
@@ -305,8 +305,8 @@ class _NetDistribution:
             for hand_end, orders in self._count_hand_ends(
                 round_, branch.tree, branch.situation, start_orders, has_first_stake=has_first_stake
             ).items():
-                orders_by_end[hand_end] += orders
-        return orders_by_end
+                order_count_by_end[hand_end] += orders
+        return order_count_by_end
 
     # ------------------------------------------------------------ one hand
     def _count_hand_ends(
@@ -323,7 +323,7 @@ class _NetDistribution:
         ``starts`` has the number of orders of each hand of two cards; ``has_first_stake``: the hand has the box's first
         stake.
         """
-        orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
+        order_count_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         unfinished_hands = dict(starts)
         while unfinished_hands:
             still_unfinished: dict[int, int] = defaultdict(int)
@@ -334,16 +334,16 @@ class _NetDistribution:
                 for suited, share in shares:
                     answer = self.answers[situation, hand, suited]
                     if answer not in {HIT_OPTION, DOUBLE_OPTION}:
-                        orders_by_end[
+                        order_count_by_end[
                             hand, self._find_hand_nets(round_, hand, 1, has_first_stake=has_first_stake)
                         ] += share
                         continue
                     stakes = self.doubled_stakes if answer == DOUBLE_OPTION else 1
                     bust = self._find_lost_nets(stakes, has_first_stake=has_first_stake)
                     # any card busts the hand; then subtract the cards that do not
-                    orders_by_end[hand, bust] += share
+                    order_count_by_end[hand, bust] += share
                     for child in (c for _, c in round_.hand_values[hand].hands_after_card if c in tree):
-                        orders_by_end[child, bust] -= share
+                        order_count_by_end[child, bust] -= share
                         count = share
                         if (
                             suited
@@ -354,16 +354,16 @@ class _NetDistribution:
                             nets = self._find_immediate_nets(
                                 self.house.suited_678_odds, stakes, has_first_stake=has_first_stake
                             )
-                            orders_by_end[child, nets] += share // 4
+                            order_count_by_end[child, nets] += share // 4
                         if answer == HIT_OPTION:
                             still_unfinished[child] += count
                         else:
-                            orders_by_end[
+                            order_count_by_end[
                                 child,
                                 self._find_hand_nets(round_, child, stakes, has_first_stake=has_first_stake),
                             ] += count
             unfinished_hands = still_unfinished
-        return orders_by_end
+        return order_count_by_end
 
     def _find_hand_nets(
         self, round_: SolvedRound, hand: int, stakes: int, *, has_first_stake: bool
@@ -410,13 +410,15 @@ class _BackBetDistribution(_NetDistribution):
         insurance_nets: NetByDealerResult,  # noqa: ARG002 (signature of the base class)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
-        hands_max = self.strategy.hands_by_pair[
+        hands_max = self.strategy.hand_count_by_pair[
             round_.up_card_value, split.card_value, split.dealer_has_pair_rank
         ]
-        orders_by_end = self._count_split_hand_ends(round_, split.branches[hands_max], has_first_stake=True)
+        order_count_by_end = self._count_split_hand_ends(
+            round_, split.branches[hands_max], has_first_stake=True
+        )
         yield from _iter_net_chances(
             round_,
-            _create_one_hand_results(orders_by_end, PACKED_CARD_BY_VALUE[split.card_value - 1]),
+            _create_one_hand_results(order_count_by_end, PACKED_CARD_BY_VALUE[split.card_value - 1]),
             self.suit_parts,
         )
 
@@ -445,19 +447,19 @@ def _add_hand_results(sums: _JointResults, ends: HandEnds) -> _JointResults:
     """
     counted_ends = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
     different_nets = {net for _, nets, _ in counted_ends for net in nets}
-    low, high = min(different_nets), max(different_nets)
-    step = gcd(sums.step, *(net - low for net in different_nets))
+    net_min, net_max = min(different_nets), max(different_nets)
+    step = gcd(sums.step, *(net - net_min for net in different_nets))
     sums = sums.refine_step(step)
     own_cards: Ints = np.array([cards for cards, _, _ in counted_ends], dtype=np.int64)
-    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - low) // step
+    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - net_min) // step
     orders: Ints = np.array([count for _, _, count in counted_ends], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
     for part in np.array_split(np.unique(own_cards), 1 + len(own_cards) * len(sums.cards) // 10**7):
         cards = np.union1d(cards, (part[:, None] + sums.cards).ravel())
-    width = sums.ways.shape[2] + (high - low) // step
+    width = sums.ways.shape[2] + (net_max - net_min) // step
     ways: Ints = np.zeros((len(cards), DEALER_RESULT_COUNT + 1, width), dtype=np.int64)
     compile_kernel(_add_hand)(sums.cards, sums.ways, own_cards, nets, orders, cards, ways)
-    return _JointResults(cards, ways, sums.lowest_net + low, step)
+    return _JointResults(cards, ways, sums.lowest_net + net_min, step)
 
 
 def _add_hand(

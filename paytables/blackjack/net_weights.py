@@ -119,7 +119,7 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     orders = np.zeros(order_limbs, dtype=np.uint64)
     dealer_limbs = np.zeros(limbs + 3, dtype=np.uint64)
     product_limbs = np.zeros(order_limbs + limbs + 3, dtype=np.uint64)
-    low, bits = np.uint64(_LIMB_MASK), np.uint64(_LIMB_BITS)
+    limb_mask, limb_bits = np.uint64(_LIMB_MASK), np.uint64(_LIMB_BITS)
     for row in range(len(removed_counts)):
         orders[:] = 0
         orders[0] = 1
@@ -129,12 +129,12 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 carry = np.uint64(0)
                 for limb in range(order_limbs):
                     product = orders[limb] * np.uint64(shoe[value] - times) + carry
-                    orders[limb], carry = product & low, product >> bits
+                    orders[limb], carry = product & limb_mask, product >> limb_bits
         orders_by_result[:] = 0
-        for hand in range(len(dealer_hands)):
-            hand_orders, end, length = dealer_hands[hand, :3]
+        for hand_index in range(len(dealer_hands)):
+            hand_orders, end, length = dealer_hands[hand_index, :3]
             for index in range(3, 3 + length):
-                earlier, value = divmod(dealer_hands[hand, index], 10)
+                earlier, value = divmod(dealer_hands[hand_index, index], 10)
                 hand_orders *= max(counts_left[value] - earlier, 0)
             orders_by_result[end, length] += hand_orders
         if blackjack_card_value:
@@ -143,24 +143,26 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             dealer_limbs[:] = 0
             for length in range(1, lengths):
                 for half in range(2):  # a count below 2^63 has two halves of 32 bits
-                    part = np.uint64(orders_by_result[end, length]) >> (bits * np.uint64(half)) & low
+                    part = (
+                        np.uint64(orders_by_result[end, length]) >> (limb_bits * np.uint64(half)) & limb_mask
+                    )
                     for limb in range(limbs):
                         product = part * continuation_limbs[length, limb]
-                        dealer_limbs[limb + half] += product & low
-                        dealer_limbs[limb + half + 1] += product >> bits
+                        dealer_limbs[limb + half] += product & limb_mask
+                        dealer_limbs[limb + half + 1] += product >> limb_bits
             for limb in range(limbs + 2):
-                dealer_limbs[limb + 1] += dealer_limbs[limb] >> bits
-                dealer_limbs[limb] &= low
+                dealer_limbs[limb + 1] += dealer_limbs[limb] >> limb_bits
+                dealer_limbs[limb] &= limb_mask
             product_limbs[:] = 0
             for n in range(order_limbs):
                 for k in range(limbs + 3):
                     product = orders[n] * dealer_limbs[k]
-                    product_limbs[n + k] += product & low
-                    if product >> bits:
-                        product_limbs[n + k + 1] += product >> bits
+                    product_limbs[n + k] += product & limb_mask
+                    if product >> limb_bits:
+                        product_limbs[n + k + 1] += product >> limb_bits
             for limb in range(len(product_limbs) - 1):
-                product_limbs[limb + 1] += product_limbs[limb] >> bits
-                product_limbs[limb] &= low
+                product_limbs[limb + 1] += product_limbs[limb] >> limb_bits
+                product_limbs[limb] &= limb_mask
             for net in range(ways.shape[2]):
                 net_ways = ways[row, end, net]
                 if net_ways:
@@ -168,5 +170,5 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                     way_count = np.uint64(abs(net_ways))
                     for limb in range(len(product_limbs)):
                         product = way_count * product_limbs[limb]
-                        way_limbs[sign_index, net, limb] += product & low
-                        way_limbs[sign_index, net, limb + 1] += product >> bits
+                        way_limbs[sign_index, net, limb] += product & limb_mask
+                        way_limbs[sign_index, net, limb + 1] += product >> limb_bits

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from paytables.blackjack.advice import HIT_OPTION, STAND_OPTION, HandQuestion, HandSituation, PairSituation
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, ShoeCounts, build_shoe, list_card_values
-from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
+from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, AnalysedHouseRules
 from paytables.blackjack.solve import (
     NetAndStakeSums,
     OptionChooser,
@@ -53,7 +53,7 @@ class StrategyResult:
     """The mean net result of one initial stake, in stakes."""
     mean_staked: Fraction = Fraction(1)
     """The mean of all stakes (doubles, splits and insurance included) for one initial stake."""
-    hands_by_pair: dict[PairSituation, int] = field(default_factory=dict)
+    hand_count_by_pair: dict[PairSituation, int] = field(default_factory=dict)
     """The largest number of hands that each pair becomes by splits; a pair that the strategy does not split is absent.
 
     The key is (dealer's up card, value of the pair's cards, whether the dealer's card has the pair's rank).
@@ -73,7 +73,7 @@ class StrategyCalculator:
 
     def __init__(
         self,
-        house: ExactHouseRules,
+        house: AnalysedHouseRules,
         ups: Sequence[int] = DEALER_UP_CARDS,
         report_progress: Callable[[int, int], None] = lambda *_: None,
         shoe: ShoeCounts | None = None,
@@ -173,9 +173,9 @@ class StrategyCalculator:
             ]
             chosen_index = choose_offer(PairQuestion("split", round_.up_card_value, hand), sums)
             if chosen_index:
-                result.hands_by_pair[round_.up_card_value, split.card_value, split.dealer_has_pair_rank] = (
-                    chosen_index + 1
-                )
+                result.hand_count_by_pair[
+                    round_.up_card_value, split.card_value, split.dealer_has_pair_rank
+                ] = chosen_index + 1
                 # Let a recording ``choose_option`` see the split that is played last.
                 if chosen_index + 1 < hands_max:
                     self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose_option)
@@ -240,7 +240,7 @@ def decline_every_offer(_question: PairQuestion, _sums: list[NetAndStakeSums]) -
     return 0
 
 
-def build_dealer_rule_chooser(house: ExactHouseRules) -> OptionChooser:
+def build_dealer_rule_chooser(house: AnalysedHouseRules) -> OptionChooser:
     """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
     def choose_like_dealer(_situation: HandSituation, hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001

@@ -26,8 +26,8 @@ from paytables.blackjack.schema import (
     MAIN_SPOT,
     SPOTS_BY_DEALER_HAND,
     TEN_VALUE,
+    AnalysedHouseRules,
     BlackjackSideBet,
-    ExactHouseRules,
     compute_best_total,
     get_card_value,
     is_blackjack,
@@ -157,7 +157,7 @@ class BlackjackRound:
     def __init__(
         self,
         definition: BlackjackDefinition,
-        house: ExactHouseRules,
+        house: AnalysedHouseRules,
         best_play: PackedStrategy | None,
         bets: Sequence[Bet],
         seat: int | None = None,

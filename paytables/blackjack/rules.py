@@ -22,7 +22,7 @@ from paytables.blackjack.schema import (
     MAIN_SPOT,
     SPOTS_BY_DEALER_HAND,
     TEN_VALUE,
-    ExactHouseRules,
+    AnalysedHouseRules,
     ProvedFigures,
 )
 from paytables.contract import Bet, DefinitionRemark, DrawSource, LevelParticipation, RoundEvents, Spot, Wager
@@ -298,9 +298,9 @@ class BlackjackRules(SeatedRules):
         )
 
     @cached_property
-    def _exact_house_rules(self) -> ExactHouseRules:
+    def _exact_house_rules(self) -> AnalysedHouseRules:
         """Return the house rules in the form that a round reads."""
-        return self.definition.exact_house_rules
+        return self.definition.analysed_house_rules
 
     @cached_property
     def _best_play(self) -> PackedStrategy | None:

@@ -1,6 +1,6 @@
 """The model of a blackjack table: the house rules, each with a key, and the side bets.
 
-A value is 1 (ace) to 10 (ten and faces). :class:`ExactHouseRules` has the rules in the form the solver reads.
+A value is 1 (ace) to 10 (ten and faces). :class:`AnalysedHouseRules` has the rules in the form the solver reads.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +61,7 @@ def is_blackjack(values: Sequence[int]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ExactHouseRules:
+class AnalysedHouseRules:
     """The house rules of a blackjack table as the exact analysis needs them; odds are net, per credit staked."""
 
     deck_count: int

@@ -44,7 +44,7 @@ from paytables.blackjack.hands import (
     list_hands_containing,
     pack_counts,
 )
-from paytables.blackjack.schema import ACE_VALUE, BEST_HAND_TOTAL, TEN_VALUE, ExactHouseRules
+from paytables.blackjack.schema import ACE_VALUE, BEST_HAND_TOTAL, TEN_VALUE, AnalysedHouseRules
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
@@ -130,7 +130,7 @@ class SplitPair:
 class SolvedRound:
     """All blackjack hands against one first card of the dealer, each with its number of card orders, and all splits."""
 
-    def __init__(self, house: ExactHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
+    def __init__(self, house: AnalysedHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
         self.house, self.up_card_value, self.shoe = house, up_card_value, shoe
         self.dealer = DealerFinalHands(house, up_card_value, shoe)
         self.hand_values = compute_hand_values(shoe)
@@ -367,7 +367,7 @@ class StrategyEvaluation:
     the cards. Added stakes are summed in the same way.
     """
 
-    def __init__(self, house: ExactHouseRules) -> None:
+    def __init__(self, house: AnalysedHouseRules) -> None:
         self.house = house
         self.original_bets_only = house.has_hole_card or house.original_bets_only
         """Whether a dealer's blackjack takes only the first stake of a box."""

@@ -41,8 +41,8 @@ class CardSets:
     @cached_property
     def highest_card(self) -> Ints:
         """Return the highest card of each set of cards, as an array."""
-        runs = [comb(card, self.size - 1) for card in range(self.deck_size)]
-        return np.repeat(np.arange(self.deck_size, dtype=np.int8), runs)
+        set_counts = [comb(card, self.size - 1) for card in range(self.deck_size)]
+        return np.repeat(np.arange(self.deck_size, dtype=np.int8), set_counts)
 
     @cached_property
     def index_without_highest_card(self) -> Ints:
@@ -53,13 +53,15 @@ class CardSets:
     @cached_property
     def index_without_each_card(self) -> tuple[Ints, ...]:
         """Return one array per card of a set, lowest first: the index of each set without that card."""
-        base = np.array([comb(card, self.size - 1) for card in range(self.deck_size)], dtype=np.int32)
+        first_index_by_card = np.array(
+            [comb(card, self.size - 1) for card in range(self.deck_size)], dtype=np.int32
+        )
         if self.size == 1:
             return (self.index_without_highest_card,)
         return (
             *(
-                base[self.highest_card] + fewer[self.index_without_highest_card]
-                for fewer in self.smaller_sets.index_without_each_card
+                first_index_by_card[self.highest_card] + smaller_indexes[self.index_without_highest_card]
+                for smaller_indexes in self.smaller_sets.index_without_each_card
             ),
             self.index_without_highest_card,
         )
@@ -109,37 +111,40 @@ class CardSets:
         chosen_sets, _ = self.suit_classes_and_sizes
         parts = np.stack([self.suit_masks >> 13 * suit & 8191 for suit in range(4)], axis=1)
         parts.sort(axis=1)
-        key = parts[:, 0] | parts[:, 1] << 13 | parts[:, 2] << 26 | parts[:, 3] << 39
+        class_keys = parts[:, 0] | parts[:, 1] << 13 | parts[:, 2] << 26 | parts[:, 3] << 39
         if self.deck_size > JOKER:
-            key = key << 1 | (self.highest_card == JOKER)
-        known_keys = key[chosen_sets]
+            class_keys = class_keys << 1 | (self.highest_card == JOKER)
+        known_keys = class_keys[chosen_sets]
         order = np.argsort(known_keys)
-        class_by_set: Ints = order[np.searchsorted(known_keys[order], key)]
+        class_by_set: Ints = order[np.searchsorted(known_keys[order], class_keys)]
         return class_by_set
 
     def compute_strengths(self, ranking_rules: RankingRules) -> Ints:
         """Return the poker strength of each set of cards; if a set has more cards than a hand, of its best hand."""
         ranking = HandRanking(ranking_rules)
-        states, keys = self._rank_combinations
+        states, rank_combinations = self._rank_combinations
         best_strengths = np.array(
-            [ranking.compute_strength_without_flushes(key) for key in keys], dtype=np.int32
+            [ranking.compute_strength_without_flushes(combination) for combination in rank_combinations],
+            dtype=np.int32,
         )[states]
         if not any("flush" in name for name in ranking_rules.categories):
             return best_strengths
         wild_counts, wild_rank_mask = self.count_wilds(ranking_rules)
         wilds_max = int(wild_counts.max())
         # the strength of a flush by number of wild cards and ranks of one suit as bits
-        table = np.zeros((wilds_max + 1, 8192), dtype=np.int32)
-        for count in range(wilds_max + 1):
+        flush_strengths = np.zeros((wilds_max + 1, 8192), dtype=np.int32)
+        for wild_count in range(wilds_max + 1):
             rank_masks = [
                 mask
                 for mask in range(8192)
-                if ranking_rules.hand_size - count <= mask.bit_count() <= self.size - count
+                if ranking_rules.hand_size - wild_count <= mask.bit_count() <= self.size - wild_count
             ]
-            table[count, rank_masks] = [ranking.compute_flush_strength(mask, count) for mask in rank_masks]
+            flush_strengths[wild_count, rank_masks] = [
+                ranking.compute_flush_strength(mask, wild_count) for mask in rank_masks
+            ]
         for suit in range(4):
             masks = self.suit_masks >> 13 * suit & (8191 & ~wild_rank_mask)
-            np.maximum(best_strengths, table[wild_counts, masks], out=best_strengths)
+            np.maximum(best_strengths, flush_strengths[wild_counts, masks], out=best_strengths)
         return best_strengths
 
     def count_wilds(self, ranking_rules: RankingRules) -> tuple[Ints, int]:
@@ -158,11 +163,13 @@ class CardSets:
     @cached_property
     def _rank_combinations(self) -> tuple[Ints, list[tuple[int, ...]]]:
         """Return, for each set of cards, the index of its combination of ranks, and the list of these combinations."""
-        steps, keys = build_rank_steps(self.size, get_rank(self.deck_size - 1) + 1)
+        steps, combinations = build_rank_steps(self.size, get_rank(self.deck_size - 1) + 1)
         if not self.size:
-            return np.zeros(1, dtype=np.int32), keys
+            return np.zeros(1, dtype=np.int32), combinations
         smaller_indexes, _ = self.smaller_sets._rank_combinations  # noqa: SLF001 (another object of this class)
-        return steps[-1][smaller_indexes[self.index_without_highest_card], self.highest_card >> 2], keys
+        return steps[-1][
+            smaller_indexes[self.index_without_highest_card], self.highest_card >> 2
+        ], combinations
 
     def sum_over_supersets(self, values: Ints) -> list[Ints]:
         """Return, for each smaller set of cards, the sum of ``values`` over the sets that contain it.
@@ -186,28 +193,30 @@ class CardSets:
             card_sets = card_sets.smaller_sets
         return tables[::-1]
 
-    def find_held_set_indexes(self, chosen: Ints, held_mask: int) -> Ints:
+    def find_held_set_indexes(self, chosen_hands: Ints, held_mask: int) -> Ints:
         """Return, for each chosen hand, the index of the set of its held cards.
 
         Bit n of ``held_mask`` says that the n-th lowest card of the hand is held.
         """
-        number = np.zeros(len(chosen), dtype=np.int64)
-        cards = self.cards_by_set[chosen]
-        for held, index in enumerate([index for index in range(self.size) if held_mask >> index & 1], 1):
-            binomial = np.array([comb(card, held) for card in range(self.deck_size)])
-            number += binomial[cards[:, index]]
-        return number
+        set_indexes = np.zeros(len(chosen_hands), dtype=np.int64)
+        cards = self.cards_by_set[chosen_hands]
+        for held_count, index in enumerate(
+            [index for index in range(self.size) if held_mask >> index & 1], 1
+        ):
+            binomials = np.array([comb(card, held_count) for card in range(self.deck_size)])
+            set_indexes += binomials[cards[:, index]]
+        return set_indexes
 
-    def sum_over_holds(self, tables: list[Ints], chosen: Ints) -> Ints:
+    def sum_over_holds(self, tables: list[Ints], chosen_hands: Ints) -> Ints:
         """Return, for each way to hold cards of each chosen hand, the sum of values over the final hands.
 
         Row ``mask`` (bit n: the n-th lowest card is held) sums over the hands of :attr:`size` cards that
         contain the held cards and none of the discarded ones, by inclusion and exclusion. ``tables`` come
         from :meth:`sum_over_supersets`.
         """
-        rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
+        rows = np.empty((1 << self.size, len(chosen_hands)), dtype=np.int64)
         for mask in range(1 << self.size):
-            rows[mask] = tables[mask.bit_count()][self.find_held_set_indexes(chosen, mask)]
+            rows[mask] = tables[mask.bit_count()][self.find_held_set_indexes(chosen_hands, mask)]
         # card after card: subtract the hands that contain the card from those of the masks that discard it
         for index in range(self.size):
             for mask in range(1 << self.size):
@@ -215,27 +224,27 @@ class CardSets:
                     rows[mask] -= rows[mask | 1 << index]
         return rows
 
-    def sum_over_draws(self, tables_by_set: list[list[Ints]], chosen: Ints, held_masks: Ints) -> Ints:
+    def sum_over_draws(self, tables_by_set: list[list[Ints]], chosen_hands: Ints, held_masks: Ints) -> Ints:
         """Return, for each of several tables, the sum over all final hands that each chosen hand can become by a draw.
 
         ``held_masks[n]`` has, as bits, the cards that the n-th chosen hand holds. Unlike :meth:`sum_over_holds`,
         only this one way to hold cards of each hand is computed, by inclusion and exclusion over the discarded cards.
         """
-        sums = np.zeros((len(tables_by_set), len(chosen)), dtype=np.int64)
+        sums = np.zeros((len(tables_by_set), len(chosen_hands)), dtype=np.int64)
         every_card = (1 << self.size) - 1
         for mask in np.unique(held_masks).tolist():
             mask_indexes = np.flatnonzero(held_masks == mask)
             for larger_mask in range(mask, every_card + 1):
                 if larger_mask & mask == mask:
                     sign = -1 if (larger_mask ^ mask).bit_count() % 2 else 1
-                    number = self.find_held_set_indexes(chosen[mask_indexes], larger_mask)
+                    held_set_indexes = self.find_held_set_indexes(chosen_hands[mask_indexes], larger_mask)
                     for row, tables in zip(sums, tables_by_set, strict=True):
-                        row[mask_indexes] += sign * tables[larger_mask.bit_count()][number]
+                        row[mask_indexes] += sign * tables[larger_mask.bit_count()][held_set_indexes]
         return sums
 
 
 @lru_cache(maxsize=16)
-def build_rank_steps(rank_count: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]]:
+def build_rank_steps(rank_count: int, different_rank_count: int) -> tuple[list[Ints], list[tuple[int, ...]]]:
     """Return the steps by which ranks are added to a hand one by one, and every combination of ``rank_count`` ranks.
 
     ``steps[k][state, rank]`` is the state of k + 1 cards that follows a state of k cards, whatever the order
@@ -243,17 +252,19 @@ def build_rank_steps(rank_count: int, ranks: int) -> tuple[list[Ints], list[tupl
     a rank, and one joker.
     """
     steps: list[Ints] = []
-    keys: list[tuple[int, ...]] = [()]
+    combinations: list[tuple[int, ...]] = [()]
     for _ in range(rank_count):
-        step = np.zeros((len(keys), ranks), dtype=np.int32)
-        numbers: dict[tuple[int, ...], int] = {}
-        for n, key in enumerate(keys):
-            for rank in range(ranks):
-                if key.count(rank) < (1 if rank == JOKER_RANK else 4):
-                    step[n, rank] = numbers.setdefault(tuple(sorted((*key, rank))), len(numbers))
+        step = np.zeros((len(combinations), different_rank_count), dtype=np.int32)
+        index_by_combination: dict[tuple[int, ...], int] = {}
+        for n, combination in enumerate(combinations):
+            for rank in range(different_rank_count):
+                if combination.count(rank) < (1 if rank == JOKER_RANK else 4):
+                    step[n, rank] = index_by_combination.setdefault(
+                        tuple(sorted((*combination, rank))), len(index_by_combination)
+                    )
         steps.append(step)
-        keys = list(numbers)
-    return steps, keys
+        combinations = list(index_by_combination)
+    return steps, combinations
 
 
 @lru_cache(maxsize=16)

@@ -83,8 +83,8 @@ class Spot:
     """The single results on which the bet wins, as the display names them: wheel pockets, dice totals, or two dice."""
     worth_cents: int | None = None
     """The exact value that a bet must have, in minor units of the currency; None: any value."""
-    credits_covered: int | None = None
-    """For an insurance: the credits on the required spot that one credit of this bet covers; otherwise None."""
+    insured_credits_per_credit: int | None = None
+    """For an insurance: the credits on the required spot that one credit of this bet insures; otherwise None."""
     required_multiple: int | None = None
     """The exact multiple of the required bet that this bet must be, or None if it is not fixed."""
     required_multiple_max: int | None = None
@@ -130,7 +130,7 @@ class Spot:
             "needs": self.required_spot,
             "covers": list(self.covered_results),
             **({"excludes": list(self.excluded_spots)} if self.excluded_spots else {}),
-            **({} if self.credits_covered is None else {"share": self.credits_covered}),
+            **({} if self.insured_credits_per_credit is None else {"share": self.insured_credits_per_credit}),
             **({} if self.required_multiple is None else {"times": self.required_multiple}),
             **({} if self.required_multiple_max is None else {"most_times": self.required_multiple_max}),
             **({"added": list(self.added_bet_multiples)} if self.added_bet_multiples else {}),

@@ -138,7 +138,7 @@ def _find_highest_bet_returns(
         is_decided_by_table_point = (
             point is not None
             and not spot_rules.number_or_dice
-            and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
+            and (spot_rules.flat_bet_kind or spot_rules.bet.kind in {"pass", "dontpass"})
         )
         points = (point,) if is_decided_by_table_point else (None, *POINT_NUMBERS)
         for tried_point, is_switched in product(
@@ -156,10 +156,10 @@ def _find_highest_bet_returns(
 def compute_bets_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
     """Return the mean number of bets per throw of a player who bets on a craps spot whenever the spot accepts bets.
 
-    Throws in which the bet is off count too. An odds bet is placed each time its line bet has a number; of the odds on
+    Throws in which the bet is off count too. An odds bet is placed each time its flat bet has a number; of the odds on
     pass and don't pass, only those with the number ``point`` are counted.
     """
-    rate_key = spot_rules.line_kind or spot_rules.bet.kind
+    rate_key = spot_rules.flat_bet_kind or spot_rules.bet.kind
     rate_by_kind = {
         "pass": COME_OUT_SHARE_OF_THROWS,
         "dontpass": COME_OUT_SHARE_OF_THROWS,
@@ -169,7 +169,7 @@ def compute_bets_per_throw(spot_rules: SpotRules, point: int | None = None) -> F
     if rate_key in rate_by_kind:
         number = spot_rules.number or point
         return rate_by_kind[rate_key] * (
-            Fraction(THROW_COUNT_BY_TOTAL[number], 36) if number and spot_rules.line_kind else 1
+            Fraction(THROW_COUNT_BY_TOTAL[number], 36) if number and spot_rules.flat_bet_kind else 1
         )
     if not spot_rules.can_outlast_throw:
         return Fraction(1)
@@ -195,12 +195,12 @@ def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: AnalysisDepth) 
         is_line_bet = spot_rules.bet.kind in {"pass", "dontpass"}
         for point in (
             POINT_NUMBERS
-            if spot_rules.line_kind and not spot_rules.number_or_dice
+            if spot_rules.flat_bet_kind and not spot_rules.number_or_dice
             else (None if is_line_bet else POINT_NUMBERS[0],)
         ):
             name = (
                 f"{spot_rules.group} {spot_rules.list_odds(point)[0].text}"
-                if spot_rules.line_kind and not spot_rules.number_or_dice
+                if spot_rules.flat_bet_kind and not spot_rules.number_or_dice
                 else spot_rules.group
             )
             if name not in figures_by_name:

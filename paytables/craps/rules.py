@@ -139,7 +139,7 @@ class CrapsRules(TableRules):
             and seat == self.state.shooter
             and self.state.point is not None
         )
-        return self.table_layout.spots_by_id[spot_rules.id].bet_min if must_leave else 0
+        return self.table_layout.spot_by_id[spot_rules.id].bet_min if must_leave else 0
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` with the player's on/off choices for craps bets.

@@ -10,7 +10,7 @@ from paytables.errors import DefinitionError
 from paytables.layout import Odds, TableDefinition, WrittenOdds
 from paytables.wording import format_count
 
-#: The pay of the line bets.
+#: The pay of the flat bets.
 EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
 #: The totals that become a point.
 POINT_NUMBERS: Final = (4, 5, 6, 8, 9, 10)
@@ -21,9 +21,11 @@ UNORDERED_THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7)
 CrapsBetKind = Literal[
     "pass", "dontpass", "come", "dontcome", "odds", "right", "wrong", "hard", "throw", "hop"
 ]
-#: The keys that the pays of a craps bet may have, by its kind; line bets have none, and pay even money.
+#: The kinds of flat bets, behind which odds can be placed.
+FLAT_BET_KINDS: Final = ("pass", "dontpass", "come", "dontcome")
+#: The keys that the pays of a craps bet may have, by its kind; flat bets have none, and pay even money.
 _PAY_KEYS_BY_BET_KIND: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("pass", "dontpass", "come", "dontcome"), ()),
+    **dict.fromkeys(FLAT_BET_KINDS, ()),
     **dict.fromkeys(("odds", "right", "wrong"), tuple(map(str, POINT_NUMBERS))),
     "hard": ("4", "6", "8", "10"),
     "throw": tuple(str(total) for total in range(2, 13)),
@@ -43,10 +45,12 @@ class CrapsCommission(StrictTable):
 class CrapsBet(StrictTable):
     """A bet of the craps layout.
 
-    ``right`` (place and buy bets) wins with its number and loses with 7; ``wrong`` (lay bets) the other way round.
-    ``hard`` wins with a double, and loses with 7 or with the same total without a double. ``throw`` is decided by the
-    total of one throw, ``hop`` by its two dice. Line bets, ``throw``, and the odds of pass and don't pass have one
-    spot; every other bet has one spot for each key of ``pays``. The odds of pass and don't pass pay by the point.
+    ``right`` (place and buy bets) wins with its number and loses with 7; ``wrong`` (lay bets) wins with 7 and loses
+    with its number. ``hard`` wins with a double, and loses with 7 or with the same total without a double. ``throw`` is
+    decided by the total of one throw, ``hop`` by its two dice. Pass, don't pass, come and don't come are flat bets.
+
+    A flat bet, a ``throw`` bet, and the odds behind pass or don't pass have one spot each; these odds pay by the point.
+    Every other bet has one spot for each key of ``pays``.
     """
 
     id: Identifier
@@ -61,10 +65,10 @@ class CrapsBet(StrictTable):
     """The smallest bet, in credits."""
     bet_max: PositiveInt = Field(default=1000, alias="most")
     """The largest bet, in credits."""
-    line_bet_id: Identifier | None = Field(
+    flat_bet_id: Identifier | None = Field(
         default=None, description="for odds: the bet behind which they are placed", alias="on"
     )
-    """For odds: the id of the bet behind which they are placed."""
+    """For odds: the id of the flat bet behind which they are placed."""
     multiple_max_by_number: dict[str, PositiveInt] = Field(
         {}, description="for odds: their largest multiple of that bet, by number", alias="times"
     )
@@ -105,7 +109,7 @@ class CrapsBet(StrictTable):
                 f"{'must have pays' if keys else 'pays even money and must not have pays'}"
             )
         value_and_kinds_by_key: dict[str, tuple[object, tuple[str, ...]]] = {
-            "on": (self.line_bet_id, ("odds",)),
+            "on": (self.flat_bet_id, ("odds",)),
             "times": (self.multiple_max_by_number, ("odds",)),
             "off": (self.is_off_on_come_out, ("odds", "right", "wrong", "hard")),
             "put": (self.allows_put_bets, ("pass",)),
@@ -116,8 +120,8 @@ class CrapsBet(StrictTable):
         for key, (value, kinds) in value_and_kinds_by_key.items():
             if value and self.kind not in kinds:
                 raise ValueError(f"{key} is only valid for {' and '.join(kinds)}, not for {self.kind}")
-        if self.kind == "odds" and (self.line_bet_id is None or set(self.odds_by_result) != set(keys)):
-            raise ValueError("odds must give `on`, the line bet that they go with, and a pay for every point")
+        if self.kind == "odds" and (self.flat_bet_id is None or set(self.odds_by_result) != set(keys)):
+            raise ValueError("odds must give `on`, the flat bet that they go with, and a pay for every point")
         if not self.bet_min <= self.bet_max <= DEFINITION_CREDITS_MAX:
             raise ValueError(
                 f"least and most: {self.bet_min:,} to {format_count(self.bet_max, 'credit')} is not a valid range"
@@ -132,10 +136,12 @@ class CrapsStrategy(StrictTable):
     name: Text
     credits_by_bet: Annotated[dict[Identifier, PositiveInt], Field(min_length=1)] = Field(alias="keep")
     """The bets that the player keeps on the table, in credits by bet: each is placed again whenever it is gone."""
-    number_bets_max: Annotated[int, Field(strict=True, ge=1, le=6)] = Field(default=6, alias="points")
+    come_bets_on_numbers_max: Annotated[int, Field(strict=True, ge=1, le=6)] = Field(
+        default=6, alias="points"
+    )
     """The largest number of come (or don't come) bets that the player has on numbers at the same time."""
     takes_maximum_odds: bool = Field(default=False, alias="odds")
-    """Whether the maximum odds are placed behind every line bet."""
+    """Whether the maximum odds are placed behind every flat bet."""
 
 
 class CrapsDefinition(TableDefinition):
@@ -173,8 +179,8 @@ def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
         bet.commission.percentage_base
     ]
     return {
-        "en": f"{odds}, less {bet.commission.percent}% of {base_texts[0]}, paid with the bet",
-        "fr": f"{odds}, moins {bet.commission.percent}\u00a0% sur {base_texts[1]}, payés avec la mise",
+        "en": f"{odds}; {bet.commission.percent}% commission on {base_texts[0]}, paid with the bet",
+        "fr": f"{odds} ; commission de {bet.commission.percent}\u00a0% sur {base_texts[1]}, payée avec la mise",
     }
 
 
@@ -203,22 +209,17 @@ def check_definition(definition: CrapsDefinition, file: str) -> None:
     for n, bet in enumerate(definition.bets):
         if bet.id in ids[:n]:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
-        if bet.line_bet_id is not None and kinds.get(bet.line_bet_id) not in {
-            "pass",
-            "dontpass",
-            "come",
-            "dontcome",
-        }:
-            raise DefinitionError(file, f"bet.{n}.on", f"{bet.line_bet_id!r} is not a line bet of this table")
-    for kind in ("pass", "dontpass", "come", "dontcome"):
+        if bet.flat_bet_id is not None and kinds.get(bet.flat_bet_id) not in FLAT_BET_KINDS:
+            raise DefinitionError(file, f"bet.{n}.on", f"{bet.flat_bet_id!r} is not a flat bet of this table")
+    for kind in FLAT_BET_KINDS:
         if list(kinds.values()).count(kind) > 1:
             raise DefinitionError(file, "bet", f"two bets have the kind {kind}; a table has only one of it")
-    line_bets = [bet.line_bet_id for bet in definition.bets if bet.line_bet_id is not None]
-    if len(line_bets) != len(set(line_bets)):
+    flat_bet_ids = [bet.flat_bet_id for bet in definition.bets if bet.flat_bet_id is not None]
+    if len(flat_bet_ids) != len(set(flat_bet_ids)):
         raise DefinitionError(
-            file, "bet", "two bets of kind odds go with the same line bet; expected one at most"
+            file, "bet", "two bets of kind odds go with the same flat bet; expected one at most"
         )
     if not {"pass", "dontpass"} & set(kinds.values()):
         raise DefinitionError(
-            file, "bet", "a bet of kind pass or dontpass is missing, which the shooter needs"
+            file, "bet", "the shooter needs a bet of kind pass or dontpass; the table has none"
         )

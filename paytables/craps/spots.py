@@ -8,7 +8,14 @@ from math import lcm
 from typing import Final, TypeAlias
 
 from paytables.contract import Bet, Settlement, Spot
-from paytables.craps.schema import EVEN_MONEY_ODDS, POINT_NUMBERS, CrapsBet, CrapsDefinition, describe_terms
+from paytables.craps.schema import (
+    EVEN_MONEY_ODDS,
+    FLAT_BET_KINDS,
+    POINT_NUMBERS,
+    CrapsBet,
+    CrapsDefinition,
+    describe_terms,
+)
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, settle_bet, settle_push
 
@@ -17,9 +24,7 @@ PUSH_ODDS: Final = Odds.parse("0:1")
 #: The effect of a throw on a craps bet: won at odds, lost (None), or the id of the spot where it stands next.
 BetResult: TypeAlias = Odds | str | None
 
-#: The kinds of line bets.
-_LINE_BET_KINDS: Final = ("pass", "dontpass", "come", "dontcome")
-#: The kinds of line bets that are placed after the come-out.
+#: The kinds of flat bets that are placed after the come-out.
 _COME_BET_KINDS: Final = ("come", "dontcome")
 
 
@@ -36,10 +41,10 @@ class SpotRules:
     """The bet of the craps definition that is placed on the spot."""
     number_or_dice: str = ""
     """The number or the dice that the spot is on, such as ``6`` or ``1-5``; empty: none."""
-    line_kind: str = ""
-    """For odds: the kind of line bet behind which they are placed; else empty."""
+    flat_bet_kind: str = ""
+    """For odds: the kind of flat bet behind which they are placed; else empty."""
     required_spot: str | None = None
-    """For odds: the id of the spot with the line bet behind which they are placed; else None."""
+    """For odds: the id of the spot with the flat bet behind which they are placed; else None."""
 
     @property
     def number(self) -> int | None:
@@ -69,7 +74,7 @@ class SpotRules:
         """Return whether the spot accepts bets while this point is set (None: on a come-out).
 
         Pass and don't pass accept bets on a come-out (a put bet also later), come and don't come while a point is set,
-        and odds once the number of their line bet is known. The spots that come and don't come bets move to never
+        and odds once the number of their flat bet is known. The spots that come and don't come bets move to never
         accept bets; all other spots always do.
         """
         has_point, kind = point is not None, self.bet.kind
@@ -77,18 +82,18 @@ class SpotRules:
             return not has_point or self.bet.allows_put_bets
         if kind in _COME_BET_KINDS:
             return has_point and not self.number_or_dice
-        return has_point or bool(self.number_or_dice) or not self.line_kind
+        return has_point or bool(self.number_or_dice) or not self.flat_bet_kind
 
     @cached_property
     def _wins_on_seven(self) -> bool:
         """Return whether a bet on this spot wins when a seven is thrown."""
-        return self.bet.kind == "wrong" or (self.line_kind or self.bet.kind).startswith("dont")
+        return self.bet.kind == "wrong" or (self.flat_bet_kind or self.bet.kind).startswith("dont")
 
     def list_odds(self, point: int | None) -> tuple[Odds, ...]:
         """Return all the odds that a craps bet on this spot may pay while ``point`` is the table's point."""
-        if self.bet.kind in _LINE_BET_KINDS:
+        if self.bet.kind in FLAT_BET_KINDS:
             return (EVEN_MONEY_ODDS,)
-        point_key = self.number_or_dice or (str(point) if self.line_kind and point else "")
+        point_key = self.number_or_dice or (str(point) if self.flat_bet_kind and point else "")
         return (self.bet.odds_by_result[point_key],) if point_key else tuple(self.bet.odds_by_result.values())
 
     def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_switched: bool = False) -> BetResult:
@@ -111,11 +116,11 @@ class SpotRules:
         if number is None:
             return self._decide_first_throw(total)
         if self.bet.is_off_on_come_out and point is None and not is_switched:
-            return PUSH_ODDS if self.line_kind and total in {7, number} else self.id
+            return PUSH_ODDS if self.flat_bet_kind and total in {7, number} else self.id
         return self._decide_number_before_seven(dice, number, point)
 
     def _decide_first_throw(self, dice_total: int) -> BetResult:
-        """Return the effect of the come-out throw on a line bet: odds, None if it loses, or the spot where it stays."""
+        """Return the effect of the come-out throw on a flat bet: odds, None if it loses, or the spot where it stays."""
         if dice_total in POINT_NUMBERS:
             return f"{self.id}-{dice_total}" if self.bet.kind in _COME_BET_KINDS else self.id
         if self._wins_on_seven:
@@ -194,7 +199,7 @@ class SpotRules:
         )
 
     def find_odds_multiple_max(self, point: int | None) -> int | None:
-        """Return the largest multiple of its line bet that an odds bet may be, or None if no multiple is set."""
+        """Return the largest multiple of its flat bet that an odds bet may be, or None if no multiple is set."""
         return (
             self.bet.multiple_max_by_number.get(self.number_or_dice or str(point))
             if self.required_spot
@@ -288,15 +293,15 @@ def _build_spot_rules(definition: CrapsDefinition) -> list[SpotRules]:
     bet_by_id = {bet.id: bet for bet in definition.bets}
     spot_rules: list[SpotRules] = []
     for bet in definition.bets:
-        if bet.kind in _LINE_BET_KINDS or bet.kind == "throw":
+        if bet.kind in FLAT_BET_KINDS or bet.kind == "throw":
             spot_rules.append(SpotRules(bet.id, bet))
         if bet.kind in _COME_BET_KINDS:
             spot_rules += [SpotRules(f"{bet.id}-{n}", bet, str(n)) for n in POINT_NUMBERS]
         elif bet.kind == "odds":
-            line_bet = bet_by_id[str(bet.line_bet_id)]
-            number_keys = [str(n) for n in POINT_NUMBERS] if line_bet.kind in _COME_BET_KINDS else [""]
+            flat_bet = bet_by_id[str(bet.flat_bet_id)]
+            number_keys = [str(n) for n in POINT_NUMBERS] if flat_bet.kind in _COME_BET_KINDS else [""]
             spot_rules += [
-                SpotRules(_format_spot_id(bet, key), bet, key, line_bet.kind, _format_spot_id(line_bet, key))
+                SpotRules(_format_spot_id(bet, key), bet, key, flat_bet.kind, _format_spot_id(flat_bet, key))
                 for key in number_keys
             ]
         elif bet.kind in {"right", "wrong", "hard", "hop"}:

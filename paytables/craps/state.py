@@ -1,6 +1,6 @@
 """The craps table state between throws: the point, the shooter, standing bets, and their on/off choices."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
@@ -114,7 +114,7 @@ def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) ->
     lacks_point = (
         state.point is None
         and not spot_rules.number_or_dice
-        and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
+        and (spot_rules.flat_bet_kind or spot_rules.bet.kind in {"pass", "dontpass"})
     )
     # A come bet leaves the come box at the next throw: it is moved to a number or decided.
     is_in_come_box = (
@@ -151,11 +151,10 @@ def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) ->
 
 
 def find_odds_bet_max_credits(spot_rules: SpotRules, seat_bets: Mapping[str, int], point: int | None) -> int:
-    """Return the largest odds bet, in credits, that a seat may make on a line or come bet.
+    """Return the largest odds bet, in credits, that a seat may make behind a flat bet.
 
-    If the definition sets no multiple, only the limit on all credits of a definition applies.
-
-    ``seat_bets`` are the seat's bets, credits by spot.
+    ``seat_bets`` are the seat's bets, credits by spot. If the definition sets no multiple, only
+    :data:`~paytables.definition.DEFINITION_CREDITS_MAX` applies.
     """
     multiple_max = spot_rules.find_odds_multiple_max(point)
     return (
@@ -173,8 +172,7 @@ def apply_throw(
     The settlements are in the order of the bets. A seven-out passes the dice to the next seat if any
     other seat has bets.
     """
-    settlements: list[Settlement] = []
-    bets_after = list(_iter_bets_after(rules_by_spot, state, dice, settlements))
+    settlements, bets_after = _decide_bets(rules_by_spot, state, dice)
     point, shooter, total = state.point, state.shooter, sum(dice)
     if point is None:
         point = total if total in POINT_NUMBERS else None
@@ -192,19 +190,19 @@ def apply_throw(
     )
 
 
-def _iter_bets_after(
-    rules_by_spot: Mapping[str, SpotRules],
-    state: CrapsState,
-    dice: tuple[int, int],
-    settlements: list[Settlement],
-) -> Iterator[Bet]:
-    """Yield the bets that stay on the table after a throw; add the other bets' settlements to ``settlements``."""
+def _decide_bets(
+    rules_by_spot: Mapping[str, SpotRules], state: CrapsState, dice: tuple[int, int]
+) -> tuple[list[Settlement], list[Bet]]:
+    """Return the settlements of the bets that a throw decides, and the bets that stay on the table."""
+    settlements: list[Settlement] = []
+    bets_after: list[Bet] = []
     for bet in state.bets:
         spot_rules = rules_by_spot[bet.spot]
         result = spot_rules.decide_bet(
             dice, state.point, is_switched=(bet.seat, bet.spot) in state.switched_bets
         )
         if isinstance(result, str):
-            yield bet if result == bet.spot else replace(bet, spot=result)
+            bets_after.append(bet if result == bet.spot else replace(bet, spot=result))
         else:
             settlements.append(spot_rules.settle_decided(bet, result, state.point))
+    return settlements, bets_after

@@ -32,16 +32,16 @@ def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, 
         if spot_rules is None:
             raise AnalysisError(f"strategy {strategy.id}: there is no spot {spot!r}")
         moved_bet_count = sum(name.startswith(f"{spot}-") for name in standing_bets)
-        has_room = moved_bet_count < strategy.number_bets_max
+        has_room = moved_bet_count < strategy.come_bets_on_numbers_max
         if spot_rules.accepts_bets(point) and spot not in standing_bets and has_room:
             bets[spot] = credits_
     for spot_rules in rules.rules_by_spot.values() if strategy.takes_maximum_odds else ():
         if (
-            spot_rules.line_kind
+            spot_rules.flat_bet_kind
             and spot_rules.accepts_bets(point)
             and spot_rules.required_spot in standing_bets
         ):
-            limits = rules.table_layout.spots_by_id[spot_rules.id]
+            limits = rules.table_layout.spot_by_id[spot_rules.id]
             odds_max = (
                 min(find_odds_bet_max_credits(spot_rules, standing_bets, point), limits.bet_max)
                 // limits.bet_step

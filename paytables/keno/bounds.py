@@ -76,9 +76,9 @@ def compute_bounded_figures(
             WinSum(quick_pick.compute_moment(1), quick_pick.compute_moment(2), no_win_chance, no_win_chance)
         )
     weights = compute_factor_weights(ticket.bonuses_in_force)
-    total = sum(weights.values())
-    mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), total)
-    mean_square_factor = Fraction(sum(factor**2 * weight for factor, weight in weights.items()), total)
+    weight_sum = sum(weights.values())
+    mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), weight_sum)
+    mean_square_factor = Fraction(sum(factor**2 * weight for factor, weight in weights.items()), weight_sum)
     lower_bound = 1 - win_sum.no_win_chance_max**ticket.draw_count
     upper_bound = 1 - win_sum.no_win_chance_min**ticket.draw_count
     notes = [f"{reason}; return and variance are exact, from pairs of ways"]
@@ -159,8 +159,8 @@ def _classify_pair(
 
     All pairs of ways of one class have the same joint result.
     """
-    first, second = sorted([(len(first_way[0]), first_way[1]), (len(second_way[0]), second_way[1])])
-    return (*first, *second, len(first_way[0] & second_way[0]))
+    lower_kind, higher_kind = sorted([(len(first_way[0]), first_way[1]), (len(second_way[0]), second_way[1])])
+    return (*lower_kind, *higher_kind, len(first_way[0] & second_way[0]))
 
 
 def _build_way_selection(
@@ -192,7 +192,7 @@ def _compute_joint_way_result(
         1
         + stake_a
         * max(keno_pays.pays_by_spot_count[spot_count_a].values())
-        * ticket.bonuses_in_force.greatest_factor
+        * ticket.bonuses_in_force.factor_max
     )
     scaled_selection = JointSelection(
         second_selection.groups,

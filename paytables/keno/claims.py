@@ -1,6 +1,6 @@
 """The life cycle of a Keno ticket at the central computer: its states, and the events that change them (ss. 83-86).
 
-A :class:`TicketRecord` is the central computer's data of one ticket. It is immutable: every function returns the
+A :class:`KenoTicketRecord` is the central computer's data of one ticket. It is immutable: every function returns the
 record after the event, or raises :class:`TicketRefusedError`. The record alone decides what is paid; the paper only
 proves who may claim it (s. 84: if they differ, the central data prevail). Amounts are credits.
 """
@@ -16,12 +16,12 @@ from paytables.errors import PaytableError
 from paytables.keno.printed_ticket import PrintedTicket, is_same_control_number, is_well_formed_control_number
 
 
-class TicketState(StrEnum):
+class KenoTicketState(StrEnum):
     """The state of a Keno ticket. Once IN_PLAY, each of its draws has its own state."""
 
     UNPAID = "unpaid"
     """The stake has not been received yet."""
-    PAID = "paid"
+    SOLD = "paid"
     """The stake was received, and none of the draws is closed."""
     IN_PLAY = "in_play"
     """At least one of the ticket's draws is closed to bets."""
@@ -52,31 +52,31 @@ class TicketEvent(StrEnum):
 
 #: The state of a Keno ticket after each allowed event, by current state and event. Events not listed are
 #: refused.
-TICKET_TRANSITIONS: Final[Mapping[tuple[TicketState, TicketEvent], TicketState]] = {
-    (TicketState.UNPAID, TicketEvent.PAY): TicketState.PAID,
-    (TicketState.UNPAID, TicketEvent.CANCEL): TicketState.VOID,
-    (TicketState.UNPAID, TicketEvent.CLOSE): TicketState.VOID,
-    (TicketState.PAID, TicketEvent.CANCEL): TicketState.VOID,
-    (TicketState.PAID, TicketEvent.CLOSE): TicketState.IN_PLAY,
-    (TicketState.IN_PLAY, TicketEvent.CLOSE): TicketState.IN_PLAY,
-    (TicketState.IN_PLAY, TicketEvent.SETTLE): TicketState.IN_PLAY,
-    (TicketState.IN_PLAY, TicketEvent.FAULT): TicketState.IN_PLAY,
-    (TicketState.IN_PLAY, TicketEvent.CLAIM): TicketState.IN_PLAY,
-    (TicketState.IN_PLAY, TicketEvent.EXPIRE): TicketState.EXPIRED,
+TICKET_TRANSITIONS: Final[Mapping[tuple[KenoTicketState, TicketEvent], KenoTicketState]] = {
+    (KenoTicketState.UNPAID, TicketEvent.PAY): KenoTicketState.SOLD,
+    (KenoTicketState.UNPAID, TicketEvent.CANCEL): KenoTicketState.VOID,
+    (KenoTicketState.UNPAID, TicketEvent.CLOSE): KenoTicketState.VOID,
+    (KenoTicketState.SOLD, TicketEvent.CANCEL): KenoTicketState.VOID,
+    (KenoTicketState.SOLD, TicketEvent.CLOSE): KenoTicketState.IN_PLAY,
+    (KenoTicketState.IN_PLAY, TicketEvent.CLOSE): KenoTicketState.IN_PLAY,
+    (KenoTicketState.IN_PLAY, TicketEvent.SETTLE): KenoTicketState.IN_PLAY,
+    (KenoTicketState.IN_PLAY, TicketEvent.FAULT): KenoTicketState.IN_PLAY,
+    (KenoTicketState.IN_PLAY, TicketEvent.CLAIM): KenoTicketState.IN_PLAY,
+    (KenoTicketState.IN_PLAY, TicketEvent.EXPIRE): KenoTicketState.EXPIRED,
 }
 #: What the text of a refusal says about a ticket's state.
-_STATE_TEXTS: Final[Mapping[TicketState, str]] = {
-    TicketState.UNPAID: "has not been paid for yet",
-    TicketState.PAID: "has been paid for, and none of its draws is closed yet",
-    TicketState.IN_PLAY: "has been paid for, and a draw of it is closed",
-    TicketState.VOID: "is void: it was cancelled, or not paid for in time",
-    TicketState.EXPIRED: "is closed, because its claim period is over",
+_STATE_TEXTS: Final[Mapping[KenoTicketState, str]] = {
+    KenoTicketState.UNPAID: "has not been paid for yet",
+    KenoTicketState.SOLD: "has been paid for, and none of its draws is closed yet",
+    KenoTicketState.IN_PLAY: "has been paid for, and a draw of it is closed",
+    KenoTicketState.VOID: "is void: it was cancelled, or not paid for in time",
+    KenoTicketState.EXPIRED: "is closed, because its claim period is over",
 }
 #: What the text of a refusal says about the event that a ticket's state does not permit.
 _EVENT_TEXTS: Final[Mapping[TicketEvent, str]] = {
     TicketEvent.PAY: "its payment cannot be recorded",
     TicketEvent.CANCEL: "it cannot be cancelled",
-    TicketEvent.CLOSE: "no draw can be closed to it",
+    TicketEvent.CLOSE: "it cannot take part in the closing of a draw",
     TicketEvent.SETTLE: "no draw can be settled for it",
     TicketEvent.FAULT: "no draw of it can be recorded as failed",
     TicketEvent.CLAIM: "nothing can be claimed with it",
@@ -99,14 +99,14 @@ class TicketCondition(StrEnum):
     DEFECTIVE = "defective"
 
 
-class ClaimRefusal(StrEnum):
+class KenoTicketRefusal(StrEnum):
     """The reason why an event, such as a claim, is refused for a Keno ticket."""
 
     NOT_IN_THIS_STATE = "not_in_this_state"
     """The ticket's state does not permit the event."""
     NOT_ITS_DRAW = "not_its_draw"
     """The ticket does not take part in the draw."""
-    DRAW_IS_CLOSED = "draw_is_decided"
+    DRAW_IS_CLOSED_OR_DECIDED = "draw_is_decided"
     """Sales for the draw are closed, or the draw is already decided for the ticket."""
     DRAW_IS_OPEN = "draw_is_open"
     """The draw is still open to bets, so that it cannot be settled."""
@@ -119,7 +119,7 @@ class ClaimRefusal(StrEnum):
     TOO_LATE = "too_late"
     """The claim period is over."""
     TOO_EARLY = "too_early"
-    """No draw of the ticket has been held, or its claim period is not over yet."""
+    """The ticket is claimed before any of its draws was held, or is to expire before the end of its claim period."""
     ALREADY_PAID = "already_paid"
     """The prize was paid before."""
     NO_PRIZE = "no_prize"
@@ -129,7 +129,7 @@ class ClaimRefusal(StrEnum):
 class TicketRefusedError(PaytableError):
     """Raised if an event is not allowed for a Keno ticket. ``code`` names the reason; the message states it."""
 
-    def __init__(self, code: ClaimRefusal, text: str) -> None:
+    def __init__(self, code: KenoTicketRefusal, text: str) -> None:
         self.code = code
         super().__init__(text)
 
@@ -149,12 +149,12 @@ class DecidedDraw:
 
 
 @dataclass(frozen=True, slots=True)
-class TicketRecord:
+class KenoTicketRecord:
     """A Keno ticket's stored record: its state, the draws closed to it, and the result of each decided draw."""
 
     printed_ticket: PrintedTicket
     """What is printed on the ticket."""
-    state: TicketState = TicketState.UNPAID
+    state: KenoTicketState = KenoTicketState.UNPAID
     """The state of the ticket in its life cycle."""
     closed_draws: frozenset[int] = frozenset()
     """The numbers of the ticket's draws that are closed to bets."""
@@ -193,11 +193,11 @@ class TicketRecord:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Json]) -> "TicketRecord":
+    def from_json(cls, data: Mapping[str, Json]) -> "KenoTicketRecord":
         """Return the record that :meth:`to_json` has written to the JSON object ``data``."""
         return cls(
             printed_ticket=PrintedTicket.from_json(data["paper"]),
-            state=TicketState(data["state"]),
+            state=KenoTicketState(data["state"]),
             closed_draws=frozenset(data["closed"]),
             decided_draws={
                 int(n): DecidedDraw(d["credits"], d["refund"], date.fromisoformat(d["on"]), d["paid"])
@@ -232,33 +232,35 @@ class ClaimPayment:
     """The names of the printed data that differ from the record."""
 
 
-def _require_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
+def _require_next_state(record: KenoTicketRecord, event: TicketEvent) -> KenoTicketState:
     """Return a Keno ticket's state after an event. Raises :class:`TicketRefusedError` if it is not allowed now."""
     state = TICKET_TRANSITIONS.get((record.state, event))
     if state is None:
         raise TicketRefusedError(
-            ClaimRefusal.VOID if record.state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE,
+            KenoTicketRefusal.VOID
+            if record.state is KenoTicketState.VOID
+            else KenoTicketRefusal.NOT_IN_THIS_STATE,
             f"ticket {record.printed_ticket.ticket_number} {_STATE_TEXTS[record.state]}; {_EVENT_TEXTS[event]}",
         )
     return state
 
 
-def record_ticket_payment(record: TicketRecord) -> TicketRecord:
+def record_ticket_payment(record: KenoTicketRecord) -> KenoTicketRecord:
     """Return the record of a Keno ticket after its payment. It must be paid before its first draw is closed (s. 83)."""
     return replace(record, state=_require_next_state(record, TicketEvent.PAY))
 
 
-def cancel_ticket(record: TicketRecord) -> tuple[TicketRecord, int]:
+def cancel_ticket(record: KenoTicketRecord) -> tuple[KenoTicketRecord, int]:
     """Return the record of a Keno ticket after its cancellation, and the credits to refund.
 
     Raises :class:`TicketRefusedError` once one of its draws was closed.
     """
     state = _require_next_state(record, TicketEvent.CANCEL)
-    refund = record.printed_ticket.cost_credits if record.state is TicketState.PAID else 0
+    refund = record.printed_ticket.cost_credits if record.state is KenoTicketState.SOLD else 0
     return replace(record, state=state), refund
 
 
-def close_ticket_for_draw(record: TicketRecord, draw_number: int) -> TicketRecord:
+def record_draw_closing(record: KenoTicketRecord, draw_number: int) -> KenoTicketRecord:
     """Return a Keno ticket's record after sales close for a draw, which is before the first ball.
 
     A ticket of that draw that is still unpaid becomes void (s. 83).
@@ -269,8 +271,8 @@ def close_ticket_for_draw(record: TicketRecord, draw_number: int) -> TicketRecor
 
 
 def settle_ticket_draw(
-    record: TicketRecord, draw_number: int, prize_credits: int, decided_on: date
-) -> TicketRecord:
+    record: KenoTicketRecord, draw_number: int, prize_credits: int, decided_on: date
+) -> KenoTicketRecord:
     """Return the Keno ticket's record with its prize from one draw, 0 if it won nothing.
 
     Raises :class:`TicketRefusedError` for a draw that is not closed, is decided already, or is not one of the ticket.
@@ -285,7 +287,7 @@ def settle_ticket_draw(
     )
 
 
-def record_draw_fault(record: TicketRecord, draw_number: int, decided_on: date) -> TicketRecord:
+def record_draw_fault(record: KenoTicketRecord, draw_number: int, decided_on: date) -> KenoTicketRecord:
     """Return the Keno ticket's record after a draw failed permanently: the stake of the draw is returned to the holder.
 
     Raises :class:`TicketRefusedError` as :func:`settle_ticket_draw` does.
@@ -294,45 +296,49 @@ def record_draw_fault(record: TicketRecord, draw_number: int, decided_on: date) 
         record,
         TicketEvent.FAULT,
         draw_number,
-        DecidedDraw(record.printed_ticket.cost_a_draw_credits, is_refund=True, decided_on=decided_on),
+        DecidedDraw(record.printed_ticket.cost_per_draw_credits, is_refund=True, decided_on=decided_on),
     )
 
 
-def _check_takes_part(record: TicketRecord, draw_number: int) -> None:
+def _check_takes_part(record: KenoTicketRecord, draw_number: int) -> None:
     """Raise :class:`TicketRefusedError` if a Keno ticket does not take part in a draw."""
     if draw_number not in record.printed_ticket.draws:
         raise TicketRefusedError(
-            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw_number} is not one of {list(record.printed_ticket.draws)}"
+            KenoTicketRefusal.NOT_ITS_DRAW,
+            f"draw {draw_number} is not one of {list(record.printed_ticket.draws)}",
         )
 
 
-def _check_draw_is_open(record: TicketRecord, draw_number: int) -> None:
+def _check_draw_is_open(record: KenoTicketRecord, draw_number: int) -> None:
     """Raise :class:`TicketRefusedError` if a Keno ticket has no part in a draw, or if the draw's sales are closed."""
     _check_takes_part(record, draw_number)
     if draw_number in record.closed_draws:
         raise TicketRefusedError(
-            ClaimRefusal.DRAW_IS_CLOSED, f"sales for draw {draw_number} are already closed"
+            KenoTicketRefusal.DRAW_IS_CLOSED_OR_DECIDED, f"sales for draw {draw_number} are already closed"
         )
 
 
 def _record_decided_draw(
-    record: TicketRecord, event: TicketEvent, draw_number: int, decided_draw: DecidedDraw
-) -> TicketRecord:
+    record: KenoTicketRecord, event: TicketEvent, draw_number: int, decided_draw: DecidedDraw
+) -> KenoTicketRecord:
     """Return the Keno ticket's record with the result of one draw."""
     state = _require_next_state(record, event)
     _check_takes_part(record, draw_number)
     if draw_number not in record.closed_draws:
-        raise TicketRefusedError(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw_number} have not ended")
+        raise TicketRefusedError(
+            KenoTicketRefusal.DRAW_IS_OPEN, f"sales for draw {draw_number} have not ended"
+        )
     if draw_number in record.decided_draws:
         raise TicketRefusedError(
-            ClaimRefusal.DRAW_IS_CLOSED, f"draw {draw_number} was already decided for this ticket"
+            KenoTicketRefusal.DRAW_IS_CLOSED_OR_DECIDED,
+            f"draw {draw_number} was already decided for this ticket",
         )
     return replace(record, state=state, decided_draws={**record.decided_draws, draw_number: decided_draw})
 
 
 def claim_ticket(
-    record: TicketRecord, presented_ticket: PresentedTicket, *, claim_place: str, claimed_at: datetime
-) -> tuple[TicketRecord, ClaimPayment]:
+    record: KenoTicketRecord, presented_ticket: PresentedTicket, *, claim_place: str, claimed_at: datetime
+) -> tuple[KenoTicketRecord, ClaimPayment]:
     """Return the record and the payment when a Keno ticket's holder claims all decided, unpaid amounts (s. 86).
 
     Later draws of the ticket remain valid. ``claimed_at`` is local time at ``claim_place``, where the claim is made.
@@ -346,26 +352,27 @@ def claim_ticket(
         or not is_same_control_number(number, record.printed_ticket.control_number)
     ):
         raise TicketRefusedError(
-            ClaimRefusal.NOT_PROVEN,
+            KenoTicketRefusal.NOT_PROVEN,
             f"the control number is not that of the ticket (condition of the paper: {presented_ticket.condition})",
         )
     state = _require_next_state(record, TicketEvent.CLAIM)
     if claim_place != record.printed_ticket.claim_place:
         raise TicketRefusedError(
-            ClaimRefusal.WRONG_PLACE,
+            KenoTicketRefusal.WRONG_PLACE,
             f"claimed at {claim_place}; the ticket says {record.printed_ticket.claim_place}",
         )
     if record.claim_deadline is not None and claimed_at.date() > record.claim_deadline:
         raise TicketRefusedError(
-            ClaimRefusal.TOO_LATE, f"claimed on {claimed_at.date()}; the last day was {record.claim_deadline}"
+            KenoTicketRefusal.TOO_LATE,
+            f"claimed on {claimed_at.date()}; the last day was {record.claim_deadline}",
         )
     if not record.decided_draws:
-        raise TicketRefusedError(ClaimRefusal.TOO_EARLY, "none of its draws has been held")
+        raise TicketRefusedError(KenoTicketRefusal.TOO_EARLY, "none of its draws has been held")
     credits_ = record.unpaid_credits
     if not credits_:
         has_won = any(d.credits for d in record.decided_draws.values())
         raise TicketRefusedError(
-            ClaimRefusal.ALREADY_PAID if has_won else ClaimRefusal.NO_PRIZE,
+            KenoTicketRefusal.ALREADY_PAID if has_won else KenoTicketRefusal.NO_PRIZE,
             f"ticket {record.printed_ticket.ticket_number}: its prizes were paid already"
             if has_won
             else f"ticket {record.printed_ticket.ticket_number} has won nothing in the draws held so far",
@@ -383,7 +390,7 @@ def claim_ticket(
     )
 
 
-def expire_ticket(record: TicketRecord, today: date) -> tuple[TicketRecord, int]:
+def expire_ticket(record: KenoTicketRecord, today: date) -> tuple[KenoTicketRecord, int]:
     """Return the record of a Keno ticket after the end of its claim period, and the credits that were not claimed.
 
     Raises :class:`TicketRefusedError` until the claim period is over.
@@ -391,6 +398,6 @@ def expire_ticket(record: TicketRecord, today: date) -> tuple[TicketRecord, int]
     state = _require_next_state(record, TicketEvent.EXPIRE)
     if record.claim_deadline is None or today <= record.claim_deadline:
         raise TicketRefusedError(
-            ClaimRefusal.TOO_EARLY, f"it may be claimed until {record.claim_deadline or 'its last draw'}"
+            KenoTicketRefusal.TOO_EARLY, f"it may be claimed until {record.claim_deadline or 'its last draw'}"
         )
     return replace(record, state=state), record.unpaid_credits

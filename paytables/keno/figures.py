@@ -323,7 +323,7 @@ def _analyse_preset_tickets(
 
 def _find_highest_pay_bound(keno_pays: KenoPays, ticket: KenoTicket) -> int:
     """Return an upper bound, in credits, on what any draw pays the Keno ticket."""
-    return ticket.bonuses_in_force.greatest_factor * sum(
+    return ticket.bonuses_in_force.factor_max * sum(
         ways * s.stake_by_spot_count[spot_count] * max(keno_pays.pays_by_spot_count[spot_count].values())
         for s in ticket.selections
         for spot_count, ways in s.count_ways().items()

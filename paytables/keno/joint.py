@@ -39,7 +39,7 @@ class WinCounts:
 
     total: int
     """The number of equally likely cases."""
-    cases_by_win: Mapping[CreditsAndLevels, int]
+    case_count_by_win: Mapping[CreditsAndLevels, int]
     """The number of equally likely cases by what they win: the credits and the progressive levels."""
 
 
@@ -150,16 +150,16 @@ class JointDistribution:
 
         Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
         """
-        cases_by_win: dict[CreditsAndLevels, int] = {}
+        case_count_by_win: dict[CreditsAndLevels, int] = {}
         for weight, sizes, marked_ball_bits in self._iter_placements(
             list(self.atom_sizes), self.numbers_outside, 0
         ):
             for win, count in self._count_results(sizes, marked_ball_bits, states_max).items():
-                cases_by_win[win] = cases_by_win.get(win, 0) + weight * count
+                case_count_by_win[win] = case_count_by_win.get(win, 0) + weight * count
         total = perm(self.number_count, self.named_ball_count) * comb(
             self.number_count - self.named_ball_count, self.drawn_count - self.named_ball_count
         )
-        return WinCounts(total, cases_by_win)
+        return WinCounts(total, case_count_by_win)
 
     def _iter_placements(
         self, sizes: list[int], numbers_outside: int, ball_index: int
@@ -218,12 +218,14 @@ class JointDistribution:
                     f"the joint distribution of {len(self.selections)} overlapping selections needs more than "
                     f"{states_max} states at once: it is too costly to compute exactly"
                 )
-        cases_by_win: dict[CreditsAndLevels, int] = {}
+        case_count_by_win: dict[CreditsAndLevels, int] = {}
         for (balls_drawn, credits_, levels, _, _), count in states.items():
             ways = comb(sizes[-1], unnamed_ball_count - balls_drawn)
             if ways:
-                cases_by_win[credits_, levels] = cases_by_win.get((credits_, levels), 0) + count * ways
-        return cases_by_win
+                case_count_by_win[credits_, levels] = (
+                    case_count_by_win.get((credits_, levels), 0) + count * ways
+                )
+        return case_count_by_win
 
     def _process_atom(
         self,
@@ -290,10 +292,10 @@ def count_ways_by_catch(groups: Sequence[WayCatch], spot_counts: frozenset[int])
     number of spots is in ``spot_counts`` are returned.
     """
     spot_count_max = max(spot_counts)
-    ways_by_catch: dict[WayCatch, int] = {(0, 0, 0): 1}
+    way_count_by_catch: dict[WayCatch, int] = {(0, 0, 0): 1}
     for group_size, group_catch, group_marks in groups:
-        for (way_size, way_catch, way_marks), count in list(ways_by_catch.items()):
+        for (way_size, way_catch, way_marks), count in list(way_count_by_catch.items()):
             if way_size + group_size <= spot_count_max:
                 key = (way_size + group_size, way_catch + group_catch, way_marks | group_marks)
-                ways_by_catch[key] = ways_by_catch.get(key, 0) + count
-    return {key: count for key, count in ways_by_catch.items() if key[0] in spot_counts}
+                way_count_by_catch[key] = way_count_by_catch.get(key, 0) + count
+    return {key: count for key, count in way_count_by_catch.items() if key[0] in spot_counts}

@@ -78,6 +78,11 @@ _CLAIM_TEXT: Final = {
 }
 #: Text on a number of spots and the wager on each of its ways, by language.
 _SPOTS_TEXT: Final = {"en": "{spots} spots x {stake}", "fr": "{spots} numéros x {stake}"}
+#: The fields of a stored ticket whose key in the JSON object is an older name, by that key.
+_FIELD_BY_KEY: Final = {
+    "cost_a_draw_credits": "cost_per_draw_credits",
+    "most_paid_credits": "prize_limit_credits",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +117,9 @@ class PrintedTicket:
     """The ids of the bonuses bought."""
     draws: tuple[int, ...]
     """The numbers of the draws in which the ticket takes part."""
-    cost_a_draw_credits: int
+    cost_per_draw_credits: int
     """The credits that the ticket costs for each draw."""
-    most_paid_credits: int | None
+    prize_limit_credits: int | None
     """The largest prize of the ticket in one draw, or None if it is not limited."""
     claim_place: str
     """Where a winning ticket is presented."""
@@ -126,7 +131,7 @@ class PrintedTicket:
     @property
     def cost_credits(self) -> int:
         """Return what the player pays for the Keno ticket, in credits."""
-        return self.cost_a_draw_credits * len(self.draws)
+        return self.cost_per_draw_credits * len(self.draws)
 
     @property
     def wager_options(self) -> dict[str, object]:
@@ -149,8 +154,8 @@ class PrintedTicket:
             "selections": [dict(s) for s in self.selections],
             "bonuses": list(self.bonuses),
             "draws": list(self.draws),
-            "cost_a_draw_credits": self.cost_a_draw_credits,
-            "most_paid_credits": self.most_paid_credits,
+            "cost_a_draw_credits": self.cost_per_draw_credits,
+            "most_paid_credits": self.prize_limit_credits,
             "claim_place": self.claim_place,
             "claim_days": self.claim_days,
             "control_number": self.control_number,
@@ -161,7 +166,7 @@ class PrintedTicket:
         """Return the Keno ticket that :meth:`to_json` has written to the JSON object ``data``."""
         return cls(
             **{
-                **data,
+                **{_FIELD_BY_KEY.get(key, key): value for key, value in data.items()},
                 "issued_at": datetime.fromisoformat(data["issued_at"]),
                 "selections": tuple(data["selections"]),
                 "bonuses": tuple(data["bonuses"]),
@@ -214,8 +219,8 @@ def issue_ticket(
         selections=tuple(s.to_json() for s in ticket.selections),
         bonuses=ticket.bonuses_in_force.bought_ids,
         draws=tuple(sorted(acknowledgement.draws)),
-        cost_a_draw_credits=ticket.cost_per_draw_credits,
-        most_paid_credits=definition.prize_limit_credits,
+        cost_per_draw_credits=ticket.cost_per_draw_credits,
+        prize_limit_credits=definition.prize_limit_credits,
         claim_place=claim_place,
         claim_days=definition.terms.claim_days,
     )
@@ -230,10 +235,10 @@ def compute_control_number(printed_ticket: PrintedTicket, key: bytes) -> str:
     The digits are HMAC-SHA-256 of all the data on the ticket, modulo 10^18; the check digits are ISO/IEC 7064
     MOD 97-10, which detects every single wrong digit and every exchange of two neighbours.
     """
-    canonical = json.dumps(
+    canonical_json = json.dumps(
         {**printed_ticket.to_json(), "control_number": ""}, sort_keys=True, separators=(",", ":")
     )
-    digest = hmac.new(key, canonical.encode(), hashlib.sha256).digest()
+    digest = hmac.new(key, canonical_json.encode(), hashlib.sha256).digest()
     proof_digits = int.from_bytes(digest) % 10**18
     return f"{proof_digits:018d}{98 - proof_digits * 100 % 97:02d}"
 
@@ -273,11 +278,11 @@ def list_ticket_lines(
             for s, stake in selection["stakes"].items()
         ]
         line_texts.append((TicketLine.STAKE, ", ".join(stake_texts)))
-    names = {b.id: b.name.model_dump()[language] for b in definition.bonuses}
-    line_texts += [(TicketLine.BONUS, names[b]) for b in printed_ticket.bonuses]
+    name_by_bonus_id = {b.id: b.name.model_dump()[language] for b in definition.bonuses}
+    line_texts += [(TicketLine.BONUS, name_by_bonus_id[b]) for b in printed_ticket.bonuses]
     line_texts.append((TicketLine.TOTAL, format_money(printed_ticket.cost_credits)))
     line_texts.append((TicketLine.DRAWS, _format_draw_runs(printed_ticket.draws)))
-    paid_max_credits = printed_ticket.most_paid_credits
+    paid_max_credits = printed_ticket.prize_limit_credits
     line_texts.append(
         (
             TicketLine.PAID_MAX,
@@ -293,8 +298,10 @@ def list_ticket_lines(
             _CLAIM_TEXT[language].format(days=printed_ticket.claim_days, place=claim_place_text),
         )
     )
-    number = printed_ticket.control_number
-    line_texts.append((TicketLine.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))
+    control_number = printed_ticket.control_number
+    line_texts.append(
+        (TicketLine.CONTROL, " ".join(control_number[i : i + 4] for i in range(0, len(control_number), 4)))
+    )
     return [(line, LINE_LABELS[line][language], text) for line, text in line_texts]
 
 

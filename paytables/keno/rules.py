@@ -19,7 +19,7 @@ from paytables.contract import (
 )
 from paytables.errors import PaytableError, WagerError
 from paytables.game import Game
-from paytables.keno import figures, present, ticket
+from paytables.keno import figures, presentation, ticket
 from paytables.keno.draws import (
     DrawnBalls,
     draw_numbers,
@@ -151,12 +151,14 @@ class KenoRules(TablelessRules):
                 if credits_
             ]
             levels += levels_won
-            shown_draws.append(present.build_draw_data(n, drawn_balls, ways, paid_credits, levels_won))
+            shown_draws.append(presentation.build_draw_data(n, drawn_balls, ways, paid_credits, levels_won))
         yield from wins
         is_quick_pick = [selection.is_quick_pick for selection in bought_ticket.selections]
         return Outcome(
             progressives=tuple(levels),
-            display=present.build_game_data(self.definition, complete_ticket, is_quick_pick, shown_draws),
+            display=presentation.build_game_data(
+                self.definition, complete_ticket, is_quick_pick, shown_draws
+            ),
         )
 
     def draw_balls(self, draw: DrawSource, bonuses_in_force: BonusesInForce) -> DrawnBalls:
@@ -236,7 +238,7 @@ class KenoRules(TablelessRules):
 
     def build_presentation(self) -> dict[str, Json]:
         """Return what a screen needs to draw the Keno board, as JSON data."""
-        return present.build_presentation(self.definition)
+        return presentation.build_presentation(self.definition)
 
     def explain_pays(self) -> tuple[str, ...]:
         """Return one sentence for each number of spots that states what it pays per credit staked."""

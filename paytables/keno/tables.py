@@ -29,7 +29,7 @@ class BonusesInForce:
         return 1 + self.fee_per_credit
 
     @property
-    def greatest_factor(self) -> int:
+    def factor_max(self) -> int:
         """Return the largest factor that all Keno bonuses together can multiply a win by."""
         return prod(b.factor for b in self.ball_bonuses) * prod(
             max(b.weight_by_factor) for b in self.multiplier_bonuses
@@ -82,7 +82,7 @@ class KenoPays:
     levels: tuple[Progressive, ...]
     """The progressive levels of the game, in the definition's order."""
     excluded_levels_mask: int = 0
-    """The progressive levels, as bits, that a ticket does not play for; for such a ticket a copy is made."""
+    """The progressive levels that a ticket does not play for, level *i* as bit *i*; only a ticket's copy has any."""
 
     def find_pay_credits(self, spot_count: int, catch_count: int) -> int:
         """Return the credits per credit staked if ``catch_count`` of a Keno way's ``spot_count`` numbers are drawn."""
@@ -108,12 +108,12 @@ def build_checked_pays(definition: KenoDefinition, file: str) -> KenoPays:
     Raises :class:`DefinitionError`, which names the wrong key.
     """
     checks = _PayChecks(definition, file)
-    pays = checks.check_pay_tables()
+    pays_by_spot_count = checks.check_pay_tables()
     checks.check_bonuses()
-    checks.check_progressive_levels(pays)
-    checks.check_preset_tickets(pays)
-    checks.check_prize_limit(pays)
-    return KenoPays(pays, definition.progressive_levels)
+    checks.check_progressive_levels(pays_by_spot_count)
+    checks.check_preset_tickets(pays_by_spot_count)
+    checks.check_prize_limit(pays_by_spot_count)
+    return KenoPays(pays_by_spot_count, definition.progressive_levels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,31 +157,31 @@ class _PayChecks:
                 definition_key,
                 f"{catch_count} catches are not possible on {format_count(spot_count, 'spot')}",
             )
-        possible = self.definition.list_possible_catches(spot_count)
-        if catch_count not in possible:
-            catches = f"catches {possible.start} to {possible.stop - 1}, never {catch_count}"
+        possible_catches = self.definition.list_possible_catches(spot_count)
+        if catch_count not in possible_catches:
+            catches = f"catches {possible_catches.start} to {possible_catches.stop - 1}, never {catch_count}"
             raise self.build_error(definition_key, f"a way of {format_count(spot_count, 'spot')} {catches}")
 
     def check_bonuses(self) -> None:
         """Check the bonuses that the Keno definition offers: their ids and balls. Raises :class:`DefinitionError`."""
-        bonuses, balls_drawn = self.definition.bonuses, self.definition.field.drawn_count
+        bonuses, drawn_count = self.definition.bonuses, self.definition.field.drawn_count
         if len({b.id for b in bonuses}) != len(bonuses):
             raise self.build_error("bonus", "two bonuses have the same id")
         balls = [b.ball_number for b in bonuses if isinstance(b, BallBonus)]
         if len(set(balls)) != len(balls):
             raise self.build_error("bonus", "two bonuses name the same ball")
-        if balls and max(balls) > balls_drawn:
+        if balls and max(balls) > drawn_count:
             raise self.build_error(
-                "bonus", f"there is no ball {max(balls)} in the order of the draw: a draw has {balls_drawn}"
+                "bonus", f"there is no ball {max(balls)} in the order of the draw: a draw has {drawn_count}"
             )
 
-    def check_progressive_levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+    def check_progressive_levels(self, pays_by_spot_count: Mapping[int, Mapping[int, int]]) -> None:
         """Check the progressive levels of the Keno definition. Raises :class:`DefinitionError`."""
         levels = self.definition.progressive_levels
         if len({level.id for level in levels}) != len(levels):
             raise self.build_error("progressive", "two levels have the same id")
         for n, level in enumerate(levels):
-            if level.spot_count not in pays:
+            if level.spot_count not in pays_by_spot_count:
                 raise self.build_error(
                     f"progressive.{n}.spots", f"no table for {format_count(level.spot_count, 'spot')}"
                 )
@@ -195,7 +195,7 @@ class _PayChecks:
                 )
                 raise self.build_error(f"progressive.{n}.stake", reason)
 
-    def check_preset_tickets(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+    def check_preset_tickets(self, pays_by_spot_count: Mapping[int, Mapping[int, int]]) -> None:
         """Check the preset tickets of the Keno definition. Raises :class:`DefinitionError`."""
         ticket_limits = self.definition.ticket_limits
         sold_ids = {b.id for b in self.definition.bonuses if b.fee_per_credit}
@@ -204,7 +204,7 @@ class _PayChecks:
         ):
             raise self.build_error("form", "two forms have the same id")
         for n, preset_ticket in enumerate(self.definition.preset_tickets):
-            if preset_ticket.spot_count not in pays:
+            if preset_ticket.spot_count not in pays_by_spot_count:
                 raise self.build_error(
                     f"form.{n}.spots", f"no table for {format_count(preset_ticket.spot_count, 'spot')}"
                 )
@@ -220,18 +220,18 @@ class _PayChecks:
                 )
             for bonus in set(preset_ticket.bonus_ids) - sold_ids:
                 raise self.build_error(f"form.{n}.bonuses", f"the game sells no bonus {bonus!r}")
-            cost = (
+            cost_credits = (
                 preset_ticket.selection_count
                 * min(ticket_limits.stake_options)
                 * build_bonuses_in_force(self.definition, preset_ticket.bonus_ids).cost_per_staked_credit
             )
-            if ticket_limits.cost_max_credits is not None and cost > ticket_limits.cost_max_credits:
+            if ticket_limits.cost_max_credits is not None and cost_credits > ticket_limits.cost_max_credits:
                 raise self.build_error(
                     f"form.{n}",
-                    f"costs {cost} a draw, but a ticket may cost at most {ticket_limits.cost_max_credits}",
+                    f"costs {cost_credits} a draw, but a ticket may cost at most {ticket_limits.cost_max_credits}",
                 )
 
-    def check_prize_limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
+    def check_prize_limit(self, pays_by_spot_count: Mapping[int, Mapping[int, int]]) -> None:
         """Check that the limit on a Keno ticket's prizes reduces no prize of a single selection.
 
         Raises :class:`DefinitionError`.
@@ -243,17 +243,16 @@ class _PayChecks:
             raise self.build_error(
                 "marks.cost", "must be given, because limit.credits limits the prizes of a ticket"
             )
-        greatest = max(
-            bonuses_in_force.greatest_factor
-            for bonuses_in_force in list_every_bonus_combination(self.definition)
+        factor_max = max(
+            bonuses_in_force.factor_max for bonuses_in_force in list_every_bonus_combination(self.definition)
         )
-        prize = (
-            max(max(p.values()) for p in pays.values())
+        prize_max_credits = (
+            max(max(pay_by_catch.values()) for pay_by_catch in pays_by_spot_count.values())
             * max(self.definition.ticket_limits.stake_options)
-            * greatest
+            * factor_max
         )
-        if limit < prize:
+        if limit < prize_max_credits:
             raise self.build_error(
                 "limit.credits",
-                f"is {limit}; expected at least {prize}, the prize that one selection can win",
+                f"is {limit}; expected at least {prize_max_credits}, the prize that one selection can win",
             )

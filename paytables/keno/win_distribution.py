@@ -142,17 +142,17 @@ def add_independent_wins(a: WinCounts, b: WinCounts) -> WinCounts:
 
     Raises :class:`AnalysisError` if it is too large.
     """
-    if len(a.cases_by_win) * len(b.cases_by_win) > CONVOLUTION_PAIRS_MAX:
+    if len(a.case_count_by_win) * len(b.case_count_by_win) > CONVOLUTION_PAIRS_MAX:
         raise AnalysisError(
-            f"a convolution of {len(a.cases_by_win)} with {len(b.cases_by_win)} cases: it is too costly to"
+            f"a convolution of {len(a.case_count_by_win)} with {len(b.case_count_by_win)} cases: it is too costly to"
             " compute exactly"
         )
-    cases_by_win: dict[CreditsAndLevels, int] = {}
-    for (credits_a, levels_a), count_a in a.cases_by_win.items():
-        for (credits_b, levels_b), count_b in b.cases_by_win.items():
+    case_count_by_win: dict[CreditsAndLevels, int] = {}
+    for (credits_a, levels_a), count_a in a.case_count_by_win.items():
+        for (credits_b, levels_b), count_b in b.case_count_by_win.items():
             win = (credits_a + credits_b, levels_a | levels_b)
-            cases_by_win[win] = cases_by_win.get(win, 0) + count_a * count_b
-    return WinCounts(a.total * b.total, cases_by_win)
+            case_count_by_win[win] = case_count_by_win.get(win, 0) + count_a * count_b
+    return WinCounts(a.total * b.total, case_count_by_win)
 
 
 def compute_factor_weights(bonuses_in_force: BonusesInForce) -> dict[int, int]:
@@ -171,27 +171,27 @@ def compute_factor_weights(bonuses_in_force: BonusesInForce) -> dict[int, int]:
 def apply_multipliers(distribution: WinCounts, bonuses_in_force: BonusesInForce) -> WinCounts:
     """Return a win distribution after the multipliers of the Keno draw, which apply to all wins but not to levels."""
     weights = compute_factor_weights(bonuses_in_force)
-    cases_by_win: dict[CreditsAndLevels, int] = {}
-    for (credits_, levels), count in distribution.cases_by_win.items():
+    case_count_by_win: dict[CreditsAndLevels, int] = {}
+    for (credits_, levels), count in distribution.case_count_by_win.items():
         for factor, weight in weights.items():
             win = (credits_ * factor, levels)
-            cases_by_win[win] = cases_by_win.get(win, 0) + count * weight
-    return WinCounts(distribution.total * sum(weights.values()), cases_by_win)
+            case_count_by_win[win] = case_count_by_win.get(win, 0) + count * weight
+    return WinCounts(distribution.total * sum(weights.values()), case_count_by_win)
 
 
 def limit_wins(distribution: WinCounts, limit_credits: int) -> WinCounts:
     """Return the distribution of a Keno win with each win reduced to at most ``limit_credits``."""
-    cases_by_win: dict[CreditsAndLevels, int] = {}
-    for (credits_, levels), count in distribution.cases_by_win.items():
+    case_count_by_win: dict[CreditsAndLevels, int] = {}
+    for (credits_, levels), count in distribution.case_count_by_win.items():
         win = (min(credits_, limit_credits), levels)
-        cases_by_win[win] = cases_by_win.get(win, 0) + count
-    return WinCounts(distribution.total, cases_by_win)
+        case_count_by_win[win] = case_count_by_win.get(win, 0) + count
+    return WinCounts(distribution.total, case_count_by_win)
 
 
 def build_credits_distribution(distribution: WinCounts) -> WinDistribution:
     """Return a Keno win's distribution of the credits alone, without levels, in lowest terms."""
     counts: dict[int, int] = {}
-    for (credits_, _), count in distribution.cases_by_win.items():
+    for (credits_, _), count in distribution.case_count_by_win.items():
         if count:
             counts[credits_] = counts.get(credits_, 0) + count
     common = gcd(distribution.total, *counts.values())
@@ -204,7 +204,7 @@ def compute_level_rates(distribution: WinCounts, level_count: int) -> list[Fract
     """Return, for each progressive level, the probability that one Keno draw wins it."""
     return [
         Fraction(
-            sum(n for (_, won_levels), n in distribution.cases_by_win.items() if won_levels >> i & 1),
+            sum(n for (_, won_levels), n in distribution.case_count_by_win.items() if won_levels >> i & 1),
             distribution.total,
         )
         for i in range(level_count)

@@ -382,10 +382,10 @@ def _fill_strengths(
 
 
 def _count_bank_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
-    unseen: Ints,
-    lowest: int,
-    highest: int,
+    board: tuple[int, ...],
+    rank_tables: Ints,
     lowest_qualifying_index: int,
+    fill_strengths: Callable[..., tuple[int, int]],
     strengths: Ints,
     sorted_pairs: Ints,
     strength_counts: Ints,
@@ -394,8 +394,11 @@ def _count_bank_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     """Count how each pair of hole cards on a board compares with the bank's possible hands.
 
     ``counts`` gets three numbers for each pair: the bank's hands that do not qualify, those that qualify and are
-    weaker, and those that are equal. ``sorted_pairs`` is a work array.
+    weaker, and those that are equal. ``strengths`` gets the strength of each pair, and ``sorted_pairs`` the pairs
+    b << 6 | a, weakest first; ``strength_counts`` is a work array of zeros.
     """
+    unseen = [card for card in range(52) if card not in board]
+    lowest, highest = fill_strengths(board, unseen, rank_tables, strengths, strength_counts)
     # sort the pairs by strength: strength_counts[strength] becomes the index of the first pair of this strength
     next_start = 0
     for strength in range(lowest, highest + 1):
@@ -467,54 +470,42 @@ def _add_flop_nets(
     """
     ante, turn_bet, river_bet = bet_sizes
     strength_by_pair = [0] * 1326
-    sorted_pairs = [0] * 1081  # the pairs of the 47 unseen cards
+    sorted_pairs = [0] * 1081  # the pairs of the 47 unseen cards, b << 6 | a
     strength_counts = [0] * len(category_by_strength)
     unseen_after_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second_index in range(49):
         for first_index in range(second_index):
             turn, river = unseen_after_flop[first_index], unseen_after_flop[second_index]
-            unseen_cards = [card for card in unseen_after_flop if card not in (turn, river)]
-            board = (flop[0], flop[1], flop[2], turn, river)
-            lowest_strength, highest_strength = fill_strengths(
-                board, unseen_cards, rank_tables, strength_by_pair, strength_counts
-            )
             count_bank_hands(
-                unseen_cards,
-                lowest_strength,
-                highest_strength,
+                (flop[0], flop[1], flop[2], turn, river),
+                rank_tables,
                 lowest_qualifying_index,
+                fill_strengths,
                 strength_by_pair,
                 sorted_pairs,
                 strength_counts,
                 bank_hand_counts,
             )
-            for b_index in range(47):
-                for a_index in range(b_index):
-                    pair_index = (
-                        unseen_cards[b_index] * (unseen_cards[b_index] - 1) // 2 + unseen_cards[a_index]
-                    )
-                    unqualified_count, weaker_count, equal_count = (
-                        bank_hand_counts[pair_index, 0],
-                        bank_hand_counts[pair_index, 1],
-                        bank_hand_counts[pair_index, 2],
-                    )
-                    better_count = BANK_HAND_COUNT - unqualified_count - weaker_count - equal_count
-                    base_net = (
-                        unqualified_count * ante
-                        + weaker_count
-                        * (ante + super_ante_pays[category_by_strength[strength_by_pair[pair_index]]])
-                        - 2 * ante * better_count
-                    )
-                    # what each unit of a bet adds, over all hands of the bank that qualify
-                    net_per_unit = weaker_count - better_count
-                    net_after_turn = base_net + net_per_unit * turn_bet
-                    best_net = net_after_turn + max(0, net_per_unit * river_bet)
-                    worst_net = net_after_turn + min(0, net_per_unit * river_bet)
-                    for card in (turn, river):
-                        turn_sums[card, pair_index, 0] += best_net
-                        turn_sums[card, pair_index, 1] += worst_net
-                    board_sums[pair_index, 0] += base_net
-                    board_sums[pair_index, 1] += net_per_unit
+            for pair in sorted_pairs:
+                pair_index = (pair >> 6) * ((pair >> 6) - 1) // 2 + (pair & 63)
+                unqualified_count, weaker_count, equal_count = bank_hand_counts[pair_index]
+                better_count = BANK_HAND_COUNT - unqualified_count - weaker_count - equal_count
+                base_net = (
+                    unqualified_count * ante
+                    + weaker_count
+                    * (ante + super_ante_pays[category_by_strength[strength_by_pair[pair_index]]])
+                    - 2 * ante * better_count
+                )
+                # what each unit of a bet adds, over all hands of the bank that qualify
+                net_per_unit = weaker_count - better_count
+                net_after_turn = base_net + net_per_unit * turn_bet
+                best_net = net_after_turn + max(0, net_per_unit * river_bet)
+                worst_net = net_after_turn + min(0, net_per_unit * river_bet)
+                for card in (turn, river):
+                    turn_sums[card, pair_index, 0] += best_net
+                    turn_sums[card, pair_index, 1] += worst_net
+                board_sums[pair_index, 0] += base_net
+                board_sums[pair_index, 1] += net_per_unit
 
 
 def _count_flop_cases(
@@ -539,51 +530,39 @@ def _count_flop_cases(
     category.
     """
     strength_by_pair = [0] * 1326
-    sorted_pairs = [0] * 1081  # the pairs of the 47 unseen cards
+    sorted_pairs = [0] * 1081  # the pairs of the 47 unseen cards, b << 6 | a
     strength_counts = [0] * len(category_by_strength)
     unseen_after_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second_index in range(49):
         for first_index in range(second_index):
             turn, river = unseen_after_flop[first_index], unseen_after_flop[second_index]
-            unseen_cards = [card for card in unseen_after_flop if card not in (turn, river)]
-            board = (flop[0], flop[1], flop[2], turn, river)
-            lowest_strength, highest_strength = fill_strengths(
-                board, unseen_cards, rank_tables, strength_by_pair, strength_counts
-            )
             count_bank_hands(
-                unseen_cards,
-                lowest_strength,
-                highest_strength,
+                (flop[0], flop[1], flop[2], turn, river),
+                rank_tables,
                 lowest_qualifying_index,
+                fill_strengths,
                 strength_by_pair,
                 sorted_pairs,
                 strength_counts,
                 bank_hand_counts,
             )
-            for b_index in range(47):
-                for a_index in range(b_index):
-                    pair_index = (
-                        unseen_cards[b_index] * (unseen_cards[b_index] - 1) // 2 + unseen_cards[a_index]
+            for pair in sorted_pairs:
+                pair_index = (pair >> 6) * ((pair >> 6) - 1) // 2 + (pair & 63)
+                unqualified_count, weaker_count, equal_count = bank_hand_counts[pair_index]
+                better_count = BANK_HAND_COUNT - unqualified_count - weaker_count - equal_count
+                for card in (turn, river):
+                    bet_index = 2 if weaker_count > better_count else 1
+                    if early_bet_indexes[pair_index]:
+                        bet_index = 2 + early_bet_indexes[pair_index]
+                    elif not continues_at_turn[card, pair_index]:
+                        distribution[0, 0] += BANK_HAND_COUNT * equal_flop_count
+                        continue
+                    distribution[bet_index, 0] += unqualified_count * equal_flop_count
+                    distribution[bet_index, 1] += better_count * equal_flop_count
+                    distribution[bet_index, 2] += equal_count * equal_flop_count
+                    distribution[bet_index, 3 + category_by_strength[strength_by_pair[pair_index]]] += (
+                        weaker_count * equal_flop_count
                     )
-                    unqualified_count, weaker_count, equal_count = (
-                        bank_hand_counts[pair_index, 0],
-                        bank_hand_counts[pair_index, 1],
-                        bank_hand_counts[pair_index, 2],
-                    )
-                    better_count = BANK_HAND_COUNT - unqualified_count - weaker_count - equal_count
-                    for card in (turn, river):
-                        bet_index = 2 if weaker_count > better_count else 1
-                        if early_bet_indexes[pair_index]:
-                            bet_index = 2 + early_bet_indexes[pair_index]
-                        elif not continues_at_turn[card, pair_index]:
-                            distribution[0, 0] += BANK_HAND_COUNT * equal_flop_count
-                            continue
-                        distribution[bet_index, 0] += unqualified_count * equal_flop_count
-                        distribution[bet_index, 1] += better_count * equal_flop_count
-                        distribution[bet_index, 2] += equal_count * equal_flop_count
-                        distribution[bet_index, 3 + category_by_strength[strength_by_pair[pair_index]]] += (
-                            weaker_count * equal_flop_count
-                        )
 
 
 @cache

@@ -43,8 +43,8 @@ HandCategory = Literal[
 
 def _check_rank_range(range_text: str) -> str:
     """Return a span of card ranks such as "9-J" unchanged. Raises ValueError if it is not valid."""
-    low, _, high = range_text.partition("-")
-    rank_indexes = [RANK_LETTERS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
+    lowest, _, highest = range_text.partition("-")
+    rank_indexes = [RANK_LETTERS.find(rank) if len(rank) == 1 else -1 for rank in (lowest, highest or lowest)]
     if min(rank_indexes) < 0 or rank_indexes != sorted(rank_indexes):
         raise ValueError(
             f"{range_text!r} is neither a rank nor two ranks in order, as in J-A; ranks are {RANK_LETTERS}"
@@ -58,8 +58,8 @@ RankRange = Annotated[str, AfterValidator(_check_rank_range)]
 
 def parse_rank_range(range_text: str) -> range:
     """Return the card ranks of a span such as "9-J" as a range of rank numbers."""
-    low, _, high = range_text.partition("-")
-    return range(RANK_LETTERS.index(low), RANK_LETTERS.index(high or low) + 1)
+    lowest, _, highest = range_text.partition("-")
+    return range(RANK_LETTERS.index(lowest), RANK_LETTERS.index(highest or lowest) + 1)
 
 
 class HandPayRow(StrictTable):
@@ -97,10 +97,10 @@ class HandPayRow(StrictTable):
             wild_count,
         }:
             return False
-        first_rank, second, *_ = unpack_ranks(strength)
+        first_rank, second_rank, *_ = unpack_ranks(strength)
         if self.rank_range is not None and first_rank not in parse_rank_range(self.rank_range):
             return False
-        return self.kicker_range is None or second in parse_rank_range(self.kicker_range)
+        return self.kicker_range is None or second_rank in parse_rank_range(self.kicker_range)
 
 
 def find_pay_row(

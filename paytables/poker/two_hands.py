@@ -164,9 +164,9 @@ class TwoHandsRules(PlayerBankRules):
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the stake and of the side bets."""
 
-    def is_low_hand_better(self, low: int, bank_low: int) -> bool:
-        """Return whether a low hand of strength ``low`` beats the bank's, ``bank_low``."""
-        return low > bank_low
+    def is_low_hand_better(self, low_strength: int, bank_low_strength: int) -> bool:
+        """Return whether a low hand of strength ``low_strength`` beats the bank's, ``bank_low_strength``."""
+        return low_strength > bank_low_strength
 
     def find_advised_setting(self, cards: Sequence[int]) -> int:
         """Return the advised low hand: bit n is set if the dealt card or tile with index n belongs to it."""
@@ -364,9 +364,9 @@ class TwoHandsRules(PlayerBankRules):
             return Settlement(
                 SURRENDER_OPTION, 0, spot=STAKE_SPOT, staked_credits=stake_credits, seat=seat_round.seat
             )
-        low, high, _ = seat_round.hand_setting
-        hands_won = self.is_low_hand_better(low, bank_setting.low_strength) + (
-            high > bank_setting.high_strength
+        low_strength, high_strength, _ = seat_round.hand_setting
+        hands_won = self.is_low_hand_better(low_strength, bank_setting.low_strength) + (
+            high_strength > bank_setting.high_strength
         )
         returned_credits, name = (
             (0, stake_credits, 2 * stake_credits)[hands_won],

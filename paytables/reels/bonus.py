@@ -397,18 +397,18 @@ class HoldBonus(_EnumerableBonusStage):
         """Return the probability of each pair of total credits and awards that one hold-and-spin run can give."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         # the cases of each sum of the coins' values; all sums together have (total weight) ** coins cases
-        cases_by_credits: dict[int, int] = {0: 1}
+        case_count_by_credits: dict[int, int] = {0: 1}
         for coins in range(self.cell_count + 1):
             full_board_credits, given_awards = self._find_full_board_win(coins)
             if coins in self._coin_count_chances:
                 case_chance = self._coin_count_chances[coins] / self._total_weight**coins
-                for credits_, cases in cases_by_credits.items():
+                for credits_, cases in case_count_by_credits.items():
                     distribution[credits_ + full_board_credits, given_awards] += cases * case_chance
             with_one_more_coin: dict[int, int] = defaultdict(int)
-            for credits_, cases in cases_by_credits.items():
+            for credits_, cases in case_count_by_credits.items():
                 for item in self.items:
                     with_one_more_coin[credits_ + item.credits] += cases * item.count
-            cases_by_credits = with_one_more_coin
+            case_count_by_credits = with_one_more_coin
         return dict(distribution)
 
     def _compute_item_rates(self) -> list[tuple[BonusItem, Fraction]]:

@@ -49,7 +49,7 @@ class WinPattern:
         return tuple(e is not None for e in self.elements)
 
     @property
-    def deciding_cells(self) -> int:
+    def deciding_cell_count(self) -> int:
         """Return how many cells of the line, counted from the first, decide the pattern; any symbol fits later ones."""
         return max((i + 1 for i, e in enumerate(self.elements) if e is not None), default=0)
 
@@ -211,7 +211,7 @@ def _build_line_automaton(
     combine_multipliers = MULTIPLIER_COMBINERS[multiplier_combiner]
     first_cell_by_reel = list(itertools.accumulate(shape, initial=0))
     largest_multiplier = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
-    deciding_cells_by_pattern = [pattern.deciding_cells for pattern in patterns]
+    deciding_cell_counts = [pattern.deciding_cell_count for pattern in patterns]
 
     @cache
     def build_ranked_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], GraphEnd]:
@@ -230,7 +230,7 @@ def _build_line_automaton(
             )
             if grown_factors is None:
                 continue
-            if deciding_cells_by_pattern[index] > first_cell_by_reel[x + 1]:
+            if deciding_cell_counts[index] > first_cell_by_reel[x + 1]:
                 live_after.append((index, grown_factors))
                 continue
             rank_won, end = build_ranked_end(index, combine_multipliers(grown_factors))
@@ -332,6 +332,7 @@ def build_ways_components(
             (step_from_left, _find_end_for_count(prize_by_count, reel_count, mark_first_reels(reel_count)))
         )
     if direction in {"right", "both"}:
+        # In both directions, a win on every reel is already found from the left.
         counts = [c for c in prize_by_count if direction == "right" or c < reel_count]
         steps.extend(
             (build_step_from_right(c), GraphEnd(prize_by_count[c], winning_mask=mark_first_reels(c)[::-1]))
@@ -365,7 +366,7 @@ def build_scatter_component(
     fitting_symbols = tuple(min(m, 1) for m in symbol_multipliers)
     count_shown = build_symbol_counter(fitting_symbols, once_per_reel=once_per_reel)
     count_max = max(prize_by_count)
-    everywhere = (True,) * len(columns)
+    all_reels_mask = (True,) * len(columns)
 
     def count_in_column(_x: int, column: SymbolColumn) -> int:
         """Return the number of scatters that the column shows."""
@@ -377,7 +378,7 @@ def build_scatter_component(
 
     letter_counts = [max(count_shown(column) for column in reel) + 1 for reel in columns]
     start_node = graph.add_automaton(
-        0, add_shown, letter_counts, lambda count: _find_end_for_count(prize_by_count, count, everywhere)
+        0, add_shown, letter_counts, lambda count: _find_end_for_count(prize_by_count, count, all_reels_mask)
     )
     return WinComponent("scatter", pay_row_number, start_node, count_in_column, win_symbols=fitting_symbols)
 

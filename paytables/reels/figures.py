@@ -278,26 +278,28 @@ def _compute_exact_distribution(
 
 def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, ...]:
     """Return how often one reel game of a mode wins each prize, with the prize's share of the return."""
-    rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
-    hits: dict[tuple[str, str, int], int | None] = {}
+    rates_by_prize: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
+    case_count_by_prize: dict[tuple[str, str, int], int | None] = {}
     for (name, start_condition, multiplier), rate in runs.items():
         for p in stages.get_stage(name, start_condition).list_prize_rates():
-            key = (name, p.name, p.credits)
-            rows[key][0] += rate * Fraction(p.winning_case_count, p.cycle)
-            rows[key][1] += rate * multiplier * Fraction(p.total_paid, p.cycle)
-            hits[key] = p.winning_case_count if key not in hits else None
-    _add_never_won_prizes(stages, runs, rows, hits)
+            prize_key = (name, p.name, p.credits)
+            rates_by_prize[prize_key][0] += rate * Fraction(p.winning_case_count, p.cycle)
+            rates_by_prize[prize_key][1] += rate * multiplier * Fraction(p.total_paid, p.cycle)
+            case_count_by_prize[prize_key] = (
+                p.winning_case_count if prize_key not in case_count_by_prize else None
+            )
+    _add_never_won_prizes(stages, runs, rates_by_prize, case_count_by_prize)
     return tuple(
         PrizeFigures(
-            name=prize,
-            stage_or_spot=stage,
+            name=prize_name,
+            stage_or_spot=stage_name,
             credits=credits_,
-            winning_case_count=hits[stage, prize, credits_],
+            winning_case_count=case_count_by_prize[stage_name, prize_name, credits_],
             rate=rate,
-            rtp=paid / stages.mode.cost_credits,
+            rtp=paid_credits / stages.mode.cost_credits,
         )
-        for (stage, prize, credits_), (rate, paid) in sorted(
-            rows.items(), key=lambda row: (row[0][0], -row[0][2])
+        for (stage_name, prize_name, credits_), (rate, paid_credits) in sorted(
+            rates_by_prize.items(), key=lambda row: (row[0][0], -row[0][2])
         )
     )
 
@@ -305,17 +307,17 @@ def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, 
 def _add_never_won_prizes(
     stages: ModeStages,
     runs: ExpectedRuns,
-    rows: dict[tuple[str, str, int], list[Fraction]],
-    hits: dict[tuple[str, str, int], int | None],
+    rates_by_prize: dict[tuple[str, str, int], list[Fraction]],
+    case_count_by_prize: dict[tuple[str, str, int], int | None],
 ) -> None:
-    """Add to ``rows`` each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
-    listed_prizes = {(name, prize) for name, prize, _ in rows}
+    """Add each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
+    listed_prize_names = {(name, prize_name) for name, prize_name, _ in rates_by_prize}
     for name, start_condition, _ in runs:
         stage = stages.get_stage(name, start_condition)
-        for prize, credits_ in stage.reels.pay_table_prizes if isinstance(stage, ReelsStageBase) else ():
-            if (name, prize) not in listed_prizes:
-                rows[name, prize, credits_] = [ZERO, ZERO]
-                hits[name, prize, credits_] = 0
+        for prize_name, credits_ in stage.reels.pay_table_prizes if isinstance(stage, ReelsStageBase) else ():
+            if (name, prize_name) not in listed_prize_names:
+                rates_by_prize[name, prize_name, credits_] = [ZERO, ZERO]
+                case_count_by_prize[name, prize_name, credits_] = 0
 
 
 def _list_feature_figures(

@@ -20,7 +20,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.reels import explain, figures, present
+from paytables.reels import explain, figures, presentation
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageState, build_first_state, compute_next_state
 from paytables.reels.run import Stage, StageRun, StageRunDecisions
@@ -291,7 +291,7 @@ class ReelRules(TablelessRules):
 
     def build_presentation(self) -> dict[str, Json]:
         """Return the strips, window, symbols, lines and pays of the game as the screen draws them."""
-        return present.build_presentation(self.definition, self.stages)
+        return presentation.build_presentation(self.definition, self.stages)
 
     def explain_pays(self) -> tuple[str, ...]:
         """Return English sentences that describe what the reel game pays."""

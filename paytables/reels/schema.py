@@ -446,7 +446,7 @@ StageDefinition = Annotated[ReelsStage | PickStage | WheelStage | HoldStage, Fie
 
 
 class ReelsDefinition(Definition):
-    """The definition of a reel game."""
+    """A reel game as its definition file describes it: bets, symbols, stages, prizes and progressive levels."""
 
     bets: ReelBets
     """The ways to bet and the bet levels."""

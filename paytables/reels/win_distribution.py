@@ -106,10 +106,10 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
                 else:
                     kinds_after[tuple(still_live), awards] += count * weight
         kinds = kinds_after
-    windows_by_awards: dict[GivenAwards, int] = defaultdict(int)
+    window_count_by_awards: dict[GivenAwards, int] = defaultdict(int)
     for (_, given_awards), count in kinds.items():
-        windows_by_awards[given_awards] += count
-    return dict(windows_by_awards)
+        window_count_by_awards[given_awards] += count
+    return dict(window_count_by_awards)
 
 
 class _WindowKinds(NamedTuple):
@@ -244,20 +244,22 @@ def _combine_equivalent_kinds(reels: ReelSet, parts: Sequence[_WindowKinds]) -> 
     for row in rows:
         keys = (keys ^ row.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         keys ^= keys >> np.uint64(29)
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if not all((row == row[first][inverse]).all() for row in rows):
-        _, first, inverse = np.unique(np.stack(rows), axis=1, return_index=True, return_inverse=True)
-    if len(first) > WINDOW_KIND_COUNT_MAX:
+    _, first_indexes, kind_indexes = np.unique(keys, return_index=True, return_inverse=True)
+    if not all((row == row[first_indexes][kind_indexes]).all() for row in rows):
+        _, first_indexes, kind_indexes = np.unique(
+            np.stack(rows), axis=1, return_index=True, return_inverse=True
+        )
+    if len(first_indexes) > WINDOW_KIND_COUNT_MAX:
         raise BeyondExactAnalysis(
             f"stage {reels.name}: more than {WINDOW_KIND_COUNT_MAX:,} different kinds of windows; its distribution is "
             "too costly to compute exactly; its return and variance are exact"
         )
-    counts = np.zeros(len(first), dtype=np.int64)
-    np.add.at(counts, inverse.reshape(-1), merged.counts)
+    counts = np.zeros(len(first_indexes), dtype=np.int64)
+    np.add.at(counts, kind_indexes.reshape(-1), merged.counts)
     return _WindowKinds(
-        merged.nodes[:, first],
-        merged.weights[:, first],
-        merged.credits[first],
-        merged.award_codes[first],
+        merged.nodes[:, first_indexes],
+        merged.weights[:, first_indexes],
+        merged.credits[first_indexes],
+        merged.award_codes[first_indexes],
         counts,
     )

@@ -154,7 +154,7 @@ class RouletteOptions(StrictTable):
 
 
 class RouletteDefinition(TableDefinition):
-    """The definition of a roulette table."""
+    """A roulette table as its definition file describes it: wheel, options and bets."""
 
     cylinder: Cylinder
     """The pockets and colours of the wheel."""

@@ -58,7 +58,7 @@ class DiceOptions(StrictTable):
 
 
 class SicBoDefinition(TableDefinition):
-    """The definition of a sic bo game."""
+    """A sic bo game as its definition file describes it: options and bets."""
 
     options: DiceOptions = Field(default=DiceOptions(), alias="option")
     """The options that the rules leave to the operator."""

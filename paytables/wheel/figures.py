@@ -41,7 +41,7 @@ def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
     factor_max = definition.wheel.factor_max
     # The factor never falls, so the chance of the lowest factor in this mapping is always complete.
     reach_chance_by_factor = {1: Fraction(1)}
-    spins_by_factor: dict[int, Fraction] = {}
+    mean_spins_by_factor: dict[int, Fraction] = {}
     while reach_chance_by_factor:
         factor = min(reach_chance_by_factor)
         stay_chance = Fraction(
@@ -49,14 +49,14 @@ def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
             len(segments),
         )
         # A factor that is kept with probability p has 1 + p + p**2 + ... = 1 / (1 - p) spins on average.
-        spins_by_factor[factor] = reach_chance_by_factor.pop(factor) / (1 - stay_chance)
+        mean_spins_by_factor[factor] = reach_chance_by_factor.pop(factor) / (1 - stay_chance)
         for symbol_factor in segment_factors:
             factor_after = min(factor * symbol_factor, factor_max)
             if factor_after != factor:
                 reach_chance_by_factor[factor_after] = reach_chance_by_factor.get(
                     factor_after, Fraction(0)
-                ) + spins_by_factor[factor] / len(segments)
-    return spins_by_factor
+                ) + mean_spins_by_factor[factor] / len(segments)
+    return mean_spins_by_factor
 
 
 def analyse_bets(
@@ -67,13 +67,13 @@ def analyse_bets(
 ) -> BetAnalysis:
     """Return the exact figures of stakes on several areas of the wheel's layout, credits by area."""
     segments = definition.wheel.segments
-    spins_by_factor = compute_expected_spins(definition)
+    mean_spins_by_factor = compute_expected_spins(definition)
     area_by_id = {area.id: area for area in definition.areas}
     respin_symbols = {s.id for s in definition.symbols if s.respin_factor is not None}
     cost_credits, options = sum(stakes.values()), {"bets": dict(stakes)}
     # the mean sum of the factors of all spins of a game, divided by the number of segments
     factor_per_segment = sum(
-        (spins * factor for factor, spins in spins_by_factor.items()), Fraction(0)
+        (spins * factor for factor, spins in mean_spins_by_factor.items()), Fraction(0)
     ) / len(segments)
     prizes = tuple(
         PrizeFigures(
@@ -81,7 +81,7 @@ def analyse_bets(
             stage_or_spot=area_id,
             credits=stake * pay,
             winning_case_count=segments.count(symbol_id),
-            rate=sum(spins_by_factor.values(), Fraction(0)) * segments.count(symbol_id) / len(segments),
+            rate=sum(mean_spins_by_factor.values(), Fraction(0)) * segments.count(symbol_id) / len(segments),
             rtp=factor_per_segment * segments.count(symbol_id) * stake * pay / cost_credits,
         )
         for area_id, stake in stakes.items()
@@ -97,7 +97,7 @@ def analyse_bets(
         win_credits = sum(
             stake * area_by_id[area_id].pay_by_symbol.get(symbol_id, 0) for area_id, stake in stakes.items()
         )
-        for factor, spins in spins_by_factor.items():
+        for factor, spins in mean_spins_by_factor.items():
             chance = spins * segments.count(symbol_id) / len(segments)
             chance_by_win_credits[win_credits * factor] = (
                 chance_by_win_credits.get(win_credits * factor, Fraction(0)) + chance
@@ -123,10 +123,10 @@ def _build_respin_figures(
     rate = Fraction(sum(symbol_id in respin_symbols for symbol_id in segments), len(segments))
     if not rate:
         return ()
-    spins_by_factor = compute_expected_spins(definition)
-    mean_extra_spins = sum(spins_by_factor.values(), Fraction(0)) - 1
+    mean_spins_by_factor = compute_expected_spins(definition)
+    mean_extra_spins = sum(mean_spins_by_factor.values(), Fraction(0)) - 1
     # The first spin has the factor 1.
-    factor_sum = sum((spins * factor for factor, spins in spins_by_factor.items()), Fraction(0))
+    factor_sum = sum((spins * factor for factor, spins in mean_spins_by_factor.items()), Fraction(0))
     paid_return = mean_return_credits * (factor_sum - 1) / factor_sum
     return (
         FeatureFigures(

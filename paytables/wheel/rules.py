@@ -230,12 +230,12 @@ class _WheelDefinitionError(Exception):
 
 def _check_ids(definition: WheelDefinition) -> None:
     """Refuse a wheel definition in which two symbols, areas or preset bets have the same id."""
-    for key, items in (
+    for key, named_parts in (
         ("symbol", definition.symbols),
         ("area", definition.areas),
         ("form", definition.preset_bets),
     ):
-        if len({item.id for item in items}) != len(items):
+        if len({named_part.id for named_part in named_parts}) != len(named_parts):
             raise _WheelDefinitionError(key, "two have the same id")
 
 

@@ -134,7 +134,7 @@ class PresetWheelBet(StrictTable):
 
 
 class WheelDefinition(Definition):
-    """The definition of a wheel game."""
+    """A wheel game as its definition file describes it: wheel, symbols, betting areas and limits."""
 
     wheel: Wheel
     """The segments of the wheel, and the condition for a valid spin."""

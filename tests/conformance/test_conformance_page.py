@@ -188,10 +188,10 @@ def test_a_stale_page_is_reported_with_the_difference_and_not_changed(tmp_path):
     path = tmp_path / "PAGE.md"
     path.write_text("old\n")
     with pytest.raises(click.ClickException, match=r"(?s)PAGE.md is stale.*-old.*\+new.*make pages"):
-        write_or_check_pages({path: "new\n"}, check=True, verb="make pages")
+        write_or_check_pages({path: "new\n"}, check=True, command_name="make pages")
     assert path.read_text() == "old\n"
-    write_or_check_pages({path: "new\n"}, check=False, verb="make pages")
-    write_or_check_pages({path: "new\n"}, check=True, verb="make pages")
+    write_or_check_pages({path: "new\n"}, check=False, command_name="make pages")
+    write_or_check_pages({path: "new\n"}, check=True, command_name="make pages")
     assert path.read_text() == "new\n"
 
 

@@ -281,7 +281,7 @@ def find_bets_of_cost(rules, expected):
                 0,
                 int(
                     sum(
-                        rules.table_layout.spots_by_id[name].optional_per_credit * n
+                        rules.table_layout.spot_by_id[name].optional_per_credit * n
                         for name, n in bets.items()
                     )
                 ),
@@ -301,7 +301,7 @@ def find_bets_of_cost(rules, expected):
                         if spot.required_multiple_max is None
                         else min(cap, spot.required_multiple_max * laid[spot.required_spot])
                     )
-                    cap = cap if spot.credits_covered is None else 0
+                    cap = cap if spot.insured_credits_per_credit is None else 0
                     unit = 1 + spot.reserve_per_credit
                     added_credits = int(min(cap, missing_credits // unit)) // spot.bet_step * spot.bet_step
                     if added_credits >= spot.bet_min:

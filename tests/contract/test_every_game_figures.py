@@ -51,7 +51,9 @@ def add_required_bets(spots, bets):
         else:
             least = by_id[needed].bet_min
             completed[needed] = (
-                bets[name] * by_id[name].credits_covered if by_id[name].credits_covered else least
+                bets[name] * by_id[name].insured_credits_per_credit
+                if by_id[name].insured_credits_per_credit
+                else least
             )
         return add_required_bets(spots, completed)
     return completed

@@ -172,7 +172,7 @@ def test_noise_on_a_line_moves_nothing_and_hides_no_poll(tmp_path: Path) -> None
             wire.write(b"\x01\x1a")
             answer = await asyncio.to_thread(wire.read_until, append_crc(bytes.fromhex("01 1A 00000500")))
             assert answer, "a poll after noise was not answered"
-        moved = [e.kind for e in rig.room.journal.entries(since=before[0]) if e.transfers]
+        moved = [e.kind for e in rig.room.journal.entries(after_sequence=before[0]) if e.transfers]
         assert (moved, rig.room.credit_cents) == ([], before[1])
         wire.close()
 

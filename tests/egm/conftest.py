@@ -33,4 +33,4 @@ def _journals_pass_the_audit(request, monkeypatch):
     yield
     for bodies in journals:
         findings = Auditor(GameFiles()).audit_entries(bodies).findings
-        assert [finding for finding in findings if UNDECLARED_KIND_ERROR not in finding.why] == []
+        assert [finding for finding in findings if UNDECLARED_KIND_ERROR not in finding.text] == []

@@ -28,7 +28,7 @@ from egm.links.bench_client import BenchClient, BenchUnreachableError
 from egm.unix_sockets import open_socket_address
 from tools.dev.host.host import Host, HostRestartedError
 from tools.dev.host.line import HostLine, WakeupEncoding
-from tools.dev.host.messages import expects_answer, is_complete_answer
+from tools.dev.host.messages import expects_reply, is_complete_reply
 
 PATIENCE = 60.0
 """Seconds after which something that must happen has failed to, on however slow a machine."""
@@ -215,8 +215,8 @@ class LineHost(Host):
         self.send = honest
 
     def _exchange(self, message: bytes) -> bytes:
-        if expects_answer(message):
-            return self.line.exchange(message, functools.partial(is_complete_answer, message))
+        if expects_reply(message):
+            return self.line.exchange(message, functools.partial(is_complete_reply, message))
         self.line.send(message)
         return self.line.listen(PAUSE_SECONDS)
 
@@ -334,7 +334,7 @@ class Cabin:
             if self._channels[name].get("framing") == "lenient"
             else WakeupEncoding.MARKED
         )
-        options = {"answer_seconds": ANSWER_SECONDS, "gap_seconds": GAP_SECONDS} | options
+        options = {"reply_timeout_seconds": ANSWER_SECONDS, "gap_seconds": GAP_SECONDS} | options
         line = HostLine(str(port), wire, **options)
         try:
             yield line

@@ -12,7 +12,7 @@ from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, LineHost, is_silent, w
 from egm.links.sas.crc import append_crc
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from tools.dev.host.line import HostLine, WakeupEncoding
-from tools.dev.host.messages import ReplyKind, encode_long_poll, is_complete_answer
+from tools.dev.host.messages import ReplyKind, encode_long_poll, is_complete_reply
 from tools.dev.host.polls import POLL_BY_CODE
 
 ENABLE, DISABLE = 0x02, 0x01
@@ -71,7 +71,7 @@ def values(code):
 )
 def test_a_reply_has_the_length_and_content_stated_in_the_tables(host, code):
     answer = host.send_poll(int(code, 16), values(int(code, 16)))
-    assert answer.outcome is ReplyKind.DATA
+    assert answer.kind is ReplyKind.DATA
     assert len(answer.data) == LENGTHS[code]
     fact = FACTS.get(int(code, 16), {})
     assert {name: answer.values[name] for name in fact} == fact
@@ -129,8 +129,8 @@ def test_the_features_reported_are_those_supported(host):
     ):
         request = encode_long_poll(1, code, values)
         if is_on:
-            assert is_complete_answer(
-                request, host.line.exchange(request, lambda got, r=request: is_complete_answer(r, got))
+            assert is_complete_reply(
+                request, host.line.exchange(request, lambda got, r=request: is_complete_reply(r, got))
             )
         else:
             assert is_silent(host.line, request)
@@ -162,13 +162,13 @@ def test_a_host_reads_the_regulators_meters_during_play(cabin, host):
 @pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="01 02")
 def test_the_machine_is_enabled_only_when_both_hosts_have_enabled_it(cabin, host):
-    assert host.send_poll(DISABLE).outcome is ReplyKind.ACK
+    assert host.send_poll(DISABLE).kind is ReplyKind.ACK
     cabin.player.wait_until_shown(state="out_of_service")
     with cabin.host("script") as second:
-        assert second.send_poll(DISABLE).outcome is ReplyKind.ACK
-        assert host.send_poll(ENABLE).outcome is ReplyKind.ACK
+        assert second.send_poll(DISABLE).kind is ReplyKind.ACK
+        assert host.send_poll(ENABLE).kind is ReplyKind.ACK
         assert cabin.player.wait_until_shown(state="out_of_service")
-        assert second.send_poll(ENABLE).outcome is ReplyKind.ACK
+        assert second.send_poll(ENABLE).kind is ReplyKind.ACK
     cabin.player.wait_until_shown(state="idle")
 
 
@@ -219,7 +219,7 @@ def test_a_hand_pay_is_reported_read_and_reset_by_the_host(tmp_path):
 @pytest.mark.sas(polls="0E", exceptions="4F 7E 7F")
 def test_events_are_reported_in_real_time_when_the_host_enables_it(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["real_time"]}}) as cabin, cabin.host() as host:
-        assert host.send_poll(0x0E, {"enable": 1}).outcome is ReplyKind.ACK
+        assert host.send_poll(0x0E, {"enable": 1}).kind is ReplyKind.ACK
         host.received.clear()
         cabin.insert_bill(500)
         cabin.player.play_games()
@@ -229,10 +229,10 @@ def test_events_are_reported_in_real_time_when_the_host_enables_it(tmp_path):
         )  # events in between do not hinder it
         assert host.run_until(lambda: 0x7F in [answer.code for answer in host.received], 60)
         events = {answer.code: answer for answer in host.received}
-        assert all(answer.outcome is ReplyKind.REAL_TIME_EVENT for answer in host.received)
+        assert all(answer.kind is ReplyKind.REAL_TIME_EVENT for answer in host.received)
         assert events[0x4F].values == {"country": 37, "bill": 2, "count": 1}
         assert (events[0x7E].values["wagered"], events[0x7E].values["coin_in"]) == (5, 5)
-        assert host.send_poll(0x0E, {"enable": 0}).outcome is ReplyKind.ACK
+        assert host.send_poll(0x0E, {"enable": 0}).kind is ReplyKind.ACK
 
 
 def test_a_machine_answers_behind_a_serial_device_server(tmp_path):
@@ -242,11 +242,13 @@ def test_a_machine_answers_behind_a_serial_device_server(tmp_path):
         relay = threading.Thread(target=_relay, args=(server,), daemon=True)
         relay.start()
         with Cabin(tmp_path, {"main": {"port": url, "framing": "lenient"}}) as cabin:
-            line = HostLine(url, WakeupEncoding.PLAIN, answer_seconds=ANSWER_SECONDS, gap_seconds=GAP_SECONDS)
+            line = HostLine(
+                url, WakeupEncoding.PLAIN, reply_timeout_seconds=ANSWER_SECONDS, gap_seconds=GAP_SECONDS
+            )
             host = LineHost()
             host.connect(line)
             assert host.read_values(0x54)["serial"] == "SAS-1"
-            assert host.send_poll(DISABLE).outcome is ReplyKind.ACK
+            assert host.send_poll(DISABLE).kind is ReplyKind.ACK
             cabin.player.wait_until_shown(state="out_of_service")
             line.close()
     relay.join(60)
@@ -272,7 +274,7 @@ def _relay(server):
 def test_a_rom_signature_is_reported_after_its_computation(cabin, host):
     def signed(seed):
         host.received.clear()
-        assert host.send_poll(0x21, {"seed": seed}).outcome is ReplyKind.ACK
+        assert host.send_poll(0x21, {"seed": seed}).kind is ReplyKind.ACK
         assert host.run_until(lambda: 0x21 in [answer.code for answer in host.received])
         return next(answer.values["signature"] for answer in host.received if answer.code == 0x21)
 

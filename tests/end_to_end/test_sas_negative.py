@@ -9,7 +9,7 @@ import pytest
 from sas_cabin import QUIET_SECONDS, Cabin
 
 from egm.links.sas.crc import append_crc
-from tools.dev.host.messages import is_complete_answer
+from tools.dev.host.messages import is_complete_reply
 
 GENERAL, SYNC, VERSION = b"\x81", b"\x80", b"\x01\x54"
 BUSY = b"\x01\x00"
@@ -216,7 +216,7 @@ def fuzz(chance):
 
 
 def _is_answered(got):
-    return got == BUSY or is_complete_answer(ORDER, got)
+    return got == BUSY or is_complete_reply(ORDER, got)
 
 
 @pytest.mark.requirement("K-06")

@@ -18,10 +18,10 @@ from meters import open_view
 from tools.dev.host.messages import (
     SYNC_POLL,
     ReplyKind,
-    decode_answer,
+    decode_reply,
     encode_general_poll,
     encode_long_poll,
-    is_complete_answer,
+    is_complete_reply,
 )
 
 #: Meter code -> canonical meters whose sum it is, as we read table 1.9; one credit is one cent here.
@@ -76,7 +76,7 @@ class Poller(threading.Thread):
         try:
             while self._has_more() and not self.tally.faults:
                 self._up.wait(PATIENCE)
-                with self._cabin.line(self._channel, answer_seconds=PATIENCE) as line:
+                with self._cabin.line(self._channel, reply_timeout_seconds=PATIENCE) as line:
                     self._life(line)
         except Exception as error:  # noqa: BLE001 (passed to the test, which is on another thread)
             self.tally.faults.append(repr(error))
@@ -90,15 +90,15 @@ class Poller(threading.Thread):
                 return
             n += 1
             request = GENERAL if n % 2 else METERS if n % 4 else OTHERS[n // 4 % len(OTHERS)]
-            answer = decode_answer(
-                request, line.exchange(request, lambda got, r=request: is_complete_answer(r, got))
+            answer = decode_reply(
+                request, line.exchange(request, lambda got, r=request: is_complete_reply(r, got))
             )
             if not self._up.is_set():
                 continue  # it may have died under this very poll
             self.tally.polls += 1
             self.tally.slowest = max(self.tally.slowest, line.latency_seconds)
             self.tally.late += line.latency_seconds > LIMIT_SECONDS
-            match answer.outcome:
+            match answer.kind:
                 case ReplyKind.EXCEPTION:
                     self.tally.exceptions.append(answer.code)
                     line.send(SYNC_POLL)
@@ -109,7 +109,7 @@ class Poller(threading.Thread):
                     pass
                 case _:
                     self.tally.faults.append(
-                        f"{request.hex()}: {answer.outcome} {answer.data.hex()} {answer.error}"
+                        f"{request.hex()}: {answer.kind} {answer.data.hex()} {answer.error}"
                     )
 
     def _rises(self, rows):
@@ -192,7 +192,7 @@ def readings(cabin, channels):
     for name in channels:
         with cabin.line(name) as line:
             line.exchange(GENERAL, bool)
-            answer = decode_answer(METERS, line.exchange(METERS, lambda got: is_complete_answer(METERS, got)))
+            answer = decode_reply(METERS, line.exchange(METERS, lambda got: is_complete_reply(METERS, got)))
             read[name] = {row["code"]: row["value"] for row in answer.values["meters"]}
     with open_view(cabin.folder.root) as view:
         return (before, read, view.meters().values) if view.sequence == before else None

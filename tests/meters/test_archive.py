@@ -91,10 +91,10 @@ def original(tmp_path_factory):
             play(journal, win=n % 3 * 10)
             if n % 50 == 0:
                 journal.append(Transaction(id=f"host-{n}", kind="host.told", record={"n": n}))
-            for entry in journal.entries(since=max(written, default=0)):
+            for entry in journal.entries(after_sequence=max(written, default=0)):
                 written[entry.sequence] = entry.body
     with open_view(folder) as view:
-        written |= {entry.sequence: entry.body for entry in view.entries(since=max(written))}
+        written |= {entry.sequence: entry.body for entry in view.entries(after_sequence=max(written))}
     assert sorted(written) == list(range(1, len(written) + 1))
     return folder, list(written.values())
 
@@ -141,8 +141,10 @@ def test_every_entry_is_read_as_if_none_had_been_archived(lived):
         assert list(view.iter_bodies(after_sequence=333)) == written[333:]
         assert [e.body for e in view.entries()] == written
         assert [e.body for e in view.entries(newest_first=True)] == written[::-1]
-        assert [e.body for e in view.entries(since=17, until=61)] == written[17:60]
-        assert [e.body for e in view.entries(since=17, until=61, newest_first=True)] == written[17:60][::-1]
+        assert [e.body for e in view.entries(after_sequence=17, before_sequence=61)] == written[17:60]
+        assert [
+            e.body for e in view.entries(after_sequence=17, before_sequence=61, newest_first=True)
+        ] == written[17:60][::-1]
         numbers = [e.record["n"] for e in view.entries("host.told", newest_first=True)]
         assert numbers == list(range(350, -1, -50))
         assert [e.kind for e in view.entries(("bill.in", "machine.genesis"))] == [
@@ -199,15 +201,15 @@ def test_an_identifier_is_known_after_its_segment_was_removed(lived):
     folder, _written = lived
     both(folder, lambda archive: [path.unlink() for path in archive.glob("*.seg")])
     with open_view(folder) as view:
-        assert [view.has_transaction(name) for name in ("bill:1", "host-0", "host-350")] == [True] * 3
-        assert not view.has_transaction("bill:2")
-        assert not view.has_transaction(f"play-999999-{view.journal_tag}.start")
+        assert [view.has_entry(name) for name in ("bill:1", "host-0", "host-350")] == [True] * 3
+        assert not view.has_entry("bill:2")
+        assert not view.has_entry(f"play-999999-{view.journal_tag}.start")
         with pytest.raises(JournalDamaged, match="missing"):
             view.get("host-0")
         with pytest.raises(JournalDamaged, match="missing"):  # found by its place, and by nothing else
-            view.has_transaction(f"play-4-{view.journal_tag}.start")
+            view.has_entry(f"play-4-{view.journal_tag}.start")
     with open_journal(folder) as journal:
-        assert journal.has_transaction("host-0")
+        assert journal.has_entry("host-0")
 
 
 def test_the_index_of_identifiers_does_not_grow_with_games(lived):
@@ -227,7 +229,7 @@ def test_the_index_of_identifiers_does_not_grow_with_games(lived):
             play(journal)
         reached = journal.state(ARCHIVE_END_KEY)["through"]
         assert reached > through + 500
-        assert all(journal.has_transaction(name) for name in names)
+        assert all(journal.has_entry(name) for name in names)
         assert journal.get(names[1]).id == names[1]
     grown = max((folder / "archive").glob("*.ids")).stat().st_size - before
     assert grown < 16 * (reached - through) // 10, "what a segment ends in the middle of, and its own entry"

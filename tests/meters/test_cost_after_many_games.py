@@ -158,7 +158,7 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
     for games in (1000, 10_000):
         for day in (games - games_a_day - played, games_a_day):
             with Journal.open(state, now=clock, policy=policy, storage=UnsyncedStorage()) as journal:
-                Player(start_bench_machine(journal, slots=slots, fund_cents=10**9), played).play(day)
+                Player(start_bench_machine(journal, game_tables=slots, credit_cents=10**9), played).play(day)
             played += day
             storage = Counting()
             auditor = load_auditor(point, GameFiles())
@@ -181,7 +181,7 @@ def test_a_game_takes_at_most_two_thousand_bytes_on_both_media(tmp_path):
     games = 400
     with Journal.open(tmp_path, now=clock, storage=UnsyncedStorage()) as journal:
         slots = tuple(GameTable(game=name) for name in list_library_games())
-        engine = start_bench_machine(journal, slots=slots, fund_cents=10**9)
+        engine = start_bench_machine(journal, game_tables=slots, credit_cents=10**9)
         before = (tmp_path / "journal.sqlite").stat().st_size
         Player(engine, 3).play(games)
         journal.append_checkpoint()

@@ -185,7 +185,7 @@ def test_entries_are_read_by_kind_from_either_end(journal):
         journal.append(bill(f"b{n}"))
         journal.append(Transaction(id=f"e{n}", kind="event"))
     assert [e.id for e in journal.entries("event", newest_first=True, limit=2)] == ["e4", "e3"]
-    assert [e.id for e in journal.entries(("event", "bill.in"), since=8)] == ["e3", "b4", "e4"]
+    assert [e.id for e in journal.entries(("event", "bill.in"), after_sequence=8)] == ["e3", "b4", "e4"]
 
 
 def test_a_second_machine_on_the_same_journal_is_refused_with_the_process_named(tmp_path):

@@ -76,7 +76,7 @@ def old(tmp_path):
 
 def test_a_journal_of_format_1_is_read_unchanged(old):
     with open_view(old) as view:
-        assert next(view.entries(since=OLD_ENTRIES - 1)).hash_hex == OLD_HEAD
+        assert next(view.entries(after_sequence=OLD_ENTRIES - 1)).hash_hex == OLD_HEAD
         assert view.balance_cents(CREDIT) == OLD_CENTS
         assert len(list(view.iter_bodies())) == OLD_ENTRIES + 1  # and the signed checkpoint of its clean end
 
@@ -84,7 +84,7 @@ def test_a_journal_of_format_1_is_read_unchanged(old):
 def test_a_journal_of_format_1_continues_in_the_current_format(old):
     with Journal.open(old, now=lambda: TIME, policy=JournalPolicy(segment_bytes=4096)) as journal:
         assert journal.balance_cents(CREDIT) == OLD_CENTS
-        assert next(journal.entries(since=OLD_ENTRIES - 1)).hash_hex == OLD_HEAD
+        assert next(journal.entries(after_sequence=OLD_ENTRIES - 1)).hash_hex == OLD_HEAD
         mended = next(journal.entries("event"))
         assert mended.record["where"] == "first copy"
         assert "format 1" in mended.record["why"]

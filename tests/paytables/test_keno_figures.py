@@ -34,7 +34,7 @@ def compute_exact_distribution(data, selections, **options):
     ids = [p.id for p in rules.definition.progressive_levels]
     return {
         (won, frozenset(name for i, name in enumerate(ids) if levels >> i & 1)): Fraction(n, found.total)
-        for (won, levels), n in found.cases_by_win.items()
+        for (won, levels), n in found.case_count_by_win.items()
         if n
     }
 
@@ -271,7 +271,7 @@ def test_a_named_ball_in_no_group_is_counted_too():
         [part], number_count=9, drawn_count=4, named_ball_count=1
     ).compute_distribution()
     for catch in range(4):
-        assert Fraction(counted.cases_by_win[catch * 10, 0], counted.total) == Fraction(
+        assert Fraction(counted.case_count_by_win[catch * 10, 0], counted.total) == Fraction(
             comb(3, catch) * comb(6, 4 - catch), comb(9, 4)
         )
 

@@ -9,12 +9,12 @@ import pytest
 from paytables import load_game
 from paytables.keno import claims
 from paytables.keno.claims import (
-    ClaimRefusal,
+    KenoTicketRecord,
+    KenoTicketRefusal,
+    KenoTicketState,
     PresentedTicket,
     TicketCondition,
-    TicketRecord,
     TicketRefusedError,
-    TicketState,
 )
 from paytables.keno.printed_ticket import (
     LINE_LABELS,
@@ -49,16 +49,14 @@ def a_paper(number=1234, **changes):
 
 
 def paid():
-    return claims.record_ticket_payment(TicketRecord(a_paper()))
+    return claims.record_ticket_payment(KenoTicketRecord(a_paper()))
 
 
 def settle_first_draws(*prizes):
     """Return a paid ticket whose first draws are settled with these prizes."""
     record = paid()
     for draw, prize in zip((501, 502, 503), prizes, strict=False):
-        record = claims.settle_ticket_draw(
-            claims.close_ticket_for_draw(record, draw), draw, prize, NOON.date()
-        )
+        record = claims.settle_ticket_draw(claims.record_draw_closing(record, draw), draw, prize, NOON.date())
     return record
 
 
@@ -168,14 +166,14 @@ def test_the_check_digits_detect_every_wrong_and_every_exchanged_digit():
 
 @pytest.mark.requirement("M-08")
 def test_a_ticket_unpaid_at_its_draw_is_void_despite_a_control_number():
-    record = claims.close_ticket_for_draw(TicketRecord(a_paper()), 501)
-    assert record.state is TicketState.VOID
-    assert read_refusal(claims.record_ticket_payment, record) is ClaimRefusal.VOID
+    record = claims.record_draw_closing(KenoTicketRecord(a_paper()), 501)
+    assert record.state is KenoTicketState.VOID
+    assert read_refusal(claims.record_ticket_payment, record) is KenoTicketRefusal.VOID
     assert (
         read_refusal(
             claims.claim_ticket, record, present_ticket(record), claim_place="cage-1", claimed_at=NOON
         )
-        is ClaimRefusal.VOID
+        is KenoTicketRefusal.VOID
     )
 
 
@@ -187,7 +185,7 @@ def test_a_damaged_ticket_is_void_unless_its_control_number_proves_it(condition)
         bad = PresentedTicket(condition, number)
         assert (
             read_refusal(claims.claim_ticket, record, bad, claim_place="cage-1", claimed_at=NOON)
-            is ClaimRefusal.NOT_PROVEN
+            is KenoTicketRefusal.NOT_PROVEN
         )
     after, claim = claims.claim_ticket(
         record, present_ticket(record, condition), claim_place="cage-1", claimed_at=NOON
@@ -203,7 +201,7 @@ def test_a_damaged_ticket_that_won_nothing_is_not_accepted():
     mutilated = present_ticket(record, TicketCondition.MUTILATED)
     assert (
         read_refusal(claims.claim_ticket, record, mutilated, claim_place="cage-1", claimed_at=NOON)
-        is ClaimRefusal.NO_PRIZE
+        is KenoTicketRefusal.NO_PRIZE
     )
 
 
@@ -225,31 +223,31 @@ def test_the_central_data_prevail_and_a_difference_is_reported():
 def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
     record = settle_first_draws(0, 0, 20)
     assert record.claim_deadline == date(2027, 3, 1)
-    undrawn = claims.close_ticket_for_draw(paid(), 501)
+    undrawn = claims.record_draw_closing(paid(), 501)
     assert (
         read_refusal(
             claims.claim_ticket, undrawn, present_ticket(record), claim_place="cage-1", claimed_at=NOON
         )
-        is ClaimRefusal.TOO_EARLY
+        is KenoTicketRefusal.TOO_EARLY
     )
     last = datetime(2027, 3, 1, 23, 59, tzinfo=UTC)
     assert (
         read_refusal(
             claims.claim_ticket, record, present_ticket(record), claim_place="cage-2", claimed_at=last
         )
-        is ClaimRefusal.WRONG_PLACE
+        is KenoTicketRefusal.WRONG_PLACE
     )
     late = last + timedelta(minutes=1)
     assert (
         read_refusal(
             claims.claim_ticket, record, present_ticket(record), claim_place="cage-1", claimed_at=late
         )
-        is ClaimRefusal.TOO_LATE
+        is KenoTicketRefusal.TOO_LATE
     )
     of_another = PresentedTicket(TicketCondition.INTACT, a_paper(1235).control_number)
     assert (
         read_refusal(claims.claim_ticket, record, of_another, claim_place="cage-1", claimed_at=last)
-        is ClaimRefusal.NOT_PROVEN
+        is KenoTicketRefusal.NOT_PROVEN
     )
     after, claim = claims.claim_ticket(record, present_ticket(record), claim_place="cage-1", claimed_at=last)
     assert claim.credits == 20
@@ -257,14 +255,14 @@ def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
         read_refusal(
             claims.claim_ticket, after, present_ticket(record), claim_place="cage-1", claimed_at=last
         )
-        is ClaimRefusal.ALREADY_PAID
+        is KenoTicketRefusal.ALREADY_PAID
     )
-    assert read_refusal(claims.expire_ticket, record, last.date()) is ClaimRefusal.TOO_EARLY
+    assert read_refusal(claims.expire_ticket, record, last.date()) is KenoTicketRefusal.TOO_EARLY
     gone, unclaimed = claims.expire_ticket(record, late.date())
-    assert (gone.state, unclaimed) == (TicketState.EXPIRED, 20)
+    assert (gone.state, unclaimed) == (KenoTicketState.EXPIRED, 20)
     assert (
         read_refusal(claims.claim_ticket, gone, present_ticket(record), claim_place="cage-1", claimed_at=last)
-        is ClaimRefusal.NOT_IN_THIS_STATE
+        is KenoTicketRefusal.NOT_IN_THIS_STATE
     )
 
 
@@ -272,16 +270,25 @@ def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
 def test_each_draw_of_a_ticket_is_settled_once():
     record = settle_first_draws(8)
     assert record.claim_deadline is None
-    assert read_refusal(claims.settle_ticket_draw, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_CLOSED
-    assert read_refusal(claims.settle_ticket_draw, record, 502, 8, NOON.date()) is ClaimRefusal.DRAW_IS_OPEN
-    assert read_refusal(claims.settle_ticket_draw, record, 999, 8, NOON.date()) is ClaimRefusal.NOT_ITS_DRAW
-    assert read_refusal(claims.close_ticket_for_draw, record, 501) is ClaimRefusal.DRAW_IS_CLOSED
-    assert read_refusal(claims.close_ticket_for_draw, record, 999) is ClaimRefusal.NOT_ITS_DRAW
+    assert (
+        read_refusal(claims.settle_ticket_draw, record, 501, 8, NOON.date())
+        is KenoTicketRefusal.DRAW_IS_CLOSED_OR_DECIDED
+    )
+    assert (
+        read_refusal(claims.settle_ticket_draw, record, 502, 8, NOON.date()) is KenoTicketRefusal.DRAW_IS_OPEN
+    )
+    assert (
+        read_refusal(claims.settle_ticket_draw, record, 999, 8, NOON.date()) is KenoTicketRefusal.NOT_ITS_DRAW
+    )
+    assert (
+        read_refusal(claims.record_draw_closing, record, 501) is KenoTicketRefusal.DRAW_IS_CLOSED_OR_DECIDED
+    )
+    assert read_refusal(claims.record_draw_closing, record, 999) is KenoTicketRefusal.NOT_ITS_DRAW
     record, claim = claims.claim_ticket(record, present_ticket(record), claim_place="cage-1", claimed_at=NOON)
     assert claim.draws == (501,)
-    record = claims.settle_ticket_draw(claims.close_ticket_for_draw(record, 502), 502, 0, NOON.date())
+    record = claims.settle_ticket_draw(claims.record_draw_closing(record, 502), 502, 0, NOON.date())
     record = claims.settle_ticket_draw(
-        claims.close_ticket_for_draw(record, 503), 503, 30, NOON.date() + timedelta(days=1)
+        claims.record_draw_closing(record, 503), 503, 30, NOON.date() + timedelta(days=1)
     )
     record, claim = claims.claim_ticket(record, present_ticket(record), claim_place="cage-1", claimed_at=NOON)
     assert (claim.credits, claim.draws) == (30, (503,))
@@ -291,41 +298,44 @@ def test_each_draw_of_a_ticket_is_settled_once():
 @pytest.mark.requirement("M-14")
 def test_a_ticket_can_be_cancelled_only_before_its_first_draw():
     record, refund = claims.cancel_ticket(paid())
-    assert (record.state, refund) == (TicketState.VOID, a_paper().cost_credits)
-    record, refund = claims.cancel_ticket(TicketRecord(a_paper()))
-    assert (record.state, refund) == (TicketState.VOID, 0)
+    assert (record.state, refund) == (KenoTicketState.VOID, a_paper().cost_credits)
+    record, refund = claims.cancel_ticket(KenoTicketRecord(a_paper()))
+    assert (record.state, refund) == (KenoTicketState.VOID, 0)
     assert (
-        read_refusal(claims.cancel_ticket, claims.close_ticket_for_draw(paid(), 501))
-        is ClaimRefusal.NOT_IN_THIS_STATE
+        read_refusal(claims.cancel_ticket, claims.record_draw_closing(paid(), 501))
+        is KenoTicketRefusal.NOT_IN_THIS_STATE
     )
-    assert read_refusal(claims.cancel_ticket, record) is ClaimRefusal.VOID
+    assert read_refusal(claims.cancel_ticket, record) is KenoTicketRefusal.VOID
 
 
 @pytest.mark.requirement("M-15")
 def test_a_failed_draw_returns_its_stake():
-    record = claims.record_draw_fault(claims.close_ticket_for_draw(paid(), 501), 501, NOON.date())
-    assert read_refusal(claims.settle_ticket_draw, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_CLOSED
+    record = claims.record_draw_fault(claims.record_draw_closing(paid(), 501), 501, NOON.date())
+    assert (
+        read_refusal(claims.settle_ticket_draw, record, 501, 5, NOON.date())
+        is KenoTicketRefusal.DRAW_IS_CLOSED_OR_DECIDED
+    )
     _, claim = claims.claim_ticket(record, present_ticket(record), claim_place="cage-1", claimed_at=NOON)
-    assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
+    assert claim.credits == a_paper().cost_per_draw_credits == a_paper().cost_credits // 3
 
 
 @pytest.mark.requirement("M-16")
 def test_a_stored_ticket_record_is_read_back_unchanged():
     for record in (
-        TicketRecord(a_paper()),
+        KenoTicketRecord(a_paper()),
         paid(),
         settle_first_draws(5),
         settle_first_draws(5, 0, 9),
-        claims.close_ticket_for_draw(TicketRecord(a_paper()), 501),
+        claims.record_draw_closing(KenoTicketRecord(a_paper()), 501),
     ):
-        assert TicketRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
+        assert KenoTicketRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
 
 
 def test_a_ticket_event_that_the_state_table_lacks_is_refused():
     calls = {
         claims.TicketEvent.PAY: claims.record_ticket_payment,
         claims.TicketEvent.CANCEL: lambda r: claims.cancel_ticket(r)[0],
-        claims.TicketEvent.CLOSE: lambda r: claims.close_ticket_for_draw(r, 502),
+        claims.TicketEvent.CLOSE: lambda r: claims.record_draw_closing(r, 502),
         claims.TicketEvent.SETTLE: lambda r: claims.settle_ticket_draw(r, 501, 5, NOON.date()),
         claims.TicketEvent.FAULT: lambda r: claims.record_draw_fault(r, 501, NOON.date()),
         claims.TicketEvent.CLAIM: lambda r: claims.claim_ticket(
@@ -334,21 +344,25 @@ def test_a_ticket_event_that_the_state_table_lacks_is_refused():
         claims.TicketEvent.EXPIRE: lambda r: claims.expire_ticket(r, date(2030, 1, 1))[0],
     }
     assert set(calls) == set(claims.TicketEvent)
-    for state in TicketState:
+    for state in KenoTicketState:
         for event, call in calls.items():
             decided = (
                 {}
                 if event in {claims.TicketEvent.SETTLE, claims.TicketEvent.FAULT}
                 else settle_first_draws(5, 5, 5).decided_draws
             )
-            record = TicketRecord(a_paper(), state, frozenset({501}), decided)
+            record = KenoTicketRecord(a_paper(), state, frozenset({501}), decided)
             if (state, event) in claims.TICKET_TRANSITIONS:
                 assert call(record).state is claims.TICKET_TRANSITIONS[state, event]
             else:
-                expected = ClaimRefusal.VOID if state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE
+                expected = (
+                    KenoTicketRefusal.VOID
+                    if state is KenoTicketState.VOID
+                    else KenoTicketRefusal.NOT_IN_THIS_STATE
+                )
                 assert read_refusal(call, record) is expected
 
 
 def test_a_negative_prize_is_refused():
     with pytest.raises(ValueError, match="-1 credits"):
-        claims.settle_ticket_draw(claims.close_ticket_for_draw(paid(), 501), 501, -1, NOON.date())
+        claims.settle_ticket_draw(claims.record_draw_closing(paid(), 501), 501, -1, NOON.date())

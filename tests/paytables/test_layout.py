@@ -137,7 +137,7 @@ def test_standing_bets_can_be_raised_and_taken_down_within_the_rules() -> None:
     fixed = TableLayout(SPOTS, TableLimits(), (), stood)
     with pytest.raises(WagerError, match="may not be taken down"):
         fixed.build_wager(0, bets={"odds": -2})
-    assert bets_from_json(bets_to_json(stood), layout.spots_by_id, 2) == stood
+    assert bets_from_json(bets_to_json(stood), layout.spot_by_id, 2) == stood
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_standing_bets_can_be_raised_and_taken_down_within_the_rules() -> None:
 )
 def test_stored_bets_that_cannot_stand_on_the_table_are_refused(data: object) -> None:
     with pytest.raises(ValueError, match="stand"):
-        bets_from_json(data, LAYOUT.spots_by_id, 2)
+        bets_from_json(data, LAYOUT.spot_by_id, 2)
 
 
 def test_preset_bets_are_checked_against_the_games_layout() -> None:

@@ -52,7 +52,7 @@ class Evening:
             terms = {"source": "aurora-keno", "casino": "Mont", "claim_place": "cage", "unit_cents": 25}
             KenoOffice.create(self.journal, game, self.now, **terms)
         self.office = KenoOffice(self.journal, game, self.now)
-        has = self.journal.has_transaction
+        has = self.journal.has_entry
         with ScriptedChance(*[0] * 20, 0).step() as chance:
             for number in (1, 2):
                 if not has(f"keno-ticket-{number}.sold"):

@@ -26,7 +26,7 @@ def audit_findings(entries, shelf=None):
     )
     found = {}
     for finding in report.findings:
-        found.setdefault(finding.sequence, []).append(finding.why)
+        found.setdefault(finding.sequence, []).append(finding.text)
     return {sequence: "; ".join(reasons) for sequence, reasons in found.items()}
 
 

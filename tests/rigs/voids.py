@@ -33,4 +33,4 @@ def void_as_earlier_version(rig: MachineRig, ruling: Ruling = Ruling.DEFECT) -> 
 
 def exclude_void_finding(findings: Iterable[AuditFinding]) -> list[AuditFinding]:
     """Return the findings without the one on a decided play that is void."""
-    return [finding for finding in findings if finding.why != NOT_PAID]
+    return [finding for finding in findings if finding.text != NOT_PAID]

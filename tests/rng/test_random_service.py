@@ -13,7 +13,7 @@ from rng import (
     ReseedNotAllowed,
     ReseedPolicy,
     SelfTestFailed,
-    StepClosed,
+    StepMisused,
 )
 
 
@@ -50,24 +50,24 @@ class TestStep:
     @pytest.mark.requirement("B-11")
     def test_drawing_outside_the_step_is_refused(self) -> None:
         step = start().step()
-        with pytest.raises(StepClosed):
+        with pytest.raises(StepMisused):
             step.below(22)
         with step:
             step.below(22)
-        with pytest.raises(StepClosed):
+        with pytest.raises(StepMisused):
             step.below(22)
 
     def test_a_step_opened_again_is_refused(self) -> None:
         step = start().step()
         with step:
             step.below(22)
-        with pytest.raises(StepClosed, match="a step was opened a second time"), step:
+        with pytest.raises(StepMisused, match="a step was opened a second time"), step:
             pass
 
     def test_a_step_inside_another_is_refused_and_the_outer_continues(self) -> None:
         service = start()
         with service.step() as outer:
-            with pytest.raises(StepClosed, match="inside another"), service.step():
+            with pytest.raises(StepMisused, match="inside another"), service.step():
                 pass
             outer.below(22)
 

@@ -3,7 +3,7 @@
 A memory clear starts a new journal and carries money and open transactions over from the damaged one. Each amount
 or item that the machine still owes is a claim. The first entry of the new journal lists the claims, the decision on
 each, and the digests of the carry-over entries. All of these entries must follow immediately, in the listed order;
-only the journal itself and the clock may write entries between them. No other entry of the journal may carry anything
+only entries about the journal or the clock may come between them. No other entry of the journal may carry anything
 over.
 """
 
@@ -23,7 +23,7 @@ from meters.recall import CARRIED_GAME_KIND, read_details
 
 #: Prefix of the kinds of entries that only a memory clear writes.
 _MEMORY_CLEAR_KIND_PREFIX: Final = "clear."
-#: Kinds of entries that the journal or the clock may write between those of a clear.
+#: Kinds of entries, about the journal or the clock, that may come between those of a clear.
 _KINDS_ALLOWED_BETWEEN_CLEAR_ENTRIES: Final = frozenset(
     {MEMORY_EVENT_RECORDED.kind, CLOCK_CHANGED.kind, CHECKPOINT_SIGNED.kind}
 )
@@ -35,7 +35,7 @@ _ENTRIES_CHECKED_BY_DECLARATION: Final = (entries.TRANSFERS_UNPROVED, entries.TR
 
 @lru_cache(maxsize=1024)
 def belongs_to_memory_clear(entry_kind: str) -> bool:
-    """Return whether entries of this kind, which carry over or settle claims, are written only by a memory clear."""
+    """Return whether only a memory clear writes entries of this kind, which carry over or settle claims."""
     return entry_kind.startswith(_MEMORY_CLEAR_KIND_PREFIX) or entry_kind == CARRIED_GAME_KIND
 
 
@@ -86,8 +86,9 @@ class MemoryClearAudit:
     def _store_clear(self, entry: StoredEntry) -> None:
         """Store the entries and claims that a memory clear authorised.
 
-        ``entry`` is the journal's first entry. If it records no clear, nothing is stored. A decision that is not
-        possible is reported.
+        ``entry`` is the journal's first entry. If it records no clear, nothing is stored. In its record, ``opening``
+        has the id and digest of each authorised entry; a claim's ``act`` is the decision on it, and ``says`` has its
+        details. A decision that is not possible is reported.
         """
         clear_record = read_details(entry).get("cleared")
         if not isinstance(clear_record, Mapping):
@@ -148,8 +149,8 @@ class MemoryClearAudit:
         except EntryError as error:
             self._report_finding(entry, str(error))
 
-    def missing_entries_error(self) -> str:
-        """Return an error text if authorised entries are missing at the end of the journal, or ""."""
+    def format_missing_entries_error(self) -> str:
+        """Return the text of an error if authorised entries are missing at the end of the journal, or ""."""
         missing_ids = [entry_id for entry_id, _ in self._expected_entries]
         if not missing_ids:
             return ""

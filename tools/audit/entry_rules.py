@@ -170,7 +170,7 @@ class EntryRulesAudit:
         )
         return (
             run.journal_tag == facts.journal_tag
-            and facts.changed_tables.isdisjoint(run.tables_played)
+            and facts.changed_table_games.isdisjoint(run.games_played)
             and not any(is_game_disabled_by_host(game, memory) for game in run.game_ids)
             and all(
                 inflows_cents.get(name, 0) == outflows_cents.get(name, 0) for name in _PROMOTIONAL_ACCOUNTS
@@ -188,7 +188,7 @@ class EntryRulesAudit:
             facts.cached_states.clear()
         facts.has_player_session = False
         facts.record_stake(run.smallest_stake_cents)
-        facts.tables_played |= run.tables_played
+        facts.games_played |= run.games_played
         facts.last_money_entry_kinds[1] = run.last_money_entry_kind
         facts.last_idle_times[1] = facts.last_game_start_times[1] = run.last_start_utc
 

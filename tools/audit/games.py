@@ -602,7 +602,7 @@ class GameAudit:
         if outcome.merchandise or prize_reservations or end_record.prizes:
             self._check_prizes(ended_game, prize_reservations)
 
-    def _check_prizes(self, ended_game: EndedGame, prize_reservations: list[prizes.AccountFlow]) -> None:
+    def _check_prizes(self, ended_game: EndedGame, prize_reservations: list[prizes.TransferTriple]) -> None:
         """Check that the end of a game reserves and records exactly the prizes in kind that the game has won."""
         game, outcome, end_entry, end_record = ended_game
         won_prize_ids = outcome.merchandise

@@ -505,15 +505,15 @@ class LevelAudit:
                     f"the register of wins: expected {(play_id, pool, amount_cents, 'hand')}, "
                     f"found {registered_hit or 'nothing'}",
                 )
-        expected_flows = (
+        expected_triples = (
             [(f"{_OPERATOR_ACCOUNT_PREFIX}{pool}", _HANDPAY_ACCOUNT, amount_cents)]
             if late_decision == "hand"
             else []
         )
-        if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_flows:
-            recorded_flows = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
+        if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_triples:
+            recorded_triples = [(t.source, t.target, t.amount_cents) for t in entry.transfers]
             self._report_finding(
-                entry, f"transfers: expected {expected_flows or 'none'}, found {recorded_flows or 'none'}"
+                entry, f"transfers: expected {expected_triples or 'none'}, found {recorded_triples or 'none'}"
             )
         if (play is None) != bool(late_decision) and claim_id not in self._claims_with_ruling:
             self._report_finding(
@@ -717,14 +717,14 @@ class LevelAudit:
     def _compare_pool_transfers(self, entry: StoredEntry, expected_transfers: tuple[Transfer, ...]) -> None:
         """Report a finding unless the entry's transfers from pool accounts are exactly ``expected_transfers``."""
         recorded_transfers = [t for t in entry.transfers if t.source.startswith("pool:")]
-        if _sum_flows(recorded_transfers) != _sum_flows(expected_transfers):
+        if _sum_transfers(recorded_transfers) != _sum_transfers(expected_transfers):
             expected_texts = [
                 f"{source} -> {target} {cents}"
-                for (source, target), cents in _sum_flows(expected_transfers).items()
+                for (source, target), cents in _sum_transfers(expected_transfers).items()
             ]
             recorded_texts = [
                 f"{source} -> {target} {cents}"
-                for (source, target), cents in _sum_flows(recorded_transfers).items()
+                for (source, target), cents in _sum_transfers(recorded_transfers).items()
             ]
             self._report_finding(
                 entry,
@@ -795,9 +795,9 @@ def _take_mystery_draw(pool: str, hit_chance: tuple[int, int] | None, draws: lis
     return value < favourable_count
 
 
-def _sum_flows(transfers: Iterable[Transfer]) -> Counter[tuple[str, str]]:
+def _sum_transfers(transfers: Iterable[Transfer]) -> Counter[tuple[str, str]]:
     """Return the sum of the transfers by source and target account, in minor units."""
-    flows: Counter[tuple[str, str]] = Counter()
+    cents_by_accounts: Counter[tuple[str, str]] = Counter()
     for t in transfers:
-        flows[t.source, t.target] += t.amount_cents
-    return flows
+        cents_by_accounts[t.source, t.target] += t.amount_cents
+    return cents_by_accounts

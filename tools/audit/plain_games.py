@@ -230,7 +230,7 @@ class PlainRun:
     smallest_stake_cents: int = AMOUNT_CENTS_MAX
     game_ids: set[str] = field(default_factory=set)
     """The ids of the games that were played."""
-    tables_played: set[tuple[str, int]] = field(default_factory=set)
+    games_played: set[tuple[str, int]] = field(default_factory=set)
     """The games played, each as (digest of the definition, denomination in minor units)."""
     flows: dict[MeterCellKey, list[int]] = field(default_factory=dict)
     """For each meter cell, the sum in minor units and the number of its transfers, in order of first occurrence.
@@ -288,7 +288,7 @@ class PlainRun:
         self.last_win_cents, self.last_start_time = win_cents + push_cents, plain_game.start_time
         self.smallest_stake_cents = min(self.smallest_stake_cents, terms.stake_cents)
         self.game_ids.add(terms.game.id)
-        self.tables_played.add((terms.game.digest, terms.denomination_cents))
+        self.games_played.add((terms.game.digest, terms.denomination_cents))
         table_state = self.table_states.setdefault(
             terms.game.digest, RunTableState(plain_game.table_json_before, b"")
         )

@@ -28,18 +28,20 @@ _HANDPAY_REPLACED_KIND: Final = HANDPAY_REPLACED.kind
 _ORPHAN_HANDPAY_KIND: Final = entries.ORPHAN_HANDPAY.kind
 
 #: A transfer as (source account, target account, minor units).
-AccountFlow = tuple[str, str, int]
+TransferTriple = tuple[str, str, int]
 
 
-def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[AccountFlow]:
+def _sort_transfers(transfers: Iterable[Transfer]) -> list[TransferTriple]:
     """Return the transfers as sorted (source, target, minor units) tuples, so that their order does not matter."""
     return sorted((transfer.source, transfer.target, transfer.amount_cents) for transfer in transfers)
 
 
-def _select_prize_flows(flows: Iterable[AccountFlow]) -> list[AccountFlow]:
+def _select_prize_transfers(transfers: Iterable[TransferTriple]) -> list[TransferTriple]:
     """Return those transfers that reserve or release prizes in kind."""
     return [
-        (source, target, cents) for source, target, cents in flows if source.startswith(PRIZES_ACCOUNT_PREFIX)
+        (source, target, cents)
+        for source, target, cents in transfers
+        if source.startswith(PRIZES_ACCOUNT_PREFIX)
     ]
 
 
@@ -50,7 +52,7 @@ def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
 
 def compute_due_prize_reservations(
     value_cents_by_prize: Mapping[str, int], won_prize_ids: Iterable[str]
-) -> list[AccountFlow]:
+) -> list[TransferTriple]:
     """Return the sorted transfers with which the end of a game must reserve the prizes in kind that it owes.
 
     ``won_prize_ids`` are the ids of the prizes; ``value_cents_by_prize`` has the value of each in minor units, by prize
@@ -59,13 +61,13 @@ def compute_due_prize_reservations(
     prizes = [
         PrizeRecord(id=name, names={}, value_cents=value_cents_by_prize[name]) for name in won_prize_ids
     ]
-    return _list_sorted_flows(prizes_in_kind.build_prize_transfers(prizes))
+    return _sort_transfers(prizes_in_kind.build_prize_transfers(prizes))
 
 
-def list_prize_reservations(end_entry: StoredEntry) -> list[AccountFlow]:
+def list_prize_reservations(end_entry: StoredEntry) -> list[TransferTriple]:
     """Return the transfers with which the end of a game reserves prizes in kind."""
     return (
-        _select_prize_flows(_list_sorted_flows(end_entry.transfers))
+        _select_prize_transfers(_sort_transfers(end_entry.transfers))
         if _has_prize_transfer(end_entry.transfers)
         else []
     )
@@ -79,14 +81,14 @@ class PrizeAudit:
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
-        self._owed_prize_flows: dict[str, list[AccountFlow]] = {}
+        self._owed_prize_transfers: dict[str, list[TransferTriple]] = {}
         """The transfers of each open reservation of prizes in kind, by reservation id.
 
         Such a reservation sets a prize aside from the end of the game until it is handed over.
         """
         self._exchange_by_reservation: dict[str, str] = {}
         """The id of the entry that exchanged the prizes of a reservation for a hand-pay, by reservation id."""
-        self._unclaimed_prize_flows: dict[str, list[AccountFlow]] = {}
+        self._unclaimed_prize_transfers: dict[str, list[TransferTriple]] = {}
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check the transfers of prizes in kind in one journal entry."""
@@ -102,20 +104,20 @@ class PrizeAudit:
             return
         if kind == _PRIZE_EXCHANGE_KIND:
             self._check_exchange(
-                entry, str(read_details(entry).get("handpay")), _list_sorted_flows(entry.transfers)
+                entry, str(read_details(entry).get("handpay")), _sort_transfers(entry.transfers)
             )
         elif kind == _ORPHAN_HANDPAY_KIND:
-            self._check_orphaned_prizes(entry, _list_sorted_flows(entry.transfers))
-        elif transaction.transfers and _select_prize_flows(
-            flows := _list_sorted_flows(transaction.transfers)
+            self._check_orphaned_prizes(entry, _sort_transfers(entry.transfers))
+        elif transaction.transfers and _select_prize_transfers(
+            transfers := _sort_transfers(transaction.transfers)
         ):
             if kind in {_GAME_END_KIND, CLAIM_CARRIED_KIND} and phase is Phase.RESERVE:
-                self._owed_prize_flows[entry.id] = flows
+                self._owed_prize_transfers[entry.id] = transfers
             elif kind != CLAIM_PAID_KIND:  # the authorisation of the memory clear names the claims paid
                 self._report_finding(
                     entry, f"transfers move a prize in kind, but {kind} is not the end of a game that won one"
                 )
-        if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed_prize_flows:
+        if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed_prize_transfers:
             self._close_reservation(entry, transaction.ref)
 
     def _add_carried_claim(self, entry: StoredEntry) -> None:
@@ -128,34 +130,36 @@ class PrizeAudit:
                     self._exchange_by_reservation[handpay.replaced_reservation_id] = handpay.id
             elif key == MoneyKey.UNCLAIMED_HANDPAY:
                 unclaimed_record = from_json(UnclaimedRecord, value, f"state.{name}")
-                self._unclaimed_prize_flows[unclaimed_record.id] = _select_prize_flows(
-                    (flow.source, flow.target, flow.amount_cents)
-                    for flow in unclaimed_record.reserved_transfers
+                self._unclaimed_prize_transfers[unclaimed_record.id] = _select_prize_transfers(
+                    (transfer.source, transfer.target, transfer.amount_cents)
+                    for transfer in unclaimed_record.reserved_transfers
                 )
 
-    def _check_exchange(self, entry: StoredEntry, reservation_id: str, flows: list[AccountFlow]) -> None:
+    def _check_exchange(
+        self, entry: StoredEntry, reservation_id: str, transfers: list[TransferTriple]
+    ) -> None:
         """Check that an entry exchanges prizes in kind for a hand-pay of the same value.
 
         ``reservation_id`` is the reservation of the prizes.
         """
-        owed_flows = self._owed_prize_flows.get(reservation_id)
-        if owed_flows is None or reservation_id in self._exchange_by_reservation:
+        owed_transfers = self._owed_prize_transfers.get(reservation_id)
+        if owed_transfers is None or reservation_id in self._exchange_by_reservation:
             self._report_finding(
                 entry,
                 f"record.handpay: {reservation_id} owes no prize in kind, or its prize was already exchanged",
             )
             return
-        expected_flows = sorted(
+        expected_transfers = sorted(
             ("house:attendant_jackpot", "out:handpay_jackpot", cents)
             if source.startswith(PRIZES_ACCOUNT_PREFIX)
             else (source, target, cents)
-            for source, target, cents in owed_flows
+            for source, target, cents in owed_transfers
         )
-        if flows != expected_flows:
+        if transfers != expected_transfers:
             self._report_finding(
                 entry,
-                f"transfers do not reserve the value of the prizes of {reservation_id}: expected {expected_flows}, "
-                f"found {flows}",
+                f"transfers do not reserve the value of the prizes of {reservation_id}: expected {expected_transfers}, "
+                f"found {transfers}",
             )
         self._exchange_by_reservation[reservation_id] = entry.id
 
@@ -164,7 +168,7 @@ class PrizeAudit:
 
         Either the prizes were handed over, or a hand-pay in money replaced them, or nobody claimed them.
         """
-        flows = self._owed_prize_flows.pop(reservation_id)
+        transfers = self._owed_prize_transfers.pop(reservation_id)
         if entry.phase is Phase.SETTLE and reservation_id in self._exchange_by_reservation:
             exchange_id = self._exchange_by_reservation[reservation_id]
             self._report_finding(
@@ -175,17 +179,18 @@ class PrizeAudit:
                 entry, f"the prize of {reservation_id} is given up, but no hand-pay in money replaces it"
             )
         elif entry.kind == entries.HANDPAY_UNCLAIMED.kind:
-            self._unclaimed_prize_flows[reservation_id] = _select_prize_flows(flows)
+            self._unclaimed_prize_transfers[reservation_id] = _select_prize_transfers(transfers)
 
-    def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[AccountFlow]) -> None:
+    def _check_orphaned_prizes(self, entry: StoredEntry, transfers: list[TransferTriple]) -> None:
         """Check that each unclaimed prize in kind moves to the account of unclaimed prizes."""
-        unclaimed_flows = self._unclaimed_prize_flows.pop(str(read_details(entry).get("id")), [])
-        expected_flows = sorted(
-            (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in unclaimed_flows
+        unclaimed_transfers = self._unclaimed_prize_transfers.pop(str(read_details(entry).get("id")), [])
+        expected_transfers = sorted(
+            (source, source.replace(":offered", ":unclaimed"), cents)
+            for source, _, cents in unclaimed_transfers
         )
-        if _select_prize_flows(flows) != expected_flows:
+        if _select_prize_transfers(transfers) != expected_transfers:
             self._report_finding(
                 entry,
-                f"transfers do not return the unclaimed prizes: expected {expected_flows},"
-                f" found {_select_prize_flows(flows)}",
+                f"transfers do not return the unclaimed prizes: expected {expected_transfers},"
+                f" found {_select_prize_transfers(transfers)}",
             )

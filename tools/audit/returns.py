@@ -30,8 +30,9 @@ from paytables import (
 
 #: The z-score up to which a return is explained by chance: 99.9 % of the returns of a correct game are.
 EXPLAINED_Z_SCORE_MAX: Final = 3.290527
-#: The meters that sum up to a game's payments: by the machine, by hand, and what a double-up added or took.
-_SIGN_BY_PAYMENT_METER: Final = (
+#: The meters that sum up to a game's payments, each with its sign: paid by the machine, by hand, and what a double-up
+#: added or took.
+_SIGNED_PAYMENT_METERS: Final = (
     ("coin_out", 1),
     ("att_jackpot", 1),
     ("double_up_won", 1),
@@ -145,40 +146,40 @@ def iter_returns(view: JournalView) -> Iterator[GameReturn]:
         version_reading = reading.select(
             paytable=f"{version.game_id}@{version.version}", denomination_cents=version.denomination_cents
         )
-        compared_fields: dict[str, Any] = {
+        actual_fields: dict[str, Any] = {
             "game_version": version,
             "game_count": sums.game_count,
             "staked_cents": sums.staked_cents,
             "won_cents": sums.won_cents,
             "coin_in_cents": version_reading.value("coin_in"),
-            "paid_cents": sum(sign * version_reading.value(name) for name, sign in _SIGN_BY_PAYMENT_METER),
+            "paid_cents": sum(sign * version_reading.value(name) for name, sign in _SIGNED_PAYMENT_METERS),
         }
         try:
-            yield _compare_return(sums, version, _load_game(view, version), compared_fields)
+            yield _compare_return(sums, version, _load_game(view, version), actual_fields)
         except (PaytableError, AnalysisError, LookupError) as error:
-            yield GameReturn(**compared_fields, unknown_reason=str(error))
+            yield GameReturn(**actual_fields, unknown_reason=str(error))
 
 
 def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
     """Return the sums of the ended games of each version and denomination; open and void games are left out."""
     sums_by_version: dict[GameVersion, _GameSums] = {}
-    started_games: dict[str, Mapping[str, Any]] = {}
+    start_record_by_play_id: dict[str, Mapping[str, Any]] = {}
     doubled_up_play_ids: set[str] = set()
-    raised_credits: Counter[str] = Counter()
+    raised_credits_by_play_id: Counter[str] = Counter()
     declared_entries = (GAME_START, GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_VOID)
     for entry in view.entries(tuple(declared_entry.kind for declared_entry in declared_entries)):
         record: Any = entry.record
         play_id = record["play_id"]
         if entry.kind == GAME_START.kind:
-            started_games[play_id] = record
+            start_record_by_play_id[play_id] = record
             continue
         if entry.kind == GAME_CHOICE.kind:
-            raised_credits[play_id] += record.get("staked_credits", 0)
+            raised_credits_by_play_id[play_id] += record.get("staked_credits", 0)
             continue
         if entry.kind == GAME_DOUBLE_UP.kind:
             doubled_up_play_ids.add(play_id)
             continue
-        start_record = started_games.pop(play_id, None)
+        start_record = start_record_by_play_id.pop(play_id, None)
         # a game that started before a clear is in another journal
         if start_record is None or entry.kind == GAME_VOID.kind:
             continue
@@ -187,13 +188,13 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
             GameVersion(game["id"], game["version"], game["digest"], denomination_cents), _GameSums()
         )
         wager = Wager.from_json(start_record["wager"])
-        key = (wager.credits, repr(sorted(wager.options.items())))
+        wager_key = (wager.credits, repr(sorted(wager.options.items())))
         sums.game_count += 1
         sums.staked_cents += wager.credits * denomination_cents
         sums.won_cents += (
             record["win_cents"]
             + record.get("push_cents", 0)
-            - raised_credits.pop(play_id, 0) * denomination_cents
+            - raised_credits_by_play_id.pop(play_id, 0) * denomination_cents
         )
         sums.has_standing_bets = (
             sums.has_standing_bets
@@ -201,8 +202,8 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
             or any(storage_key.startswith("table:") for storage_key in entry.state)
         )
         sums.has_double_up = sums.has_double_up or play_id in doubled_up_play_ids
-        sums.wager_counts[key] += 1
-        sums.wager_by_key[key] = wager
+        sums.wager_counts[wager_key] += 1
+        sums.wager_by_key[wager_key] = wager
     return sums_by_version
 
 
@@ -223,7 +224,7 @@ def _load_game(view: JournalView, version: GameVersion) -> Game:
 
 
 def _compare_return(
-    sums: _GameSums, version: GameVersion, game: Game, compared_fields: Mapping[str, Any]
+    sums: _GameSums, version: GameVersion, game: Game, actual_fields: Mapping[str, Any]
 ) -> GameReturn:
     """Return the actual return of a game version, compared with the mean and variance of all its wagers."""
     if sums.has_standing_bets:
@@ -231,8 +232,8 @@ def _compare_return(
             "bets stand from one game to the next, so the return of a single game is not defined"
         )
     highest_return_credits = lowest_return_credits = variance = Fraction(0)
-    for key, wager_count in sums.wager_counts.items():
-        bet_analysis = game.rules.analyse_wager(sums.wager_by_key[key])
+    for wager_key, wager_count in sums.wager_counts.items():
+        bet_analysis = game.rules.analyse_wager(sums.wager_by_key[wager_key])
         wager_variance = (
             _compute_largest_variance(game, bet_analysis) if sums.has_double_up else bet_analysis.variance
         )
@@ -261,7 +262,7 @@ def _compare_return(
         else 0.0
     )
     return GameReturn(
-        **compared_fields,
+        **actual_fields,
         lowest_return=lowest_return_credits / staked_credits,
         highest_return=highest_return_credits / staked_credits,
         standard_deviation_cents=standard_deviation * denomination_cents,

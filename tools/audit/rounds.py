@@ -49,16 +49,16 @@ class _Round:
     """For each step of the round, the id of the play that recorded the step first ("" if unknown)."""
     seat_by_position: dict[int, int | None] = field(default_factory=dict)
     """The seat of each player position that plays the round; None at a table without seats."""
-    open_plays: set[str] = field(default_factory=set)
+    open_play_ids: set[str] = field(default_factory=set)
     """The ids of the round's plays that have not ended. A position may record its steps much later than others."""
     has_void_play: bool = False
     """Whether staff declared a play of the round void."""
-    void_play: str = ""
+    void_play_id: str = ""
     """The id of the play that was declared void and thereby ended the round, or "".
 
     A void play ends its round if the players of the round win each other's stakes.
     """
-    number: int | None = None
+    wheel_number: int | None = None
     """The number that a physical wheel reported for the round, or None."""
 
     def list_possible_positions(self, seat_number: int) -> range:
@@ -99,9 +99,9 @@ class RoundAudit:
 
         One spin of a physical wheel can be the round of several tables, each with its own definition.
         """
-        self._round_by_play: dict[str, tuple[str, str]] = {}
+        self._round_key_by_play_id: dict[str, tuple[str, str]] = {}
         """The round of each open play, as (round id, digest of the game definition), by play id."""
-        self._ended_rounds: dict[tuple[str, str], None] = {}
+        self._ended_round_keys: dict[tuple[str, str], None] = {}
         """The rounds without an open play, as (round id, definition digest), in the order in which they ended."""
         self._spin_round_id = ""
         """The id of the round for which a physical wheel last closed the bets."""
@@ -110,8 +110,8 @@ class RoundAudit:
         """The round that the seats are starting one after the other, with the entry of its last game start, or None."""
         self._unable_seats: set[int] = set()
         """The seats with a bet in the starting round whose positions could not start a game at its last game start."""
-        self._is_start_followed = False
-        """Whether an entry after the round's last game start proves that the power did not fail there."""
+        self._has_machine_kept_running = False
+        """Whether an entry after the round's last game start proves that the machine kept running there."""
 
     def record_spin_start(self, round_id: str) -> None:
         """Store the id of the round for which a physical wheel has closed the bets.
@@ -164,25 +164,25 @@ class RoundAudit:
                 f"{_sort_occupied_seats(round_)}",
             )
         if not is_carried and (len(round_.seat_by_position) == 1 or self.is_in_starting_round(game_record)):
-            self._starting_round, self._is_start_followed = (entry, round_), False
+            self._starting_round, self._has_machine_kept_running = (entry, round_), False
             self._unable_seats = {
                 missing_seat
                 for missing_seat in _list_missing_seats(round_)
                 if not self._can_start(round_, missing_seat)
             }
-        round_.open_plays.add(game_record.play_id)
-        self._round_by_play[game_record.play_id] = game_record.round_id, digest
-        self._ended_rounds.pop((game_record.round_id, digest), None)
+        round_.open_play_ids.add(game_record.play_id)
+        self._round_key_by_play_id[game_record.play_id] = game_record.round_id, digest
+        self._ended_round_keys.pop((game_record.round_id, digest), None)
         shared_steps = game_record.steps if seat is not None else game_record.steps[:1]
-        for number, step in enumerate(shared_steps):
-            self._record_step(entry, game_record, number, step)
+        for step_index, step in enumerate(shared_steps):
+            self._record_step(entry, game_record, step_index, step)
         if game_record.round_steps and not is_carried:
             self._report_finding(
                 entry,
                 "record.round_steps: only a game that a clear carried over records steps of its round beyond its own",
             )
-        for number, step in enumerate(game_record.round_steps):
-            self._record_step(entry, game_record, number, step, first_recorder="")
+        for step_index, step in enumerate(game_record.round_steps):
+            self._record_step(entry, game_record, step_index, step, first_recorder="")
 
     def _check_spin(self, entry: StoredEntry, game_record: GameRecord, *, may_be_shared: bool) -> None:
         """Check that a game's round agrees with the physical wheel.
@@ -252,7 +252,7 @@ class RoundAudit:
         if entry.sequence == start_entry.sequence:
             return
         if entry.kind not in _KINDS_POSSIBLE_BETWEEN_ANY_ENTRIES:
-            self._is_start_followed = True
+            self._has_machine_kept_running = True
 
     def close(self) -> None:
         """At the end of the journal, report each seat with a bet in the last round that started no game.
@@ -268,7 +268,7 @@ class RoundAudit:
                 f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it"
             )
             is_able = missing_seat not in self._unable_seats and self._can_start(round_, missing_seat)
-            if self._is_start_followed and is_able:
+            if self._has_machine_kept_running and is_able:
                 self._report_finding(entry, f"{missing_seat_error} before the end of the journal")
             else:
                 self._add_notice(
@@ -286,32 +286,32 @@ class RoundAudit:
         A void play ends its round if the players win each other's stakes, unless another seat has already
         recorded a further step. The data of a limited number of ended rounds stays stored.
         """
-        round_id, digest = self._round_by_play.pop(play_id, ("", ""))
+        round_id, digest = self._round_key_by_play_id.pop(play_id, ("", ""))
         round_ = self._rounds.get(round_id, {}).get(digest)
         if round_ is None:
             return
         round_.has_void_play = round_.has_void_play or is_void
         if is_void and step_count == len(round_.steps) and are_stakes_between_players(round_.steps):
-            round_.void_play = round_.void_play or play_id
-        round_.open_plays.discard(play_id)
-        if not round_.open_plays:
-            self._ended_rounds[round_id, digest] = None
-        if len(self._ended_rounds) > _STORED_ENDED_ROUNDS_MAX:
-            round_id, digest = next(iter(self._ended_rounds))
-            del self._ended_rounds[round_id, digest], self._rounds[round_id][digest]
+            round_.void_play_id = round_.void_play_id or play_id
+        round_.open_play_ids.discard(play_id)
+        if not round_.open_play_ids:
+            self._ended_round_keys[round_id, digest] = None
+        if len(self._ended_round_keys) > _STORED_ENDED_ROUNDS_MAX:
+            round_id, digest = next(iter(self._ended_round_keys))
+            del self._ended_round_keys[round_id, digest], self._rounds[round_id][digest]
             if not self._rounds[round_id]:
                 del self._rounds[round_id]
 
-    def record_wheel_number(self, round_id: str, number: int | None) -> None:
+    def record_wheel_number(self, round_id: str, wheel_number: int | None) -> None:
         """Record the number that a physical wheel reported for a round."""
         if round_id == self._spin_round_id:
-            self._spin_number = number
+            self._spin_number = wheel_number
         for round_ in self._rounds.get(round_id, {}).values():
-            round_.number = number
+            round_.wheel_number = wheel_number
 
     def find_wheel_number(self, round_id: str) -> int | None:
         """Return the number that a physical wheel reported for a round, or None."""
-        return next((round_.number for round_ in self._rounds.get(round_id, {}).values()), None)
+        return next((round_.wheel_number for round_ in self._rounds.get(round_id, {}).values()), None)
 
     def process_game_step(
         self, entry: StoredEntry, start_record: GameRecord, step_index: int, choice: GameChoice
@@ -348,7 +348,7 @@ class RoundAudit:
     def is_round_void(self, game_record: GameRecord) -> bool:
         """Return whether the round of this game has ended because the play of another seat was declared void."""
         round_ = None if game_record.wager.seat is None else self._find_round(game_record)
-        return round_ is not None and round_.void_play not in {"", game_record.play_id}
+        return round_ is not None and round_.void_play_id not in {"", game_record.play_id}
 
     def are_stakes_between_players(self, game_record: GameRecord) -> bool:
         """Return whether the players of this game's round win each other's stakes rather than the operator's.
@@ -412,11 +412,11 @@ class RoundAudit:
             or entry.kind != GAME_CHOICE_KIND
         ):
             return
-        is_first = (
+        has_recorded_first = (
             step_index < len(round_.first_recorders)
             and round_.first_recorders[step_index] == start_record.play_id
         )
-        if is_first and step.choice != decision.default_option:
+        if has_recorded_first and step.choice != decision.default_option:
             self._report_finding(
                 entry,
                 f"record.choice: only seat {decision.seat} may decide; expected the default "

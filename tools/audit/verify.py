@@ -57,8 +57,8 @@ class AuditFinding:
     """The sequence number of the entry: the last one if the finding is about the journal's end, 0 if about the file."""
     id: str
     """The id of the entry; "" if the finding is about no readable entry."""
-    why: str
-    """The text that says what is wrong or notable."""
+    text: str
+    """What is wrong or notable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +150,9 @@ class AuditReport:
             "meters": self.meters,
             "seconds": round(self.duration_seconds, 3),
             "wrong": self.finding_count,
-            "findings": [{"entry": f.sequence, "id": f.id, "why": f.why} for f in self.findings],
+            "findings": [{"entry": f.sequence, "id": f.id, "why": f.text} for f in self.findings],
             "noted": self.notice_count,
-            "notices": [{"entry": f.sequence, "id": f.id, "why": f.why} for f in self.notices],
+            "notices": [{"entry": f.sequence, "id": f.id, "why": f.text} for f in self.notices],
         }
 
 
@@ -242,7 +242,7 @@ class Auditor:
                     last_sequence, "", f"the balances of the whole journal cannot be checked: {error!r}"
                 )
             )
-        if missing_entries := self._clears.missing_entries_error():
+        if missing_entries := self._clears.format_missing_entries_error():
             self.report.add_finding(AuditFinding(last_sequence, "", missing_entries))
         if expected_head is not None and (last_sequence, last_hash) != expected_head:
             expected_sequence, expected_hash = expected_head

@@ -48,7 +48,7 @@ def open_journal_entries(
     try:
         if export_file is None:
             with open_view(folder, check_pages=True) as view:
-                yield _watch_entries(view.entries(since=after_sequence), last_entries)
+                yield _watch_entries(view.entries(after_sequence=after_sequence), last_entries)
             return
         with open_regular_file(export_file) as source:
             reader = ExportReader(source, str(export_file))

@@ -43,7 +43,7 @@ class SheetHead:
     def from_view(cls, view: JournalView) -> "SheetHead":
         """Return the heading for a machine's current memory, from its first entry, last power-up and last entry."""
         sheet_head = cls()
-        last_entries = view.entries(since=max(0, view.sequence - 1))
+        last_entries = view.entries(after_sequence=max(0, view.sequence - 1))
         power_up_entries = view.entries((POWER_UP.kind,), newest_first=True, limit=1)
         for entry in (view.genesis, *power_up_entries, *last_entries):
             sheet_head.update_with_entry(entry)

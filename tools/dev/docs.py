@@ -216,7 +216,7 @@ def main(*, check: bool) -> None:
         pages = {path: text for path, text in pages.items() if path not in reference}
     else:
         (ROOT / REFERENCE_FOLDER).mkdir(parents=True, exist_ok=True)
-    write_or_check_pages(pages, check=check, verb="make docs")
+    write_or_check_pages(pages, check=check, command_name="make docs")
 
 
 if __name__ == "__main__":

@@ -102,19 +102,21 @@ _EVALUATION_ERRORS: Final = (
 class EntryInventor:
     """Builder of false entries.
 
-    ``seen`` has values from honest entries, by the last part of the field name.
+    ``values_by_field_name`` has values from honest entries, by the last part of the field name.
     """
 
-    def __init__(self, dice: random.Random, seen: Mapping[str, Sequence[Any]]) -> None:
-        self._dice = dice
-        self._seen = seen
+    def __init__(
+        self, random_source: random.Random, values_by_field_name: Mapping[str, Sequence[Any]]
+    ) -> None:
+        self._random_source = random_source
+        self._values_by_field_name = values_by_field_name
 
     def choose_rule(self) -> AuditRule:
         """Return the rule of a random kind of entry; every kind is equally likely."""
         kinds: dict[str, list[AuditRule]] = {}
         for rule in RULES:
             kinds.setdefault(rule.kind, []).append(rule)
-        return self._dice.choice(kinds[self._dice.choice(sorted(kinds))])
+        return self._random_source.choice(kinds[self._random_source.choice(sorted(kinds))])
 
     def build_entry(
         self, rule: AuditRule, ledger: Ledger, facts: Facts, time: str, **bindings: Any
@@ -123,7 +125,9 @@ class EntryInventor:
 
         ``bindings`` gives fixed values to names in the rule.
         """
-        return _EntryBuilder(rule, ledger, facts, time, bindings, self._dice, self._seen).build_entry()
+        return _EntryBuilder(
+            rule, ledger, facts, time, bindings, self._random_source, self._values_by_field_name
+        ).build_entry()
 
 
 class _EntryBuilder:
@@ -134,11 +138,15 @@ class _EntryBuilder:
         facts: Facts,
         time: str,
         bindings: dict[str, Any],
-        dice: random.Random,
-        seen: Mapping[str, Sequence[Any]],
+        random_source: random.Random,
+        values_by_field_name: Mapping[str, Sequence[Any]],
     ) -> None:
         self._rule, self._ledger, self._facts = rule, ledger, facts
-        self._dice, self._seen, self._time = dice, seen, time
+        self._random_source, self._values_by_field_name, self._time = (
+            random_source,
+            values_by_field_name,
+            time,
+        )
         self._sequence = ledger.sequence + 1
         self._kind = rule.kind
         self._id = (
@@ -154,43 +162,45 @@ class _EntryBuilder:
 
     def build_entry(self) -> dict[str, Any]:
         """Return the entry, built in three passes because derived values need the others."""
-        raw: dict[str, Any] = {"id": self._id, "kind": self._kind, "time": self._time}
+        entry_json: dict[str, Any] = {"id": self._id, "kind": self._kind, "time": self._time}
         if self._rule.entry_declaration.phase is not Phase.POST:
-            raw["phase"] = str(self._rule.entry_declaration.phase)
-        self._refer_to_reserve_entry(raw)
+            entry_json["phase"] = str(self._rule.entry_declaration.phase)
+        self._refer_to_reserve_entry(entry_json)
         self._bind_stored_values()
         for _ in range(3):
-            raw = self._fill_parts(dict(raw))
-        return raw
+            entry_json = self._fill_parts(dict(entry_json))
+        return entry_json
 
-    def _refer_to_reserve_entry(self, raw: dict[str, Any]) -> None:
+    def _refer_to_reserve_entry(self, entry_json: dict[str, Any]) -> None:
         reservations = list(self._ledger.pending.values())
         if self._rule.entry_declaration.settled_kinds and reservations:
             candidates = [
-                held for held in reservations if held.kind in self._rule.entry_declaration.settled_kinds
+                reservation
+                for reservation in reservations
+                if reservation.kind in self._rule.entry_declaration.settled_kinds
             ] or reservations
-            held = self._dice.choice(candidates)
-            raw["ref"] = held.id
-            first = held.transfers[0]
+            reservation = self._random_source.choice(candidates)
+            entry_json["ref"] = reservation.id
+            first_transfer = reservation.transfers[0]
             self._names |= {
-                "held_source": first.source,
-                "held_target": first.target,
-                "held_cents": first.amount_cents,
-                "id": held.id,
+                "held_source": first_transfer.source,
+                "held_target": first_transfer.target,
+                "held_cents": first_transfer.amount_cents,
+                "id": reservation.id,
             }
 
     def _bind_stored_values(self) -> None:
         """Give the names in the rule the values that the machine's state has under the rule's keys."""
         for key, pattern in self._rule.state_before.items():
-            stored = self._ledger.state.get(_fill_template(key, self._names))
-            if stored is None:
+            stored_value = self._ledger.state.get(_fill_template(key, self._names))
+            if stored_value is None:
                 continue
-            if isinstance(pattern, ObjectWithMembers) and isinstance(stored, dict):
-                self._names[pattern.name] = stored
+            if isinstance(pattern, ObjectWithMembers) and isinstance(stored_value, dict):
+                self._names[pattern.name] = stored_value
                 for name, part in pattern.members.items():
-                    self._bind_pattern_names(part, stored.get(name.removesuffix("?")))
+                    self._bind_pattern_names(part, stored_value.get(name.removesuffix("?")))
             else:
-                self._bind_pattern_names(pattern, stored)
+                self._bind_pattern_names(pattern, stored_value)
 
     def _bind_pattern_names(self, pattern: Any, value: Any) -> None:
         if isinstance(pattern, str) and pattern.startswith("$"):
@@ -201,104 +211,120 @@ class _EntryBuilder:
             for key, part in pattern.items():
                 self._bind_pattern_names(part, value.get(key.removesuffix("?")))
 
-    def _fill_parts(self, raw: dict[str, Any]) -> dict[str, Any]:
+    def _fill_parts(self, entry_json: dict[str, Any]) -> dict[str, Any]:
         rule = self._rule
         if not isinstance(rule.id, OwnEntryId):
-            raw["id"] = str(self._evaluate_pattern(rule.id, "id"))
+            entry_json["id"] = str(self._evaluate_pattern(rule.id, "id"))
         for name in ("record", "state", "counts", "dims"):
             pattern = getattr(rule, name)
-            declared = (
+            declared_values = (
                 {}
                 if rule.entry_declaration is None
                 else self._generate_declared_part(rule.entry_declaration, name, pattern or {})
             )
-            made = self._evaluate_pattern(pattern, name)
-            if declared and isinstance(made, dict | None):
-                made = {**declared, **(made or {})}
-            if made not in (None, {}):
-                raw[name] = made
+            generated_value = self._evaluate_pattern(pattern, name)
+            if declared_values and isinstance(generated_value, dict | None):
+                generated_value = {**declared_values, **(generated_value or {})}
+            if generated_value not in (None, {}):
+                entry_json[name] = generated_value
         transfers = self._build_transfers()
         if transfers:
-            raw["transfers"] = transfers
+            entry_json["transfers"] = transfers
         if rule.entry_declaration.marks:
-            raw["marks"] = [str(mark) for mark in rule.entry_declaration.marks]
+            entry_json["marks"] = [str(mark) for mark in rule.entry_declaration.marks]
         with suppress(*_EVALUATION_ERRORS):
-            body = encode_canonical_json(raw | {"sequence": self._sequence, "previous": GENESIS_HASH})
+            body = encode_canonical_json(entry_json | {"sequence": self._sequence, "previous": GENESIS_HASH})
             self._scope = CheckContext(decode(body), self._ledger, self._facts)
             self._scope.bound_values |= self._names
-            self._scope.reservation = self._ledger.pending.get(raw.get("ref", ""))
-        return raw
+            self._scope.reservation = self._ledger.pending.get(entry_json.get("ref", ""))
+        return entry_json
 
     def _generate_declared_part(self, entry: AnyEntryDeclaration, name: str, pattern: Any) -> dict[str, Any]:
         """Return values for one part of an entry, such as its record.
 
         Names that the part's pattern leaves open get the generated values.
         """
-        made: dict[str, Any] = {}
+        generated_values: dict[str, Any] = {}
         match name:
             case "record":
-                made = self._generate_field_value(entry.record, "record") or {}
+                generated_values = self._generate_field_value(entry.record, "record") or {}
             case "counts":
-                made = dict(entry.fixed_counts)
+                generated_values = dict(entry.fixed_counts)
             case "state":
-                ruled = {FEATURES.storage_keys.find_key(key.removesuffix("?")) for key in pattern}
+                keys_in_rule = {FEATURES.storage_keys.find_key(key.removesuffix("?")) for key in pattern}
                 for key in (*entry.written_keys, *entry.optional_keys):
-                    if key in ruled or (key in entry.optional_keys and self._dice.randrange(4)):
+                    if key in keys_in_rule or (
+                        key in entry.optional_keys and self._random_source.randrange(4)
+                    ):
                         continue
                     value = self._generate_field_value(FEATURES.storage_keys.find_value_type(key), key)
-                    made[f"{key}x" if key.endswith(":") else str(key)] = value
+                    generated_values[f"{key}x" if key.endswith(":") else str(key)] = value
         if isinstance(pattern, Mapping):
             for key, part in pattern.items():
-                if isinstance(part, str) and part.startswith("$") and key in made:
-                    self._names.setdefault(part[1:].partition(":")[0], made[key])
-        return made
+                if isinstance(part, str) and part.startswith("$") and key in generated_values:
+                    self._names.setdefault(part[1:].partition(":")[0], generated_values[key])
+        return generated_values
 
-    def _generate_field_value(self, hint: Any, field: str) -> Any:  # noqa: PLR0911 (one return for each kind of type)
+    def _generate_field_value(self, type_hint: Any, field: str) -> Any:  # noqa: PLR0911 (one return for each kind of type)
         """Return a value that is valid for a record field type."""
-        origin, inner = get_origin(hint), get_args(hint)
+        origin, type_arguments = get_origin(type_hint), get_args(type_hint)
         conditions: list[FieldCondition] = [
-            each for each in list_conditions(hint) if each in _PATTERN_TYPE_BY_FIELD_TYPE
+            type_argument
+            for type_argument in list_conditions(type_hint)
+            if type_argument in _PATTERN_TYPE_BY_FIELD_TYPE
         ]
-        if conditions or hint in _PATTERN_TYPE_BY_FIELD_TYPE:
+        if conditions or type_hint in _PATTERN_TYPE_BY_FIELD_TYPE:
             return self._generate_value(
-                _PATTERN_TYPE_BY_FIELD_TYPE[conditions[0] if conditions else hint], field
+                _PATTERN_TYPE_BY_FIELD_TYPE[conditions[0] if conditions else type_hint], field
             )
         if origin in {Annotated, Union, UnionType}:
-            return self._generate_field_value(next(each for each in inner if each is not NoneType), field)
+            return self._generate_field_value(
+                next(type_argument for type_argument in type_arguments if type_argument is not NoneType),
+                field,
+            )
         if origin is Literal:
-            return self._dice.choice(inner)
+            return self._random_source.choice(type_arguments)
         if origin is tuple:
-            kinds = inner[:1] if inner[1:] == (Ellipsis,) else inner
-            return [self._generate_field_value(each, field) for each in kinds]
-        if isinstance(hint, type) and issubclass(hint, StrEnum):
-            return str(self._dice.choice(list(hint)))
-        if isinstance(hint, type) and is_dataclass(hint) and not hasattr(hint, "from_json"):
-            return self._generate_record(hint)
+            item_types = type_arguments[:1] if type_arguments[1:] == (Ellipsis,) else type_arguments
+            return [self._generate_field_value(type_argument, field) for type_argument in item_types]
+        if isinstance(type_hint, type) and issubclass(type_hint, StrEnum):
+            return str(self._random_source.choice(list(type_hint)))
+        if isinstance(type_hint, type) and is_dataclass(type_hint) and not hasattr(type_hint, "from_json"):
+            return self._generate_record(type_hint)
         return {} if isinstance(origin, type) and issubclass(origin, Mapping) else None
 
-    def _generate_record(self, kind: Any) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        for each in fields(kind):
-            is_optional = each.default is not MISSING or each.default_factory is not MISSING
-            if is_optional and self._dice.randrange(4):
+    def _generate_record(self, record_class: Any) -> dict[str, Any]:
+        generated_values: dict[str, Any] = {}
+        for record_field in fields(record_class):
+            is_optional = record_field.default is not MISSING or record_field.default_factory is not MISSING
+            if is_optional and self._random_source.randrange(4):
                 continue
-            name = get_stored_key(each)
-            value = self._generate_field_value(each.type, name)
-            made.update(value if each.metadata.get("inline") else {name: value})
-        return made
+            name = get_stored_key(record_field)
+            value = self._generate_field_value(record_field.type, name)
+            generated_values.update(value if record_field.metadata.get("inline") else {name: value})
+        return generated_values
 
     def _build_transfers(self) -> list[list[Any]]:
         if isinstance(self._rule.expected_transfers, DerivedValue):
-            made = self._evaluate_derived(self._rule.expected_transfers)
-            return [list(each) for each in made] if isinstance(made, list) else []
+            derived_transfers = self._evaluate_derived(self._rule.expected_transfers)
+            return (
+                [list(transfer) for transfer in derived_transfers]
+                if isinstance(derived_transfers, list)
+                else []
+            )
         transfers = []
-        for move in self._rule.expected_transfers:
-            if (move.may_repeat or move.is_optional) and self._dice.randrange(2):
+        for expected_transfer in self._rule.expected_transfers:
+            if (
+                expected_transfer.may_repeat or expected_transfer.is_optional
+            ) and self._random_source.randrange(2):
                 continue
-            flow = [self._evaluate_pattern(part, "account") for part in (move.source, move.target)]
-            cents = self._evaluate_pattern(move.cents, "amount_cents")
-            dims = self._evaluate_pattern(move.dims, "dims")
-            transfers.append([*flow, cents, dims] if dims else [*flow, cents])
+            accounts = [
+                self._evaluate_pattern(part, "account")
+                for part in (expected_transfer.source, expected_transfer.target)
+            ]
+            cents = self._evaluate_pattern(expected_transfer.cents, "amount_cents")
+            dims = self._evaluate_pattern(expected_transfer.dims, "dims")
+            transfers.append([*accounts, cents, dims] if dims else [*accounts, cents])
         return transfers
 
     def _evaluate_derived(self, pattern: DerivedValue) -> Any:
@@ -324,13 +350,15 @@ class _EntryBuilder:
                     self._evaluate_pattern(pattern.pattern, name) for _ in range(max(pattern.count_min, 1))
                 ]
             case AlternativePatterns():
-                return self._evaluate_pattern(self._dice.choice(pattern.patterns), name)
+                return self._evaluate_pattern(self._random_source.choice(pattern.patterns), name)
             case DerivedValue():
-                made = self._evaluate_derived(pattern)
-                return None if made is _NOT_YET_DERIVABLE else made
+                derived_value = self._evaluate_derived(pattern)
+                return None if derived_value is _NOT_YET_DERIVABLE else derived_value
             case ObjectWithChanges():
-                stored = self._names.get(pattern.name, {})
-                unchanged = {key: part for key, part in stored.items() if key not in pattern.absent_members}
+                stored_members = self._names.get(pattern.name, {})
+                unchanged = {
+                    key: part for key, part in stored_members.items() if key not in pattern.absent_members
+                }
                 return unchanged | self._build_object(pattern.changes)
             case ObjectWithMembers():
                 return self._build_object(pattern.members)
@@ -338,13 +366,13 @@ class _EntryBuilder:
                 return pattern
 
     def _build_object(self, pattern: Mapping[str, Any]) -> dict[str, Any]:
-        made = {}
+        generated_members = {}
         for key, part in pattern.items():
-            if key.endswith("?") and self._dice.randrange(4):
+            if key.endswith("?") and self._random_source.randrange(4):
                 continue
             name = _fill_template(key.removesuffix("?"), self._names)
-            made[name] = self._evaluate_pattern(part, key.removesuffix("?"))
-        return made
+            generated_members[name] = self._evaluate_pattern(part, key.removesuffix("?"))
+        return generated_members
 
     def _resolve_name(self, text: str, field: str) -> Any:
         name, _, kind = text.partition(":")
@@ -359,17 +387,19 @@ class _EntryBuilder:
         return value
 
     def _generate_value(self, kind: str, field: str) -> Any:
-        known_values = [each for each in self._seen.get(field, ()) if _is_value_of_type(kind, each)]
-        if known_values and self._dice.randrange(8):
-            return self._dice.choice(known_values)
+        known_values = [
+            each for each in self._values_by_field_name.get(field, ()) if _is_value_of_type(kind, each)
+        ]
+        if known_values and self._random_source.randrange(8):
+            return self._random_source.choice(known_values)
         defaults: dict[str, Any] = {
             "text": "x",
             "words": "a reason",
-            "cents": self._dice.choice((1, 25, 100, 500)),
-            "count": self._dice.choice((0, 1, 25)),
-            "positive": self._dice.choice((1, 2, 3)),
-            "int": self._dice.choice((-1, 0, 1)),
-            "bool": bool(self._dice.randrange(2)),
+            "cents": self._random_source.choice((1, 25, 100, 500)),
+            "count": self._random_source.choice((0, 1, 25)),
+            "positive": self._random_source.choice((1, 2, 3)),
+            "int": self._random_source.choice((-1, 0, 1)),
+            "bool": bool(self._random_source.randrange(2)),
             "object": {},
             "list": [],
             "time": self._time,
@@ -401,13 +431,13 @@ def _is_value_of_type(kind: str, value: Any) -> bool:
 
 def _fill_template(text: str, names: Mapping[str, Any]) -> str:
     """Return the template with its names replaced by known values, or by plausible values if unknown."""
-    template, made = Template(text), ""
+    template, filled_text = Template(text), ""
     for n, part in enumerate(template.parts):
         name, _, number = part.partition(":")
         if n % 2:
-            made += str(
+            filled_text += str(
                 names.get(name, 1 if number else "cashable" if name in {"credit", "kind_of_credit"} else "x")
             )
         else:
-            made += part
-    return made
+            filled_text += part
+    return filled_text

@@ -51,14 +51,14 @@ class KnownAuditGap:
     """A group of lies that an export alone cannot show, and the evidence outside the machine that does.
 
     ``kind`` and ``field`` are patterns for the kind of entry and for the field; an empty ``field`` means the whole
-    entry. ``lie`` is the row of the list in ARCHITECTURE.md. ``why`` says why the export cannot show these lies, and
+    entry. ``lie`` is the row of the list in ARCHITECTURE.md. ``reason`` says why the export cannot show these lies, and
     ``outside_evidence`` names the evidence.
     """
 
     kind: str
     field: str
     lie: str
-    why: str
+    reason: str
     outside_evidence: str
     description: str = "*"
     """Pattern for the description of the change (:attr:`Falsification.description`)."""
@@ -470,18 +470,18 @@ def classify_subject(lie: Falsification, entry: dict[str, Any]) -> str:
 
 def _classify_field(lie: Falsification, entry: dict[str, Any]) -> str:  # noqa: PLR0911 (one return for each subject)
     names = [part for part in lie.path if isinstance(part, str)]
-    last = names[-1]
-    if last == "commitment" or "tickets" in names:
+    last_name = names[-1]
+    if last_name == "commitment" or "tickets" in names:
         return "ticket"
     if lie.kind == "selection" or lie.kind.startswith("test."):  # a selected game; no money
         return "other"
     if lie.path == ("dims", "position") and not entry.keys() & {"transfers", "phase"}:
         return "position"
-    if names[0] == "transfers" or last.endswith("_cents") or names[0] in {"phase", "ref"}:
+    if names[0] == "transfers" or last_name.endswith("_cents") or names[0] in {"phase", "ref"}:
         return "money"
     if names[0] in {"counts", "marks", "dims"} or "meters" in names:
         return "meter"
-    if _PERSON_FIELDS & {last}:
+    if _PERSON_FIELDS & {last_name}:
         return "person"
     if _RULING_FIELDS & set(names) or (_is_act_of_person(lie.kind) and names[0] == "kind"):
         return "ruling"
@@ -496,16 +496,16 @@ def _is_act_of_person(kind: str) -> bool:
     return any(fnmatchcase(kind, act) for act in _KINDS_OF_ACTS_OF_PERSONS)
 
 
-def find_known_gap(about: str, lie: Falsification) -> KnownAuditGap | None:
-    """Return the known gap for a lie with the subject ``about``, or None if the audit must find the lie."""
-    for row in KNOWN_AUDIT_GAPS:
+def find_known_gap(subject: str, lie: Falsification) -> KnownAuditGap | None:
+    """Return the known gap for a lie with the subject ``subject``, or None if the audit must find the lie."""
+    for gap in KNOWN_AUDIT_GAPS:
         if (
-            fnmatchcase(lie.kind, row.kind)
-            and (fnmatchcase(lie.field, row.field) if row.field else not lie.path)
-            and fnmatchcase(lie.description, row.description)
-            and about in row.subjects.split()
+            fnmatchcase(lie.kind, gap.kind)
+            and (fnmatchcase(lie.field, gap.field) if gap.field else not lie.path)
+            and fnmatchcase(lie.description, gap.description)
+            and subject in gap.subjects.split()
         ):
-            return row
+            return gap
     return None
 
 
@@ -522,47 +522,51 @@ class FalsificationScore:
     @property
     def undetected(self) -> list[tuple[str, Falsification]]:
         """Return the undetected lies for which no outside evidence is listed."""
-        return [each for each in self.missed_lies if find_known_gap(*each) is None]
+        return [
+            subject_and_lie
+            for subject_and_lie in self.missed_lies
+            if find_known_gap(*subject_and_lie) is None
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return the score as JSON data."""
         kinds = sorted({kind for _, kind in self.lies_by_subject})
         by_kind = {
             kind: [
-                sum(n for (_, k), n in self.lies_by_subject.items() if k == kind),
-                sum(n for (_, k), n in self.found_by_subject.items() if k == kind),
+                sum(n for (_, lie_kind), n in self.lies_by_subject.items() if lie_kind == kind),
+                sum(n for (_, lie_kind), n in self.found_by_subject.items() if lie_kind == kind),
             ]
             for kind in kinds
         }
-        subjects = sorted({about for about, _ in self.lies_by_subject})
+        subjects = sorted({subject for subject, _ in self.lies_by_subject})
         return {
             "lies": self.lies_by_subject.total(),
             "named": self.found_by_subject.total(),
             "at_the_entry": self.found_at_changed_entry_count,
             "by_what_they_touch": {
-                about: [
-                    sum(n for (a, _), n in self.lies_by_subject.items() if a == about),
-                    sum(n for (a, _), n in self.found_by_subject.items() if a == about),
+                subject: [
+                    sum(n for (lie_subject, _), n in self.lies_by_subject.items() if lie_subject == subject),
+                    sum(n for (lie_subject, _), n in self.found_by_subject.items() if lie_subject == subject),
                 ]
-                for about in subjects
+                for subject in subjects
             },
             "by_kind": by_kind,
             "witnessed": dict(
                 Counter(
                     row.outside_evidence
-                    for about, lie in self.missed_lies
-                    if (row := find_known_gap(about, lie))
+                    for subject, lie in self.missed_lies
+                    if (row := find_known_gap(subject, lie))
                 )
             ),
             "undetected": [
                 {
-                    "about": about,
+                    "about": subject,
                     "entry": lie.sequence,
                     "kind": lie.kind,
                     "field": lie.field,
                     "what": lie.description,
                 }
-                for about, lie in self.undetected
+                for subject, lie in self.undetected
             ],
         }
 

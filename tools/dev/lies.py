@@ -76,9 +76,9 @@ def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[RawEntry]:
     return [json.loads(entry) for entry in (text, *later_texts)]
 
 
-def compute_journal_tag(first: RawEntry) -> str:
-    """Return the journal tag: the text at the end of all ids of a journal whose first entry is ``first``."""
-    body = encode_canonical_json(first | {"previous": GENESIS_HASH, "sequence": 1})
+def compute_journal_tag(first_entry: RawEntry) -> str:
+    """Return the journal tag: the text at the end of all ids of a journal whose first entry is ``first_entry``."""
+    body = encode_canonical_json(first_entry | {"previous": GENESIS_HASH, "sequence": 1})
     return make_journal_tag(hashlib.sha256(body).hexdigest())
 
 
@@ -88,8 +88,8 @@ def rewrite_chain(entries: Iterable[RawEntry], key: MachineKey, old_tag: str) ->
     ``old_tag`` is the journal tag at the end of their ids.
     """
     ledger, new_tag = Ledger(), ""
-    for number, raw in enumerate(entries, 1):
-        entry_json = raw
+    for number, original_json in enumerate(entries, 1):
+        entry_json = original_json
         if new_tag and new_tag != old_tag:
             entry_json = json.loads(json.dumps(entry_json).replace(old_tag, new_tag))
         if entry_json.get("kind") == checkpoint.CHECKPOINT_KIND and isinstance(
@@ -119,13 +119,13 @@ class JournalFalsifier:
 
     def __init__(self, entries: Sequence[RawEntry], seed: int) -> None:
         self._entries = entries
-        self._dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
+        self._random_source = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
         self._seen: dict[tuple[str, str], list[Any]] = {}
         by_kind: dict[str, list[int]] = {}
-        for index, raw in enumerate(entries):
-            by_kind.setdefault(raw["kind"], []).append(index)
-            for path, value in iter_leaves(raw):
-                values_seen = self._seen.setdefault((raw["kind"], _format_path(path)), [])
+        for index, entry_json in enumerate(entries):
+            by_kind.setdefault(entry_json["kind"], []).append(index)
+            for path, value in iter_leaves(entry_json):
+                values_seen = self._seen.setdefault((entry_json["kind"], _format_path(path)), [])
                 if value not in values_seen:
                     values_seen.append(value)
         self._by_kind = by_kind
@@ -133,13 +133,13 @@ class JournalFalsifier:
         values_by_name: dict[str, list[Any]] = {}
         for (_, name), values in self._seen.items():
             values_by_name.setdefault(name.rpartition(".")[2], []).extend(values)
-        self._inventor = EntryInventor(self._dice, values_by_name)
+        self._inventor = EntryInventor(self._random_source, values_by_name)
 
     def make_falsification(self) -> tuple[Falsification, list[RawEntry]]:
         """Return one lie and all entries of the falsified journal. All kinds of entry are chosen equally often."""
         while True:
-            kind = self._dice.choice(sorted(self._by_kind))
-            index = self._dice.choice(self._by_kind[kind])
+            kind = self._random_source.choice(sorted(self._by_kind))
+            index = self._random_source.choice(self._by_kind[kind])
             methods = (
                 *(self._falsify_field,) * 6,
                 *(self._falsify_equal_fields,) * 3,
@@ -151,25 +151,27 @@ class JournalFalsifier:
                     self._move_game_to_other_seat,
                 ),
             )
-            made = self._dice.choice(methods)(index) if index else self._falsify_field(index)
-            if made is not None:
-                return made
+            falsification = (
+                self._random_source.choice(methods)(index) if index else self._falsify_field(index)
+            )
+            if falsification is not None:
+                return falsification
 
     # ------------------------------------------------------------------ a field
     def _falsify_field(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
-        raw = json.loads(json.dumps(self._entries[index]))
-        paths = [path for path, _ in iter_leaves(raw) if path[0] not in _RECOMPUTED_FIELDS]
-        path = self._dice.choice(paths)
-        value = _get_value(raw, path)
-        what, replacement = self._choose_false_value(raw["kind"], path, value)
-        if what == "left out":
-            _delete_value(raw, path)
+        entry_json = json.loads(json.dumps(self._entries[index]))
+        paths = [path for path, _ in iter_leaves(entry_json) if path[0] not in _RECOMPUTED_FIELDS]
+        path = self._random_source.choice(paths)
+        value = _get_value(entry_json, path)
+        description, replacement = self._choose_false_value(entry_json["kind"], path, value)
+        if description == "left out":
+            _delete_value(entry_json, path)
         else:
-            _set_value(raw, path, replacement)
-        if raw == self._entries[index]:
+            _set_value(entry_json, path, replacement)
+        if entry_json == self._entries[index]:
             return None
-        lie = Falsification(index + 1, self._entries[index]["kind"], path, what)
-        return lie, [*self._entries[:index], raw, *self._entries[index + 1 :]]
+        lie = Falsification(index + 1, self._entries[index]["kind"], path, description)
+        return lie, [*self._entries[:index], entry_json, *self._entries[index + 1 :]]
 
     def _falsify_equal_fields(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Replace one value of an entry wherever it occurs, in this entry or in all related entries."""
@@ -178,20 +180,22 @@ class JournalFalsifier:
             for path, value in iter_leaves(self._entries[index])
             if path[0] not in _RECOMPUTED_FIELDS
         ]
-        path, value = self._dice.choice(fields)
+        path, value = self._random_source.choice(fields)
         if isinstance(value, bool) or value in (None, "", 0, [], {}):
             return None
-        what, replacement = self._choose_false_value(self._entries[index]["kind"], path, value)
-        if what == "left out" or isinstance(replacement, bool) or replacement in (None, value):
+        description, replacement = self._choose_false_value(self._entries[index]["kind"], path, value)
+        if description == "left out" or isinstance(replacement, bool) or replacement in (None, value):
             return None
         entries = list(self._entries)
         related_id = _find_related_id(entries[index])
-        includes_related = bool(related_id) and self._dice.randrange(2) == 0
+        changes_related_entries = bool(related_id) and self._random_source.randrange(2) == 0
         changed_count = 0
-        for number, raw in enumerate(self._entries):
-            if number != index and not (includes_related and related_id in json.dumps(raw)):
+        for entry_index, entry_json in enumerate(self._entries):
+            if entry_index != index and not (
+                changes_related_entries and related_id in json.dumps(entry_json)
+            ):
                 continue
-            copy = json.loads(json.dumps(raw))
+            copy = json.loads(json.dumps(entry_json))
             for leaf_path, leaf_value in list(iter_leaves(copy)):
                 if (
                     leaf_path[0] not in _RECOMPUTED_FIELDS
@@ -200,59 +204,67 @@ class JournalFalsifier:
                 ):
                     _set_value(copy, leaf_path, replacement)
                     changed_count += 1
-            entries[number] = copy
+            entries[entry_index] = copy
         if changed_count < _EQUAL_FIELDS_MIN:
             return None
         return Falsification(
-            index + 1, self._entries[index]["kind"], path, f"{what}, and {changed_count - 1} others"
+            index + 1, self._entries[index]["kind"], path, f"{description}, and {changed_count - 1} others"
         ), entries
 
     def _choose_false_value(self, kind: str, path: FieldPath, value: Any) -> tuple[str, Any]:
-        dice = self._dice
-        other_values = [other for other in self._seen[kind, _format_path(path)] if other != value]
-        choice = dice.randrange(6)
+        random_source = self._random_source
+        other_values = [
+            other_value for other_value in self._seen[kind, _format_path(path)] if other_value != value
+        ]
+        choice = random_source.randrange(6)
         if choice == 0:
             return "left out", None
         if choice in {1, 2} and other_values:
-            other = dice.choice(other_values)
-            return f"{value!r} changed to {other!r}"[:100], other
+            other_value = random_source.choice(other_values)
+            return f"{value!r} changed to {other_value!r}"[:100], other_value
         match value:
             case bool():
                 replacement: Any = not value
             case int():
-                replacement = dice.choice((value + 1, value - 1, value * 10, value + 1000, 0, -value))
+                replacement = random_source.choice(
+                    (value + 1, value - 1, value * 10, value + 1000, 0, -value)
+                )
             case str() if path[0] == "transfers":
-                replacement = dice.choice(_ACCOUNT_NAMES)
+                replacement = random_source.choice(_ACCOUNT_NAMES)
             case str():
-                replacement = dice.choice((_alter_character(value, dice), "", f"{value}x", "1002"))
+                replacement = random_source.choice(
+                    (_alter_character(value, random_source), "", f"{value}x", "1002")
+                )
             case None:
-                replacement = dice.choice((1, "x", True))
+                replacement = random_source.choice((1, "x", True))
             case _:
-                replacement = dice.choice((None, 1, "x"))
+                replacement = random_source.choice((None, 1, "x"))
         return f"{value!r} changed to {replacement!r}"[:100], replacement
 
     # ------------------------------------------------------------------ a whole entry
     def _falsify_entry(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         entries = list(self._entries)
-        what = self._dice.choice(("removed", "repeated", "swapped with the one before", "invented"))
+        description = self._random_source.choice(
+            ("removed", "repeated", "swapped with the one before", "invented")
+        )
         kind = entries[index]["kind"]
-        if what == "removed":
+        if description == "removed":
             order = [*range(index), *range(index + 1, len(entries))]
-        elif what == "swapped with the one before":
+        elif description == "swapped with the one before":
             if index < 2 or index + 1 >= len(entries):
                 return None
             order = [*range(index - 1), index, index - 1, *range(index + 1, len(entries))]
-        elif what == "repeated":
+        elif description == "repeated":
             order = [*range(index + 1), index, *range(index + 1, len(entries))]
         else:
-            other = self._dice.randrange(1, len(entries))
-            kind = entries[other]["kind"]
-            order = [*range(index), other, *range(index, len(entries))]
+            other_index = self._random_source.randrange(1, len(entries))
+            kind = entries[other_index]["kind"]
+            order = [*range(index), other_index, *range(index, len(entries))]
         if kind == checkpoint.CHECKPOINT_KIND:
             return None
-        if what == "removed" and is_last_at_its_position(entries, index):
-            what = REMOVED_LAST_DESCRIPTION
-        return Falsification(index + 1, kind, (), what), self._reorder_entries(order)
+        if description == "removed" and is_last_at_its_position(entries, index):
+            description = REMOVED_LAST_DESCRIPTION
+        return Falsification(index + 1, kind, (), description), self._reorder_entries(order)
 
     # ------------------------------------------------------------------ invented entries
     def _read_ledger_before(self, index: int) -> tuple[Ledger, Facts]:
@@ -268,58 +280,68 @@ class JournalFalsifier:
     def _insert_invented_entry(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Return a journal with an invented entry of any kind, built from its rule."""
         # Only earlier entries can contradict an entry appended at the end.
-        index = self._dice.choice((index, len(self._entries)))
+        index = self._random_source.choice((index, len(self._entries)))
         rule = self._inventor.choose_rule()
-        raw = self._inventor.build_entry(
+        entry_json = self._inventor.build_entry(
             rule, *self._read_ledger_before(index), self._entries[index - 1]["time"]
         )
-        if raw["kind"] == checkpoint.CHECKPOINT_KIND:
+        if entry_json["kind"] == checkpoint.CHECKPOINT_KIND:
             return None
-        order: list[int | RawEntry] = [*range(index), raw, *range(index, len(self._entries))]
-        return Falsification(index + 1, raw["kind"], (), "made up"), self._reorder_entries(order)
+        order: list[int | RawEntry] = [*range(index), entry_json, *range(index, len(self._entries))]
+        return Falsification(index + 1, entry_json["kind"], (), "made up"), self._reorder_entries(order)
 
     def _void_ended_game(self, _: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Return a journal in which a game that ended, or an open one, is voided; its stake is refunded or not."""
         end_indices = self._by_kind.get("game.end", [])
         if not end_indices:
             return None
-        end_index = self._dice.choice(end_indices)
+        end_index = self._random_source.choice(end_indices)
         play_id = self._entries[end_index]["record"]["play_id"]
-        start = next(each for each in self._entries if each["id"] == f"{play_id}.start")
-        rule = next(each for each in RULES if each.kind == "game.void")
+        start_entry = next(stake for stake in self._entries if stake["id"] == f"{play_id}.start")
+        rule = next(stake for stake in RULES if stake.kind == "game.void")
         ledger, facts = self._read_ledger_before(end_index)
-        raw = self._inventor.build_entry(rule, ledger, facts, self._entries[end_index]["time"], play=play_id)
-        is_refunded = self._dice.randrange(2) == 0
+        entry_json = self._inventor.build_entry(
+            rule, ledger, facts, self._entries[end_index]["time"], play=play_id
+        )
+        is_refunded = self._random_source.randrange(2) == 0
         paid_stakes = [
-            (account, cents) for account, target, cents in _iter_flows(start) if target == "house:wager"
+            (account, cents)
+            for account, target, cents in _iter_transfer_ends(start_entry)
+            if target == "house:wager"
         ]
-        raw["transfers"] = [["house:refund_defect", *each] for each in paid_stakes] if is_refunded else []
-        won = (start["record"].get("outcome") or {}).get("win_credits")
-        won_cents = None if won is None else won * start["record"]["denomination_cents"]
-        raw["record"] |= {
+        entry_json["transfers"] = (
+            [["house:refund_defect", *stake] for stake in paid_stakes] if is_refunded else []
+        )
+        won_credits = (start_entry["record"].get("outcome") or {}).get("win_credits")
+        won_cents = None if won_credits is None else won_credits * start_entry["record"]["denomination_cents"]
+        entry_json["record"] |= {
             "refund_cents": sum(int(cents) for _, cents in paid_stakes) if is_refunded else 0,
-            "recorded": {"decided": won is not None, "win_cents": won_cents, "levels_cents": 0},
+            "recorded": {"decided": won_credits is not None, "win_cents": won_cents, "levels_cents": 0},
         }
-        order: list[int | RawEntry] = [*range(end_index), raw, *range(end_index + 1, len(self._entries))]
+        order: list[int | RawEntry] = [
+            *range(end_index),
+            entry_json,
+            *range(end_index + 1, len(self._entries)),
+        ]
         return Falsification(end_index + 1, "game.void", (), "void instead of ended"), self._reorder_entries(
             order
         )
 
     def _open_door_around_entry(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Return a journal in which the machine was stopped while it wrote an entry, by an opened door."""
-        door, since = "main", self._entries[index]["time"]
-        memory = self._read_ledger_before(index)[0].state
-        if f"door:{door}" in memory:
+        door, opened_at = "main", self._entries[index]["time"]
+        stored_values = self._read_ledger_before(index)[0].state
+        if f"door:{door}" in stored_values:
             return None
         door_record = {"door": door}
-        door_fields = {"time": since, "record": door_record}
+        door_fields = {"time": opened_at, "record": door_record}
         dims_field = {"dims": {"position": 1}} if "position" in self._entries[index].get("dims", {}) else {}
         opened_entry: RawEntry = {
             **door_fields,
             **dims_field,
             "id": f"door.opened-{index + 1}-{self.journal_tag}",
             "kind": "door.opened",
-            "state": {f"door:{door}": {"since": since}},
+            "state": {f"door:{door}": {"since": opened_at}},
             "counts": {f"door.{door}.opens": 1},
         }
         closed_entry: RawEntry = {
@@ -332,7 +354,7 @@ class JournalFalsifier:
         }
         kind = self._entries[index]["kind"]
         if kind not in _KINDS_WITH_DOORS_CLOSED or (
-            kind in _KINDS_SOON_AFTER_DOOR and PlayKey.RESIDUAL_CREDIT_TERMS not in memory
+            kind in _KINDS_SOON_AFTER_DOOR and PlayKey.RESIDUAL_CREDIT_TERMS not in stored_values
         ):
             return None
         order: list[int | RawEntry] = [
@@ -347,17 +369,20 @@ class JournalFalsifier:
     def _move_game_to_other_seat(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Return a journal in which all entries of one game name a different player position."""
         position = self._entries[index].get("dims", {}).get("position")
-        numbers = {raw.get("dims", {}).get("position") for raw in self._entries} - {None, position}
+        other_positions = {entry_json.get("dims", {}).get("position") for entry_json in self._entries} - {
+            None,
+            position,
+        }
         record = self._entries[index].get("record")
         play_id = record.get("play_id") if isinstance(record, dict) else None
-        if position is None or not numbers or play_id is None:
+        if position is None or not other_positions or play_id is None:
             return None
-        other = self._dice.choice(sorted(numbers))
+        other_position = self._random_source.choice(sorted(other_positions))
         entries = list(self._entries)
-        for number, raw in enumerate(self._entries):
-            entry_record = raw.get("record")
+        for entry_index, entry_json in enumerate(self._entries):
+            entry_record = entry_json.get("record")
             if isinstance(entry_record, dict) and entry_record.get("play_id") == play_id:
-                entries[number] = _move_to_position(raw, position, other)
+                entries[entry_index] = _move_to_position(entry_json, position, other_position)
         return Falsification(index + 1, self._entries[index]["kind"], (), "of another seat"), entries
 
     def _reorder_entries(self, order: Sequence[int | RawEntry]) -> list[RawEntry]:
@@ -409,8 +434,8 @@ _EQUAL_FIELDS_MIN: Final = 2
 def _find_related_id(raw: RawEntry) -> str:
     """Return the id that an entry shares with related ones (of a game, payment or ticket), or an empty string."""
     record = raw.get("record")
-    found = record.get("play_id") or record.get("id") if isinstance(record, dict) else None
-    return found if isinstance(found, str) and found else str(raw.get("ref") or "")
+    related_id = record.get("play_id") or record.get("id") if isinstance(record, dict) else None
+    return related_id if isinstance(related_id, str) and related_id else str(raw.get("ref") or "")
 
 
 def is_last_at_its_position(entries: Sequence[RawEntry], index: int) -> bool:
@@ -428,25 +453,27 @@ def _read_position(raw: RawEntry) -> int:
     return position
 
 
-def _iter_flows(raw: RawEntry) -> Iterator[tuple[str, str, int]]:
+def _iter_transfer_ends(raw: RawEntry) -> Iterator[tuple[str, str, int]]:
     for source, target, cents, *_ in raw.get("transfers", ()):
         yield source, target, cents
 
 
-def _move_to_position(raw: RawEntry, position: int, other: int) -> RawEntry:
-    """Return the entry as the machine would have written it for the player position ``other``."""
-    moved: RawEntry = json.loads(json.dumps(raw).replace(f'"credit:{position}:', f'"credit:{other}:'))
-    moved["dims"]["position"] = other
+def _move_to_position(raw: RawEntry, position: int, other_position: int) -> RawEntry:
+    """Return the entry as the machine would have written it for the player position ``other_position``."""
+    moved_entry: RawEntry = json.loads(
+        json.dumps(raw).replace(f'"credit:{position}:', f'"credit:{other_position}:')
+    )
+    moved_entry["dims"]["position"] = other_position
     own_prefix = "" if position == 1 else f"{position}/"
-    other_prefix = "" if other == 1 else f"{other}/"
+    other_prefix = "" if other_position == 1 else f"{other_position}/"
     state = {}
-    for key, value in moved.get("state", {}).items():
+    for key, value in moved_entry.get("state", {}).items():
         bare_key = key.removeprefix(own_prefix)
         is_positional = bare_key in {"game", "last_game", "session", "handpay"} or bare_key.startswith(
             "table:"
         )
         state[f"{other_prefix}{bare_key}" if is_positional else key] = value
-    return {**moved, **({"state": state} if state else {})}
+    return {**moved_entry, **({"state": state} if state else {})}
 
 
 # ---------------------------------------------------------------------------------------------- fields
@@ -480,10 +507,10 @@ def _delete_value(raw: Any, path: FieldPath) -> None:
     del _get_value(raw, path[:-1])[path[-1]]
 
 
-def _alter_character(text: str, dice: random.Random) -> str:
+def _alter_character(text: str, random_source: random.Random) -> str:
     """Return the text with one character changed."""
     if not text:
         return "x"
-    index = dice.randrange(len(text))
+    index = random_source.randrange(len(text))
     other = str((int(text[index]) + 1) % 10) if text[index].isdigit() else "q"
     return text[:index] + other + text[index + 1 :]

@@ -50,20 +50,22 @@ class ResultStore:
 
     def _check_identity(self, line: bytes, identity: dict[str, str]) -> None:
         try:
-            stored = json.loads(line)
+            stored_identity = json.loads(line)
         except ValueError:
-            stored = None
-        if not isinstance(stored, dict):
+            stored_identity = None
+        if not isinstance(stored_identity, dict):
             raise OtherCalculationError(
                 f"{self.path}: does not identify its calculation; remove the file to start again"
             )
-        differing = sorted(
-            name for name in stored.keys() | identity.keys() if stored.get(name) != identity.get(name)
+        differing_names = sorted(
+            name
+            for name in stored_identity.keys() | identity.keys()
+            if stored_identity.get(name) != identity.get(name)
         )
-        if differing:
-            names = " and ".join(differing)
+        if differing_names:
+            names_text = " and ".join(differing_names)
             raise OtherCalculationError(
-                f"{self.path}: belongs to a different {names}; remove the file to start again"
+                f"{self.path}: belongs to a different {names_text}; remove the file to start again"
             )
 
     def map(

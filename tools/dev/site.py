@@ -59,37 +59,44 @@ def write_sources(folder: Path, root: Path = ROOT) -> tuple[Path, ...]:
     """Write every page and picture that Sphinx reads into ``folder``; return the paths of the documents among them."""
     pages = list_documents(root)
     for page in pages:
-        target = folder / page
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(
+        target_path = folder / page
+        target_path.parent.mkdir(parents=True, exist_ok=True)
+        target_path.write_text(
             remove_links_outside_pages((root / page).read_text(encoding="utf-8"), page, pages),
             encoding="utf-8",
         )
     shutil.copytree(root / "docs/pictures", folder / "docs/pictures", dirs_exist_ok=True)
     for name in ("conf.py", "index.md"):
         shutil.copy(root / "docs" / name, folder / name)
-    reference = folder / "reference"
-    reference.mkdir(exist_ok=True)
-    (reference / "commands.md").write_text(f"# Commands\n\n{format_command_reference()}\n", encoding="utf-8")
+    reference_folder = folder / "reference"
+    reference_folder.mkdir(exist_ok=True)
+    (reference_folder / "commands.md").write_text(
+        f"# Commands\n\n{format_command_reference()}\n", encoding="utf-8"
+    )
     for audience in AUDIENCES:
         for language in sorted(LOCALE_BY_LANGUAGE):
-            (reference / f"{audience}-{language}.md").write_text(
+            (reference_folder / f"{audience}-{language}.md").write_text(
                 format_manual(audience, language), encoding="utf-8"
             )
     return pages
 
 
-def build_site(source: Path, site: Path) -> None:
+def build_site(source_folder: Path, site_folder: Path) -> None:
     """Build the site with Sphinx.
 
     Raises :class:`click.ClickException` with Sphinx's messages if a page has an error.
     """
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "-q", "-j", "auto", source, site],
+    completed_process = subprocess.run(
+        [
+            *(sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "-q", "-j", "auto"),
+            *(source_folder, site_folder),
+        ],
         check=False, capture_output=True, text=True,
     )  # fmt: skip
-    if done.returncode:
-        raise click.ClickException(done.stderr.strip() or f"sphinx ended with status {done.returncode}")
+    if completed_process.returncode:
+        raise click.ClickException(
+            completed_process.stderr.strip() or f"sphinx ended with status {completed_process.returncode}"
+        )
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -174,7 +174,7 @@ def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, locati
     """
     _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_SIZE_BYTES))
     _copy_partition(bundle, release.parts["root"], slot.root, f"{location}: root")
-    first = _copy_partition(
+    boot_sector = _copy_partition(
         bundle,
         release.parts["esp"],
         slot.esp,
@@ -186,7 +186,7 @@ def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, locati
             f"{location}: release: has {len(release.line)} bytes; at most {RELEASE_SIZE_BYTES} fit"
         )
     _write_at(slot.root, -RELEASE_SIZE_BYTES, release.line.ljust(RELEASE_SIZE_BYTES, b"\0"))
-    _write_at(slot.esp, 0, first)
+    _write_at(slot.esp, 0, boot_sector)
     for name, part in release.parts.items():
         if _compute_digest(slot.get_partition(name), part.length) != part.sha256:
             _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_SIZE_BYTES))
@@ -194,19 +194,24 @@ def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, locati
 
 
 def _copy_partition(
-    source: BinaryIO, content: PartitionContent, target: Path, location: str, *, withheld_byte_count: int = 0
+    source: BinaryIO,
+    content: PartitionContent,
+    target_path: Path,
+    location: str,
+    *,
+    withheld_byte_count: int = 0,
 ) -> bytes:
-    """Copy one partition of a bundle to ``target``, except its first ``withheld_byte_count`` bytes; return these bytes.
+    """Copy one partition of a bundle to ``target_path``, except its first ``withheld_byte_count`` bytes; return these.
 
     Raises SlotError if the bundle is truncated or altered.
     """
-    sha256, remaining_bytes, first = hashlib.sha256(), content.length, b""
-    with target.open("r+b", buffering=0) as stream:
+    sha256, remaining_bytes, withheld_bytes = hashlib.sha256(), content.length, b""
+    with target_path.open("r+b", buffering=0) as stream:
         while remaining_bytes and (piece := source.read(min(remaining_bytes, _COPY_BLOCK_SIZE_BYTES))):
             sha256.update(piece)
             remaining_bytes -= len(piece)
-            if withheld_byte_count and not first:
-                first, piece = piece[:withheld_byte_count], piece[withheld_byte_count:]
+            if withheld_byte_count and not withheld_bytes:
+                withheld_bytes, piece = piece[:withheld_byte_count], piece[withheld_byte_count:]
                 stream.seek(withheld_byte_count)
             stream.write(piece)
         os.fsync(stream.fileno())
@@ -214,7 +219,7 @@ def _copy_partition(
         raise SlotError(f"{location} is truncated: {remaining_bytes} bytes are missing")
     if sha256.hexdigest() != content.sha256:
         raise SlotError(f"{location} differs from the release")
-    return first
+    return withheld_bytes
 
 
 def _write_at(target: Path, offset: int, data: bytes) -> None:

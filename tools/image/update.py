@@ -211,11 +211,11 @@ def wait_until_lasting(
 
     Return False if this has not happened after ``limit_seconds`` seconds; None means no limit.
     """
-    began = true_since = time.monotonic()
-    while (now := time.monotonic()) - true_since < seconds:
+    started_seconds = true_since_seconds = time.monotonic()
+    while (now_seconds := time.monotonic()) - true_since_seconds < seconds:
         if not condition():
-            true_since = now
-        if limit_seconds is not None and now - began > limit_seconds:
+            true_since_seconds = now_seconds
+        if limit_seconds is not None and now_seconds - started_seconds > limit_seconds:
             return False
         time.sleep(_CONDITION_CHECK_S)
     return True

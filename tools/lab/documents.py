@@ -45,14 +45,14 @@ def format_profile_keys() -> str:
 
 def format_cabinet_keys() -> str:
     """Return a table of every cabinet file key. Raises :class:`OperatorError` for an undocumented key."""
-    text = []
-    for part in iter_cabinet_file_tables():
-        undocumented_keys = [key.name for key in part.keys if not key.meaning]
+    sections = []
+    for table in iter_cabinet_file_tables():
+        undocumented_keys = [key.name for key in table.keys if not key.meaning]
         if undocumented_keys:
             raise OperatorError(
-                f"egm/config/cabinet_file.py: there is no description for {part.header} {', '.join(undocumented_keys)}"
+                f"egm/config/cabinet_file.py: there is no description for {table.header} {', '.join(undocumented_keys)}"
             )
-        needed = " Required." if part.is_required else ""
+        required_text = " Required." if table.is_required else ""
         rows = [
             [
                 f"`{key.name}`",
@@ -61,15 +61,18 @@ def format_cabinet_keys() -> str:
                 key.meaning,
                 key.example and f"`{key.example}`",
             ]
-            for key in part.keys
+            for key in table.keys
         ]
-        heads = ["Key", "Kind", "Default", "Meaning", "Example"]
-        text.append(f"### `{part.header}`\n\n{part.meaning}{needed}\n\n{format_table(heads, rows)}")
-    return "\n\n".join(text)
+        headings = ["Key", "Kind", "Default", "Meaning", "Example"]
+        sections.append(
+            f"### `{table.header}`\n\n{table.meaning}{required_text}\n\n{format_table(headings, rows)}"
+        )
+    return "\n\n".join(sections)
 
 
 def format_serial_lines() -> str:
     """Return the serial line of each protocol, as in the service manual."""
+    # The chapters have no ids. Only the one about serial lines has a column "Protocol".
     chapter = next(
         chapter
         for chapter in iter_manual_chapters("service", Texts("en"))

@@ -86,19 +86,19 @@ MEANING_BY_FIELD_NAME: Final[Mapping[str, str]] = {
 
 def describe_type(hint: Any) -> str:
     """Return a description of the values that a record field may contain."""
-    origin, inner = get_origin(hint), get_args(hint)
+    origin, type_arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return str(inner[1].meaning)
+        return str(type_arguments[1].meaning)
     if hint in _PLAIN_TYPE_WORDS:
         return _PLAIN_TYPE_WORDS[hint]
     if origin in {Union, UnionType}:
-        parts = [describe_type(argument) for argument in inner if argument is not NoneType]
-        if len(inner) > 2:
+        parts = [describe_type(argument) for argument in type_arguments if argument is not NoneType]
+        if len(type_arguments) > 2:
             return "JSON"
         return _describe_optional(parts[0]) if len(parts) == 1 else " or ".join(parts)
     if origin is Literal:
-        return ", ".join(f"`{value}`" if value else "empty" for value in inner)
-    return _describe_structure(hint, origin, inner)
+        return ", ".join(f"`{value}`" if value else "empty" for value in type_arguments)
+    return _describe_structure(hint, origin, type_arguments)
 
 
 def _describe_optional(description: str) -> str:
@@ -109,15 +109,15 @@ def _describe_optional(description: str) -> str:
     return f"null, or {description}" if ";" in description else f"{description}, or null"
 
 
-def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
+def _describe_structure(hint: Any, origin: Any, type_arguments: tuple[Any, ...]) -> str:
     """Return a description of what a field with a list, object or enumeration type may contain.
 
-    ``hint`` is the type hint, ``origin`` its generic class and ``inner`` its type arguments.
+    ``hint`` is the type hint, ``origin`` its generic class and ``type_arguments`` its type arguments.
     """
     if origin is tuple:
-        return _describe_list(inner)
+        return _describe_list(type_arguments)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        name, value = (describe_type(argument) for argument in inner)
+        name, value = (describe_type(argument) for argument in type_arguments)
         return f"object; for each {name}: {value}"
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return ", ".join(f"`{value}`" for value in hint)
@@ -125,11 +125,13 @@ def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
     return f"object `{hint.__name__}`" if is_record else "JSON"
 
 
-def _describe_list(inner: tuple[Any, ...]) -> str:
+def _describe_list(type_arguments: tuple[Any, ...]) -> str:
     """Return a description of a list with these item types; an Ellipsis stands for any length."""
-    parts = [describe_type(argument) for argument in inner if argument is not Ellipsis]
-    if Ellipsis in inner:
-        is_nested = get_origin(inner[0]) is not None and get_origin(inner[0]) is not Annotated
+    parts = [describe_type(argument) for argument in type_arguments if argument is not Ellipsis]
+    if Ellipsis in type_arguments:
+        is_nested = (
+            get_origin(type_arguments[0]) is not None and get_origin(type_arguments[0]) is not Annotated
+        )
         return f"list; each item: {parts[0]}" if is_nested else f"list of {parts[0]}"
     if len(parts) > 2 and len(set(parts)) == 1:
         return f"list of {len(parts)} values, each: {parts[0]}"
@@ -181,13 +183,13 @@ def _find_records(hint: Any) -> Iterator[Any]:
     """Yield the record classes that a type hint names."""
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         yield hint
-    for inner in get_args(hint):
-        yield from _find_records(inner)
+    for type_argument in get_args(hint):
+        yield from _find_records(type_argument)
 
 
 def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> str:
     """Return the section of the journal reference about one form of a journal entry."""
-    facts = [format_meaning(entry.meaning)]
+    paragraphs = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
     names = [
         f"{language}: {texts[language].translate(key)}"
@@ -195,27 +197,38 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
         if texts[language].has_text(key)
     ]
     if names:
-        facts.append(f"*{' · '.join(names)}*")
+        paragraphs.append(f"*{' · '.join(names)}*")
     if entry.phase is not Phase.POST or entry.permitted_transfers:
         settled_kinds_text = "".join(f" (`{kind}`)" for kind in entry.settled_kinds)
-        facts.append(f"It {_PHASE_WORDS[entry.phase]}{settled_kinds_text}.")
-    lists = (
-        ("Accounts", [f"`{m.source}` to `{m.target}`" for m in entry.permitted_transfers]),
-        ("Meters", [f"`{name}`{'' if by is None else f' +{by}'}" for name, by in entry.counts.items()]),
+        paragraphs.append(f"It {_PHASE_WORDS[entry.phase]}{settled_kinds_text}.")
+    titled_lists = (
+        (
+            "Accounts",
+            [f"`{transfer.source}` to `{transfer.target}`" for transfer in entry.permitted_transfers],
+        ),
+        (
+            "Meters",
+            [
+                f"`{name}`{'' if counted_field is None else f' +{counted_field}'}"
+                for name, counted_field in entry.counts.items()
+            ],
+        ),
         (
             "Memory",
             [f"`{key}`" for key in entry.written_keys] + [f"`{key}` (some)" for key in entry.optional_keys],
         ),
         ("Moments", [f"`{mark}`" for mark in entry.marks]),
     )
-    facts += [f"{title}: {', '.join(items)}." for title, items in lists if items]
+    paragraphs += [
+        f"{title}: {', '.join(texts_in_list)}." for title, texts_in_list in titled_lists if texts_in_list
+    ]
     if entry.record is NoneType:
-        facts.append("It has no record.")
+        paragraphs.append("It has no record.")
     elif dataclasses.is_dataclass(entry.record):
-        facts.append(format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(entry.record)))
+        paragraphs.append(format_table(_FIELD_TABLE_HEADINGS, _iter_field_rows(entry.record)))
     else:
-        facts.append("The record is an object whose members a device or a game decides.")
-    return f"### `{entry.kind}`\n\n" + "\n\n".join(facts)
+        paragraphs.append("The record is an object whose members a device or a game decides.")
+    return f"### `{entry.kind}`\n\n" + "\n\n".join(paragraphs)
 
 
 def format_entries(features: Features = FEATURES) -> str:

@@ -185,16 +185,16 @@ def _draw_chapter(manual_pages: _ManualPages, chapter: ManualChapterText) -> Non
         manual_pages.put(_PageElement(_LEFT, manual_pages.y, line, size=9.5, colour=_DIM))
     manual_pages.y += 12
     widths = _compute_column_widths(chapter)
-    _draw_table_head(manual_pages, chapter, widths)
+    _draw_table_heading(manual_pages, chapter, widths)
     for row in chapter.rows:
         cells = [
             _wrap_cell(cell, width, bold=column == 0) for column, (cell, width) in _iter_cells(row, widths)
         ]
-        high = max(map(len, cells)) * _LEAD + 2 * _PAD
-        if manual_pages.y + high > _HIGH - _FOOT:
+        row_height = max(map(len, cells)) * _LEAD + 2 * _PAD
+        if manual_pages.y + row_height > _HIGH - _FOOT:
             manual_pages.start_page()
-            _draw_table_head(manual_pages, chapter, widths)
-        _draw_row(manual_pages, cells, widths, high)
+            _draw_table_heading(manual_pages, chapter, widths)
+        _draw_row(manual_pages, cells, widths, row_height)
 
 
 def _iter_cells(
@@ -227,18 +227,20 @@ def _compute_column_widths(chapter: ManualChapterText) -> list[float]:
     ]
 
 
-def _draw_table_head(
+def _draw_table_heading(
     manual_pages: _ManualPages, chapter: ManualChapterText, column_widths: Sequence[float]
 ) -> None:
     """Draw the column headings of a table."""
     cells = [
-        _wrap_text(head, width - 2 * _PAD, "bold")
-        for head, width in zip(chapter.column_titles, column_widths, strict=True)
+        _wrap_text(heading, width - 2 * _PAD, "bold")
+        for heading, width in zip(chapter.column_titles, column_widths, strict=True)
     ]
-    high = max(map(len, cells)) * _LEAD + 2 * _PAD
-    manual_pages.put(_PageElement(_LEFT, manual_pages.y, colour=_BAND, band_size=(_TEXT_WIDTH_POINTS, high)))
+    row_height = max(map(len, cells)) * _LEAD + 2 * _PAD
+    manual_pages.put(
+        _PageElement(_LEFT, manual_pages.y, colour=_BAND, band_size=(_TEXT_WIDTH_POINTS, row_height))
+    )
     _draw_cell_lines(manual_pages, cells, column_widths, lambda _: "bold")
-    manual_pages.y += high
+    manual_pages.y += row_height
 
 
 def _draw_row(
@@ -318,11 +320,11 @@ def _draw_element(page_figure: Figure, element: _PageElement) -> None:
     if element.text:
         page_figure.add_artist(_TextLine(element), clip=False)
         return
-    wide, high = element.band_size
-    x, y = element.x / _WIDE, 1 - (element.y + high) / _HIGH
-    if high > 1:
+    width, height = element.band_size
+    x, y = element.x / _WIDE, 1 - (element.y + height) / _HIGH
+    if height > 1:
         page_figure.add_artist(
-            Rectangle((x, y), wide / _WIDE, high / _HIGH, color=element.colour, linewidth=0)
+            Rectangle((x, y), width / _WIDE, height / _HIGH, color=element.colour, linewidth=0)
         )
     else:
-        page_figure.add_artist(Line2D((x, x + wide / _WIDE), (y, y), color=element.colour, linewidth=high))
+        page_figure.add_artist(Line2D((x, x + width / _WIDE), (y, y), color=element.colour, linewidth=height))

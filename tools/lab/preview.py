@@ -48,16 +48,16 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings
     The preview may not exceed the length that ``settings`` allows. Raises :class:`PreviewError` if no such game
     occurs.
     """
-    bet = max(game.bet_options)
+    bet_credits = max(game.bet_options)
     game_view = build_game_view(game)
     unit_cents = choose_unit_cents(game_view)
     idle_view = build_idle_view((game_view,), game_view, "en", denomination_cents=unit_cents)
     for _ in range(_GAMES_TRIED_MAX):
-        wager = game.build_wager(bet)
+        wager = game.build_wager(bet_credits)
         outcome = play_with_answers(
             game.play(wager, draw), wager, lambda decision: Choice(decision.options[0])
         )
-        if theme.find_celebration_level(outcome.win_credits, bet) < 2:
+        if theme.find_celebration_level(outcome.win_credits, bet_credits) < 2:
             continue
         timeline = build_view_timeline(build_view_after_outcome(idle_view, game_view, outcome), theme)
         if timeline is not None and timeline.end_seconds < settings.seconds_max - 2 * _IDLE_SECONDS:
@@ -112,7 +112,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: Previe
 
     The last frames show the win as credit.
     """
-    step = 1 / settings.frames_per_second
+    frame_seconds = 1 / settings.frames_per_second
     denomination = {"denomination_cents": choose_unit_cents(game)}
     idle_view = build_idle_view(
         (game,), game, "en", credit_cents=_compute_start_credit_cents(game), **denomination
@@ -120,15 +120,15 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: Previe
     now = idle_view.now
     while now < idle_view.now + _IDLE_SECONDS:
         yield replace(idle_view, now=now)
-        now += step
+        now += frame_seconds
     view, _ = apply_action(replace(idle_view, now=now), Action("play"), theme)
     view = build_view_after_outcome(view, game, outcome)
     timeline = build_view_timeline(view, theme)
     assert timeline is not None
-    end = now + timeline.end_seconds
-    while now < end:
+    end_seconds = now + timeline.end_seconds
+    while now < end_seconds:
         yield replace(view, now=now)
-        now += step
+        now += frame_seconds
     win_cents = outcome.win_credits * choose_unit_cents(game)
     view_after_game = apply_message(
         replace(view, now=now),
@@ -140,10 +140,10 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: Previe
             **denomination,
         ),
     )
-    end = now + 2 * _IDLE_SECONDS
-    while now < end:
+    end_seconds = now + 2 * _IDLE_SECONDS
+    while now < end_seconds:
         yield replace(view_after_game, now=now)
-        now += step
+        now += frame_seconds
 
 
 def write_preview(game: Game, draw: DrawSource, path: Path, settings: PreviewSettings) -> int:

@@ -47,9 +47,9 @@ def _collapse_blanks(value: Any) -> Any:
     A reel strip may be written over several lines.
     """
     if isinstance(value, Mapping):
-        return {key: _collapse_blanks(inner) for key, inner in value.items()}
+        return {key: _collapse_blanks(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [_collapse_blanks(inner) for inner in value]
+        return [_collapse_blanks(member) for member in value]
     return " ".join(value.split()) if isinstance(value, str) else value
 
 

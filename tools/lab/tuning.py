@@ -85,8 +85,8 @@ def list_pay_paths(definition: Mapping[str, Any]) -> list[KeyPath]:
                 elif value:
                     paths.append(path)
     for kind in ("table", "area"):  # of Keno, of wheels
-        for n, entry in enumerate(definition.get(kind, [])):
-            paths += [(kind, n, "pays", count) for count, value in entry.get("pays", {}).items() if value]
+        for n, pay_table in enumerate(definition.get(kind, [])):
+            paths += [(kind, n, "pays", count) for count, value in pay_table.get("pays", {}).items() if value]
     return paths
 
 
@@ -135,11 +135,11 @@ def round_to_nice_pay(value: Fraction) -> int:
 
     Above 20, the second digit is 0 or 5.
     """
-    number: int = max(1, round(value))
-    if number <= 20:
-        return number
-    unit: int = 10 ** (len(str(number)) - 2)
-    leading_digits = (number + unit // 2) // unit
+    rounded_value: int = max(1, round(value))
+    if rounded_value <= 20:
+        return rounded_value
+    unit: int = 10 ** (len(str(rounded_value)) - 2)
+    leading_digits = (rounded_value + unit // 2) // unit
     return ((leading_digits + 2) // 5 * 5 if leading_digits > 20 else leading_digits) * unit
 
 
@@ -368,34 +368,38 @@ def tune_strips(
 
     best_definition = dict(definition)
     best_distance = compute_distance(best_definition)
-    beam = [best_definition]
-    beam_width = 1
+    followed_definitions = [best_definition]
+    followed_count = 1
     fruitless_rounds_left = _ROUNDS_WITHOUT_PROGRESS_MAX
     tried_strips = {_format_strips(best_definition, stage)}
     for round_number in range(1, rounds + 1):
         if not best_distance:
             break
-        new_definitions = _list_untried_definitions(beam, stage, tried_strips)
-        ranked = sorted(
+        new_definitions = _list_untried_definitions(followed_definitions, stage, tried_strips)
+        ranked_candidates = sorted(
             (
                 (compute_distance(candidate_data), n, candidate_data)
                 for n, candidate_data in enumerate(new_definitions)
             ),
             key=lambda entry: entry[:2],
         )
-        if not ranked:
+        if not ranked_candidates:
             break
-        nearest_distance = float(ranked[0][0])
+        nearest_distance = float(ranked_candidates[0][0])
         print_progress(
-            f"round {round_number}: {format_count(len(ranked), 'change')} tried, "
+            f"round {round_number}: {format_count(len(ranked_candidates), 'change')} tried, "
             f"the nearest is off by {nearest_distance:.4%}"
         )
-        if ranked[0][0] < best_distance:
-            best_distance, _, best_definition = ranked[0]
-            beam, beam_width, fruitless_rounds_left = [best_definition], 1, _ROUNDS_WITHOUT_PROGRESS_MAX
+        if ranked_candidates[0][0] < best_distance:
+            best_distance, _, best_definition = ranked_candidates[0]
+            followed_definitions, followed_count, fruitless_rounds_left = (
+                [best_definition],
+                1,
+                _ROUNDS_WITHOUT_PROGRESS_MAX,
+            )
         elif fruitless_rounds_left:
-            beam_width, fruitless_rounds_left = _CANDIDATES_FOLLOWED, fruitless_rounds_left - 1
-            beam = [candidate for _, _, candidate in ranked[:beam_width]]
+            followed_count, fruitless_rounds_left = _CANDIDATES_FOLLOWED, fruitless_rounds_left - 1
+            followed_definitions = [candidate for _, _, candidate in ranked_candidates[:followed_count]]
         else:
             break
     return best_definition

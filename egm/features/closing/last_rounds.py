@@ -82,7 +82,7 @@ def _read_rounds_since_closing(machine: Machine, last_rounds_time: datetime) -> 
         announcement = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
         rounds_since.last_rounds_time, rounds_since.round_ids_by_game = last_rounds_time.isoformat(), {}
         rounds_since.sequence = 0 if announcement is None else announcement.sequence
-    for entry in machine.journal.entries(PLAY_START_KIND, since=rounds_since.sequence):
+    for entry in machine.journal.entries(PLAY_START_KIND, after_sequence=rounds_since.sequence):
         rounds_since.sequence = entry.sequence
         if entry.time_utc >= last_rounds_time:
             table_id, round_id = find_table_and_round_id(entry)

@@ -115,7 +115,7 @@ def iter_tournament_records(machine: Machine) -> Iterator[_TournamentRecord]:
             0,
         )
     first_sequence = sequence_by_digest[digest]
-    for entry in machine.journal.entries(tuple(_RECORD_CLASS_BY_KIND), since=first_sequence):
+    for entry in machine.journal.entries(tuple(_RECORD_CLASS_BY_KIND), after_sequence=first_sequence):
         record = from_json(
             _RECORD_CLASS_BY_KIND[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}"
         )

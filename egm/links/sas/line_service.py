@@ -145,7 +145,7 @@ class SasLineService:
         self._money_exceptions.update_exceptions()
         if snapshot.journal_sequence <= self._sent_sequence:
             return
-        entries = list(self.host.machine.journal.entries(since=self._sent_sequence))
+        entries = list(self.host.machine.journal.entries(after_sequence=self._sent_sequence))
         for entry in entries:
             if entry.sequence > self._readout_sequence:
                 self._readout_builder.process_entry(entry)

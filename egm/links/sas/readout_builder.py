@@ -82,7 +82,7 @@ class ReadoutBuilder:
             for entry in journal.entries(FAULT_RAISED.kind, newest_first=True)
             if _get_entry_record(entry).get("code") == _STACKER_REMOVED_FAULT
         )
-        for entry in journal.entries(BILL_IN.kind, since=next(stacker_removal_sequences, 0)):
+        for entry in journal.entries(BILL_IN.kind, after_sequence=next(stacker_removal_sequences, 0)):
             self.process_entry(entry)
         for kind in (BILL_IN.kind, VOUCHER_OUT.kind):
             for entry in journal.entries(kind, newest_first=True, limit=1):

@@ -114,7 +114,7 @@ def is_win_cashed_out(machine: Machine, game_record: GameRecord) -> bool:
     credit_accounts = {machine.name_credit_account(kind) for kind in CreditKind}
     return end_entry is not None and any(
         transfer.source in credit_accounts
-        for entry in machine.journal.entries(_CASH_OUT_KINDS, since=end_entry.sequence)
+        for entry in machine.journal.entries(_CASH_OUT_KINDS, after_sequence=end_entry.sequence)
         for transfer in entry.transfers
     )
 
@@ -131,7 +131,7 @@ def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
     start_entry, game_record = find_game_start(machine, play_id)
     for entry in machine.journal.entries(
-        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), since=start_entry.sequence
+        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), after_sequence=start_entry.sequence
     ):
         location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind != MYSTERY_WON_KIND:

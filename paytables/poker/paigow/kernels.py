@@ -35,21 +35,25 @@ def count_bank_hands_by_ranks(player_counts: Ints, nodes: Ints, binomials: Ints,
 
 
 def count_hands_beaten(
-    setting_strengths: Ints, lows: Ints, highs: Ints, weights: Ints, result_counts: Ints
+    setting_strengths: Ints,
+    bank_low_strengths: Ints,
+    bank_high_strengths: Ints,
+    weights: Ints,
+    result_counts: Ints,
 ) -> None:
     """Count, for each way to set the player's cards, the bank's hands that lose to the player's and that win.
 
-    ``setting_strengths`` has the strength of the low and the high hand of each way. ``lows`` and ``highs`` have these
-    strengths for each combination of the bank's ranks, and ``weights`` its number of hands. ``result_counts`` gets both
-    counts for each way.
+    ``setting_strengths`` has the strength of the low and the high hand of each way. ``bank_low_strengths`` and
+    ``bank_high_strengths`` have these strengths for each combination of the bank's ranks, and ``weights`` its number of
+    hands. ``result_counts`` gets both counts for each way.
     """
     for setting_index in range(setting_strengths.shape[0]):
-        low, high = setting_strengths[setting_index, 0], setting_strengths[setting_index, 1]
+        low_strength, high_strength = setting_strengths[setting_index, 0], setting_strengths[setting_index, 1]
         win_count = 0
         loss_count = 0
-        for bank_index in range(lows.shape[0]):
-            wins_low = lows[bank_index] < low
-            wins_high = highs[bank_index] < high
+        for bank_index in range(bank_low_strengths.shape[0]):
+            wins_low = bank_low_strengths[bank_index] < low_strength
+            wins_high = bank_high_strengths[bank_index] < high_strength
             win_count += weights[bank_index] * (wins_low & wins_high)
             loss_count += weights[bank_index] * (1 - (wins_low | wins_high))
         result_counts[setting_index, 0] = win_count

@@ -52,23 +52,27 @@ class CommissionRules:
         return tuple(pots_after)
 
 
-def build_pots(bets_by_seat: Mapping[int, int], unfolded_seats: Collection[int]) -> tuple[Pot, ...]:
+def build_pots(bet_credits_by_seat: Mapping[int, int], unfolded_seats: Collection[int]) -> tuple[Pot, ...]:
     """Return the main pot and the side pots. Uncalled bets must have been returned before.
 
-    ``bets_by_seat`` has the credits that each seat has bet in the game; ``unfolded_seats`` are the seats that
+    ``bet_credits_by_seat`` has the credits that each seat has bet in the game; ``unfolded_seats`` are the seats that
     have not folded. A pot ends at each level up to which such a seat has bet: if three seats have bet 10, 30 and 30,
     the main pot is 3 x 10 credits, and the side pot 2 x 20.
     """
     pots, bet_level_below = [], 0
-    for bet_level in sorted({bets_by_seat[seat] for seat in unfolded_seats if bets_by_seat[seat]}):
-        credits_ = sum(min(total, bet_level) - min(total, bet_level_below) for total in bets_by_seat.values())
+    for bet_level in sorted(
+        {bet_credits_by_seat[seat] for seat in unfolded_seats if bet_credits_by_seat[seat]}
+    ):
+        credits_ = sum(
+            min(total, bet_level) - min(total, bet_level_below) for total in bet_credits_by_seat.values()
+        )
         pots.append(
             Pot(
                 credits_,
                 tuple(
                     seat
-                    for seat in bets_by_seat
-                    if seat in unfolded_seats and bets_by_seat[seat] >= bet_level
+                    for seat in bet_credits_by_seat
+                    if seat in unfolded_seats and bet_credits_by_seat[seat] >= bet_level
                 ),
             )
         )

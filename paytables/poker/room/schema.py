@@ -136,7 +136,7 @@ class TimeToActTerms(StrictTable):
 
 
 class RoomDefinition(TableDefinition):
-    """The definition of a game of poker that players play against each other."""
+    """A game of poker between players as its definition file describes it: deals, stakes, forced bets and limit."""
 
     deals: Annotated[tuple[RoundDeal, ...], Field(min_length=1)] = Field(alias="deal")
     """The cards dealt before each betting round."""

@@ -526,20 +526,19 @@ class OneDecisionSolver:
         bank_hand_counts: Ints,
         solved_options: list[SolvedOption],
         chosen_options: Ints,
-        class_sizes: Ints | None = None,
     ) -> tuple[Counter[Fraction], Fraction]:
         """Return the number of cases for each net result, and the mean stake, for given decisions.
 
         ``chosen_options`` has the index of the chosen option by class of hands (row) and visible bank card (column).
-        ``class_sizes`` is the number of hands in each class; None: as in the whole deck.
         """
         case_count_by_net: Counter[Fraction] = Counter()
         stake_sum = Fraction(0)
-        hands_per_class = self.hands_per_class if class_sizes is None else class_sizes
         for n, solved_option in enumerate(solved_options):
             for comparison_index in range(len(HAND_COMPARISONS)):
                 bank_hands = bank_hand_counts[comparison_index]
-                class_case_counts = np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * hands_per_class
+                class_case_counts = (
+                    np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * self.hands_per_class
+                )
                 distinct_nets, net_indexes = np.unique(
                     solved_option.nets[comparison_index], return_inverse=True
                 )
@@ -567,19 +566,18 @@ class OneDecisionSolver:
         bank_hand_counts: Ints,
         solved_options: list[SolvedOption],
         chosen_options: Ints,
-        class_sizes: Ints | None = None,
     ) -> Counter[BetPayment]:
         """Return how often each bet is paid in each way (by a row, as won, as returned), for given decisions.
 
         ``chosen_options`` has the index of the chosen option by class of hands (row) and visible bank card (column).
-        ``class_sizes`` is the number of hands in each class; None: as in the whole deck.
         """
-        hands_per_class = self.hands_per_class if class_sizes is None else class_sizes
         payment_counts: Counter[BetPayment] = Counter()
         for n, solved_option in enumerate(solved_options):
             for comparison_index, comparison in enumerate(HAND_COMPARISONS):
                 bank_hands = bank_hand_counts[comparison_index]
-                class_case_counts = np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * hands_per_class
+                class_case_counts = (
+                    np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * self.hands_per_class
+                )
                 for name, factor in self._find_bets_after(solved_option.option).items():
                     payment_counts += self._count_spot_payments(
                         self.definition.spot_by_id[name], factor, comparison, class_case_counts

@@ -73,11 +73,11 @@ def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> s
     return ", ".join(sentences)
 
 
-def _format_hand(names: str, ranking: HandRanking) -> str:
+def _format_hand(card_names: str, ranking: HandRanking) -> str:
     """Return a poker hand as text: its ranks, those that occur most often first, and its category if it has one."""
-    cards = parse_cards(names)
+    cards = parse_cards(card_names)
     count_by_rank = Counter(map(get_rank, cards))
     ranks = sorted(map(get_rank, cards), key=lambda rank: (count_by_rank[rank], rank), reverse=True)
     category = ranking.find_category(cards)
-    name = "" if category == "high-card" else f" ({CATEGORY_NAMES[category][0].lower()})"
-    return "-".join(_RANK_NAMES[rank] for rank in ranks) + name
+    category_text = "" if category == "high-card" else f" ({CATEGORY_NAMES[category][0].lower()})"
+    return "-".join(_RANK_NAMES[rank] for rank in ranks) + category_text

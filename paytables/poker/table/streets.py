@@ -30,7 +30,7 @@ from paytables.poker.table.schema import (
 
 #: One representative strength for each category, lowest category first. Any one will do, because the pay rows of
 #: this game depend on the category alone.
-_STRENGTH_BY_COMBINATION = tuple(category << 20 for category in range(len(FIVE_CARD_RANKING.categories)))
+_STRENGTH_BY_CATEGORY = tuple(category << 20 for category in range(len(FIVE_CARD_RANKING.categories)))
 
 
 def build_street_bets(definition: PokerDefinition) -> StreetBets:
@@ -84,11 +84,14 @@ def build_street_bets(definition: PokerDefinition) -> StreetBets:
         [option.added_stake_factor for option in step.options if option.added_stake_factor]
         for step in decision_steps
     ]
-    rows = [
+    row_indexes = [
         find_pay_row(super_ante.pay_rows, strength, 0, FIVE_CARD_RANKING)
-        for strength in _STRENGTH_BY_COMBINATION
+        for strength in _STRENGTH_BY_CATEGORY
     ]
-    super_ante_pays = [Fraction(0) if row is None else super_ante.pay_rows[row].pays.net for row in rows]
+    super_ante_pays = [
+        Fraction(0) if row_index is None else super_ante.pay_rows[row_index].pays.net
+        for row_index in row_indexes
+    ]
     units_per_ante = lcm(
         *(
             fraction.denominator
@@ -147,7 +150,10 @@ def _list_bet_results(
         for step in definition.steps
         if step.decision_name is not None
     )
-    preflop_raise_lists = [[raised] for raised in sorted(preflop_raises, key=lambda raised: raised[1])]
+    preflop_raise_lists = [
+        [raise_and_size]
+        for raise_and_size in sorted(preflop_raises, key=lambda raise_and_size: raise_and_size[1])
+    ]
     initial_bets = list_bets_with_ante(definition)
     all_rows = [
         row
@@ -166,9 +172,9 @@ def _list_bet_results(
             spot = definition.spot_by_id[name]
             payment_counts += _count_payment(spot, stake_antes, spot.result_if_unqualified, unqualified_count)
             payment_counts += _count_payment(spot, stake_antes, spot.result_if_equal, equal_count)
-            for strength, cases in zip(_STRENGTH_BY_COMBINATION, better_counts, strict=True):
+            for strength, case_count in zip(_STRENGTH_BY_CATEGORY, better_counts, strict=True):
                 payment_counts += _count_payment(
-                    spot, stake_antes, spot.find_result("better"), cases, strength
+                    spot, stake_antes, spot.find_result("better"), case_count, strength
                 )
     return list_row_rates(all_rows, payment_counts, solved_strategy.case_count)
 

@@ -51,12 +51,14 @@ class PaiGowRules(TwoHandsRules):
         """Return the way in which the bank sets these four tiles: the one with the highest total worth."""
         return choose_bank_setting(self.definition, self.list_settings(cards))
 
-    def is_low_hand_better(self, low: int, bank_low: int) -> bool:
+    def is_low_hand_better(self, low_strength: int, bank_low_strength: int) -> bool:
         """Return whether a player's low hand beats the bank's low hand.
 
         If the definition says so, a low hand of 0 points never does.
         """
-        return low > bank_low and not (self.definition.worthless_low_loses and is_worthless_hand(low))
+        return low_strength > bank_low_strength and not (
+            self.definition.worthless_low_loses and is_worthless_hand(low_strength)
+        )
 
     def find_advised_setting(self, cards: Sequence[int]) -> int:
         """Return the advised low hand of four tiles: bit n is set if the tile with index n belongs to it.

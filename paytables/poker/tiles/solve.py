@@ -103,12 +103,12 @@ def _count_wins_and_losses(masks: Ints, bank_hands: Ints, player_hands: Ints, re
         for bank_index in range(len(masks)):
             if masks[hand_index] & masks[bank_index]:
                 continue
-            low, high = bank_hands[bank_index]
+            bank_low_strength, bank_high_strength = bank_hands[bank_index]
             for setting_index in range(SETTINGS_MAX):
                 better_hand_count = 0
-                if player_hands[hand_index, setting_index, 0] > low:
+                if player_hands[hand_index, setting_index, 0] > bank_low_strength:
                     better_hand_count += 1
-                if player_hands[hand_index, setting_index, 1] > high:
+                if player_hands[hand_index, setting_index, 1] > bank_high_strength:
                     better_hand_count += 1
                 if better_hand_count == 2:
                     result_counts[hand_index, setting_index, 0] += 1

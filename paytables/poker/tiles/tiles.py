@@ -113,11 +113,18 @@ def list_settings(tiles: tuple[int, int, int, int]) -> tuple[HandSetting, ...]:
     mask_by_strengths: dict[tuple[int, int], int] = {}
     for a, b in combinations(range(4), 2):
         c, d = (index for index in range(4) if index not in (a, b))
-        low, high = compute_strength(tiles[a], tiles[b]), compute_strength(tiles[c], tiles[d])
-        if low <= high:
-            mask_by_strengths.setdefault((low, high), 1 << a | 1 << b)
+        low_strength, high_strength = (
+            compute_strength(tiles[a], tiles[b]),
+            compute_strength(tiles[c], tiles[d]),
+        )
+        if low_strength <= high_strength:
+            mask_by_strengths.setdefault((low_strength, high_strength), 1 << a | 1 << b)
     return tuple(
         sorted(
-            (HandSetting(low, high, mask) for (low, high), mask in mask_by_strengths.items()), reverse=True
+            (
+                HandSetting(low_strength, high_strength, mask)
+                for (low_strength, high_strength), mask in mask_by_strengths.items()
+            ),
+            reverse=True,
         )
     )

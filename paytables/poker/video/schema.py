@@ -195,7 +195,7 @@ def _load_simple_strategies() -> dict[str, SimpleStrategy]:
 
 
 class VideoPokerDefinition(Definition):
-    """The definition of a video poker game."""
+    """A video poker game as its definition file describes it: deck, bets, pay table and proved figures."""
 
     deck: Deck = Deck()
     """The cards that are played with."""

@@ -27,7 +27,7 @@ def test_a_clock_behind_the_journal_is_doubted_at_the_start(tmp_path, monkeypatc
     kinds = []
 
     async def look(_):
-        kinds.extend(entry.kind for entry in process._first_machine.journal.entries(since=last))
+        kinds.extend(entry.kind for entry in process._first_machine.journal.entries(after_sequence=last))
         assert not process._first_machine.timekeeper.is_clock_trusted
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)

@@ -21,7 +21,7 @@ from tools.floor.progressive.certificates import (
     BROKER_CERTIFICATE_NAME,
     make_authority,
     make_certificate,
-    write_revocations,
+    write_revocation_list,
 )
 from tools.floor.progressive.mystery_secrets import MYSTERY_KEY_FILE_NAME, make_key, read_key
 from tools.lab.certification import bundle
@@ -101,7 +101,7 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_if_others_may_read_them(
     load_laboratory_key(laboratory)
     uses = {
         "broker.key": lambda: build_tls_context(slot),
-        "authority.key": lambda: write_revocations(tmp_path, NOW),
+        "authority.key": lambda: write_revocation_list(tmp_path, NOW),
         MYSTERY_KEY_FILE_NAME: lambda: read_key(tmp_path),
         "laboratory.key": lambda: load_laboratory_key(laboratory),
     }

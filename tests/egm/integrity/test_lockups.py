@@ -261,7 +261,7 @@ def test_the_audit_reports_a_fault_entry_that_stores_a_second_fault(rig):
         details={"code": "hopper.jam"},
     )
     [finding] = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
-    assert "'fault:hopper.empty': not expected here" in finding.why
+    assert "'fault:hopper.empty': not expected here" in finding.text
 
 
 def test_a_tilt_that_clears_with_its_cause_cannot_be_cleared_by_the_attendant_key(rig):

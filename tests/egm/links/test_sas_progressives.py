@@ -140,7 +140,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     }
     bodies[index] = encode_canonical_json(entry)
     findings = Auditor(GameFiles([GAME.parent])).audit_entries(bodies).findings
-    assert any("the wins in state for the host do not match" in finding.why for finding in findings)
+    assert any("the wins in state for the host do not match" in finding.text for finding in findings)
 
 
 @pytest.mark.sas(polls="1B", exceptions="51")

@@ -266,7 +266,7 @@ def test_two_people_may_renew_a_lost_roster_while_the_machine_is_stopped(machine
     assert (machine.sign_in("1"), machine.sign_in("2")) == ("", "")
     with open_view(machine.folder) as view:
         report = Auditor(GameFiles()).audit_entries(view.iter_bodies())
-    assert [notice.why for notice in report.notices if notice.id.startswith("staff-")] == [
+    assert [notice.text for notice in report.notices if notice.id.startswith("staff-")] == [
         "Ada and Ben, who are not enrolled, began a new staff list: the disk died"
     ]
 

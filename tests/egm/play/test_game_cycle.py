@@ -434,10 +434,12 @@ def test_memory_damage_between_two_games_is_repaired_before_the_next(rig, tmp_pa
     sequence = rig.journal.sequence
     rig.play()
     repairs = [
-        entry for entry in rig.journal.entries(since=sequence) if "memory.repaired" in str(entry.record)
+        entry
+        for entry in rig.journal.entries(after_sequence=sequence)
+        if "memory.repaired" in str(entry.record)
     ]
     assert repairs, "the damage was played over"
-    starts = list(rig.journal.entries("game.start", since=sequence))
+    starts = list(rig.journal.entries("game.start", after_sequence=sequence))
     assert repairs[0].sequence < starts[0].sequence
     assert rig.state is State.PLAYING
 

@@ -64,7 +64,7 @@ def read_meters(rig) -> dict[str, int]:
 def list_findings(rig) -> list[str]:
     """Return the findings of an audit of the exported journal, which has only the definition."""
     report = Auditor(GameFiles([GAME.parent])).audit_entries(rig.journal.iter_bodies())
-    return [finding.why for finding in report.findings]
+    return [finding.text for finding in report.findings]
 
 
 # ---------------------------------------------------------------------------------------------- won and delivered

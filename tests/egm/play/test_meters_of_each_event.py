@@ -163,7 +163,7 @@ def test_money_its_meters_and_its_state_change_are_in_one_entry(tmp_path):
         act(*arguments)
         return [
             (entry.kind, dict(entry.counts), {key.partition(":")[0] for key in entry.state})
-            for entry in rig.journal.entries(since=before)
+            for entry in rig.journal.entries(after_sequence=before)
             if entry.phase is Phase.SETTLE or (entry.phase is Phase.POST and entry.transfers)
         ]
 

@@ -260,7 +260,7 @@ def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, is_replayable
     void_game(rig.machine, is_refunded=True, machine=rig.machine.identity.serial, **LIE)
     report = Auditor(GameFiles([GAME.parent])).audit_entries(rig.journal.iter_bodies())
     findings = report.findings if is_replayable else report.notices
-    assert any("no number that it needs is missing" in finding.why for finding in findings)
+    assert any("no number that it needs is missing" in finding.text for finding in findings)
     rig.close()
 
 

@@ -220,7 +220,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(bodies)
     assert any(
-        "dims differ from those of the play's first entry" in finding.why for finding in report.findings
+        "dims differ from those of the play's first entry" in finding.text for finding in report.findings
     )
 
 

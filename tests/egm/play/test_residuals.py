@@ -55,7 +55,9 @@ def leave_residual_credit(rig) -> None:
 
 
 def list_findings(rig) -> list[str]:
-    return [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
+    return [
+        finding.text for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
+    ]
 
 
 @pytest.mark.requirement("F-10", "D-13")

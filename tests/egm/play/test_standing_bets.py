@@ -250,7 +250,7 @@ def test_the_audit_finds_an_altered_table_state(point, tmp_path, lie):
     last = max(entry.sequence for entry in rig.journal.entries(kind))
     bodies = [_altered(body, last, change, lie) for body in rig.journal.iter_bodies()]
     findings = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
-    assert any(reason in finding.why for finding in findings), [finding.why for finding in findings]
+    assert any(reason in finding.text for finding in findings), [finding.text for finding in findings]
 
 
 def _altered(body, sequence, change, lie):
@@ -278,8 +278,8 @@ def test_returned_table_bets_are_booked_to_their_own_game_and_credit(point, tmp_
             entry["record"]["denomination_cents"] = entry["dims"]["denomination_cents"] = 10
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     findings = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
-    assert any("the bets stand on" in finding.why for finding in findings), [
-        finding.why for finding in findings
+    assert any("the bets stand on" in finding.text for finding in findings), [
+        finding.text for finding in findings
     ]
 
 
@@ -298,8 +298,8 @@ def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_pat
             entry["state"][f"table:{'0' * 64}"] = None
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     findings = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
-    assert any("the table of another game" in finding.why for finding in findings), [
-        finding.why for finding in findings
+    assert any("the table of another game" in finding.text for finding in findings), [
+        finding.text for finding in findings
     ]
 
 

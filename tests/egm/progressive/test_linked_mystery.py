@@ -59,7 +59,7 @@ def check_audit(folder, due=()):
     with open_view(folder / "state") as view:
         bodies = list(view.iter_bodies())
     report = Auditor(GameFiles([GAME.parent])).audit_entries(bodies)
-    assert [finding.why for finding in report.findings] == list(due)
+    assert [finding.text for finding in report.findings] == list(due)
     return bodies
 
 
@@ -512,7 +512,7 @@ def test_the_audit_names_an_unproved_prize_paid_without_a_ruling(tmp_path, contr
     bodies = check_audit(tmp_path)
     without = [body for body in bodies if json.loads(body)["kind"] != "progressive.sealed"]
     report = Auditor(GameFiles([GAME.parent])).audit_entries(without)
-    assert any("no commitment" in finding.why for finding in report.findings), report.findings
+    assert any("no commitment" in finding.text for finding in report.findings), report.findings
 
 
 def report_another_wager(answer):
@@ -606,4 +606,4 @@ def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller
     report = Auditor(GameFiles([GAME.parent])).audit_entries(
         [*bodies[:index], encode_canonical_json(raw), *bodies[index + 1 :]]
     )
-    assert any(reason in finding.why for finding in report.findings), report.findings
+    assert any(reason in finding.text for finding in report.findings), report.findings

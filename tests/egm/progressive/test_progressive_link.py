@@ -350,7 +350,7 @@ def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decisi
     assert (room.state, room.credit_cents) == (State.IDLE, 450)
     assert not room.journal.states(ProgressiveKey.HELD_PRIZE)
     findings = Auditor(GameFiles((GAME.parent,))).audit_entries(room.journal.iter_bodies()).findings
-    assert [finding.why for finding in findings] == [NOT_PAID]
+    assert [finding.text for finding in findings] == [NOT_PAID]
     room.close()
 
 

@@ -288,7 +288,7 @@ def test_the_audit_names_another_share_than_the_hand_won(rig, change, reason):
     raw = json.loads(bodies[index])
     change(raw["record"]["hits"][0])
     bodies[index] = encode_canonical_json(raw)
-    assert any(reason in finding.why for finding in Auditor(GameFiles()).audit_entries(bodies).findings)
+    assert any(reason in finding.text for finding in Auditor(GameFiles()).audit_entries(bodies).findings)
 
 
 @pytest.mark.requirement("I-03")
@@ -301,7 +301,7 @@ def test_the_audit_names_a_side_bet_of_another_sum(rig):
     raw["record"]["denomination_cents"] = 25
     bodies[index] = encode_canonical_json(raw)
     findings = Auditor(GameFiles()).audit_entries(bodies).findings
-    assert any("a side bet does not have its fixed amount" in finding.why for finding in findings)
+    assert any("a side bet does not have its fixed amount" in finding.text for finding in findings)
 
 
 @pytest.mark.requirement("I-03", "I-09")

@@ -107,7 +107,7 @@ def void_game(rig):
 
 
 def findings(rig):
-    return [finding.why for finding in Auditor(SHELF).audit_entries(rig.journal.iter_bodies()).findings]
+    return [finding.text for finding in Auditor(SHELF).audit_entries(rig.journal.iter_bodies()).findings]
 
 
 @pytest.mark.requirement("I-07", "I-15")

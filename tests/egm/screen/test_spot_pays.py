@@ -39,8 +39,8 @@ TOLD = [
     (
         "quebec-craps",
         "buy-4",
-        "Pays 2:1, less 5% of the stake, paid with the bet",
-        "moins 5 % sur la mise",
+        "Pays 2:1; 5% commission on the stake, paid with the bet",
+        "commission de 5 % sur la mise",
         0,
     ),
     ("quebec-craps", "field", "Pays 2 to 1", "2 à 1", 0),

@@ -49,7 +49,7 @@ def test_a_missing_game_of_a_seat_is_found_by_its_neighbours_bets(played, positi
 def check_journal(entries):
     """Return the findings and notices of the audit about a falsified journal."""
     report = Auditor(GameFiles()).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
-    return [finding.why for finding in report.findings], [notice.why for notice in report.notices]
+    return [finding.text for finding in report.findings], [notice.text for notice in report.notices]
 
 
 def append(entries, kind):

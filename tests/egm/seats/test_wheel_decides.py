@@ -354,9 +354,9 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
     with open_view(tmp_path / "state") as view:
         findings = Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings
     assert [
-        finding.why
+        finding.text
         for finding in findings
-        if "the next number or step of the game is already recorded" in finding.why
+        if "the next number or step of the game is already recorded" in finding.text
     ]
 
 

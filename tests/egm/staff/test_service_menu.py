@@ -49,7 +49,7 @@ def menu(tmp_path):
 
 
 def list_entry_kinds(menu, *, after=0):
-    return [entry.kind for entry in menu.room.journal.entries(since=after)]
+    return [entry.kind for entry in menu.room.journal.entries(after_sequence=after)]
 
 
 @pytest.mark.requirement("J-16")

@@ -215,7 +215,7 @@ def test_the_audit_checks_its_entries_by_its_own_rules(rig, tmp_path):
     assert Auditor(GameFiles(), features=WITH_JUKEBOX, rules=RULES).audit_entries(bodies).findings == []
     unknown = Auditor(GameFiles()).audit_entries(bodies).findings
     assert len(unknown) == 2
-    assert all("no feature of the machine declares this kind of entry" in finding.why for finding in unknown)
+    assert all("no feature of the machine declares this kind of entry" in finding.text for finding in unknown)
 
 
 def test_its_entries_are_in_its_register_the_logs_and_the_hosts_exceptions(rig):
@@ -265,7 +265,7 @@ def test_an_invalid_entry_of_the_feature_is_reported_by_the_audit(rig, tmp_path)
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
     (finding,) = Auditor(GameFiles(), features=WITH_JUKEBOX).audit_entries(bodies).findings
-    assert "record: volume is 11, a field that is not known" in finding.why
+    assert "record: volume is 11, a field that is not known" in finding.text
 
 
 def test_the_journal_manual_has_its_entries_with_their_texts():

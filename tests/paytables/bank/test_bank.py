@@ -199,7 +199,7 @@ def some_bets(game, draw):
             steps = (min(spot.bet_max, 200) - spot.bet_min) // spot.bet_step
             bets[spot.id] = spot.bet_min + spot.bet_step * draw.below(steps + 1, "player")
     bets = {
-        k: v for k, v in bets.items() if game.rules.table_layout.spots_by_id[k].required_spot in {None, *bets}
+        k: v for k, v in bets.items() if game.rules.table_layout.spot_by_id[k].required_spot in {None, *bets}
     }
     return game.build_wager(sum(bets.values()), bets=bets)
 

@@ -319,7 +319,7 @@ def some_bets(game, draw):
         bets = {
             k: v
             for k, v in bets.items()
-            if game.rules.table_layout.spots_by_id[k].required_spot in {None, *bets}
+            if game.rules.table_layout.spot_by_id[k].required_spot in {None, *bets}
         }
         for spot in bets:
             if spot.startswith("twelve-sixteen"):
@@ -389,7 +389,7 @@ def test_a_round_is_settled_as_the_texts_say(name, count, seeded_draw):
 @pytest.mark.requirement("S-11:a")
 def test_player_may_bet_on_every_box_and_each_is_dealt_a_hand(seeded_draw):
     game, _, _, _ = GAMES["boxes"]
-    main = game.rules.table_layout.spots_by_id["main"]
+    main = game.rules.table_layout.spot_by_id["main"]
     bets = {f"main{end}": main.bet_min + n * main.bet_step for n, end in enumerate(("", "-2", "-3"))}
     wager = game.build_wager(sum(bets.values()), bets=bets)
     outcome = play_with_answers(game.play(wager, seeded_draw("boxes")), wager, lambda _: Choice("stand"))

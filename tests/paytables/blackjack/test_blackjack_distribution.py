@@ -50,7 +50,7 @@ def every_round(counts, brute, answers, best):
             shoe_left[card] -= 1
         if not chance:
             continue
-        into = best.hands_by_pair.get((up, cards[0], False), 0) if cards[0] == cards[1] else 0
+        into = best.hand_count_by_pair.get((up, cards[0], False), 0) if cards[0] == cards[1] else 0
         split, brute.hands, brute.ace_hands = bool(into), into, into
 
         def chosen(key, *, can_double, up=up, pair=cards[0], split=split):
@@ -82,7 +82,7 @@ def test_the_net_distribution_equals_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = TINY[name]
     rules = house(**{"double_after_split": True, "insurance_odds": None, **rules})
     found, answers, best = compute_best_play(rules, counts, [n for n, count in enumerate(counts, 1) if count])
-    assert best.hands_by_pair
+    assert best.hand_count_by_pair
     assert sum(found.values()) == 1
     for net, chance in found.items():
         played = Brute(**brute, measure=lambda won, net=net: won == net)
@@ -124,7 +124,7 @@ def test_the_variance_of_three_hands_equals_that_of_every_round_of_a_tiny_shoe(n
     best = table.evaluate(
         policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
     )
-    assert max(best.hands_by_pair.values()) == 3
+    assert max(best.hand_count_by_pair.values()) == 3
     assert can_be_counted_exactly(table, best, EXACT_VARIANCE_HANDS_MAX)
     assert not can_be_counted_exactly(table, best, EXACT_DISTRIBUTION_HANDS_MAX)
     squares = every_round(counts, Brute(**brute, measure=lambda net: net**2), answers, best)
@@ -189,7 +189,7 @@ def played_rounds(name, rounds):
     definition = load_game(name).rules.definition
     proof = definition.proved["main"]
     return proof, sample_rounds(
-        definition, read_strategy(definition.exact_house_rules, proof.policy), rounds, "test"
+        definition, read_strategy(definition.analysed_house_rules, proof.policy), rounds, "test"
     )
 
 

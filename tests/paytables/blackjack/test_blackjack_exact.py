@@ -12,7 +12,7 @@ from paytables.blackjack.advice import STAND_OPTION as STANDS
 from paytables.blackjack.advice import HandSituation
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, compute_split_coefficients
-from paytables.blackjack.schema import ExactHouseRules
+from paytables.blackjack.schema import AnalysedHouseRules
 from paytables.blackjack.solve import SolvedRound, StrategyEvaluation
 from tests.paytables.blackjack.blackjack_brute import DOUBLE, HIT, STAND, Brute, shoe_of
 
@@ -38,7 +38,7 @@ def house(**changed):
         "sevens_odds": None,
         "suited_678_odds": None,
     }
-    return ExactHouseRules(**{**rules, **changed})
+    return AnalysedHouseRules(**{**rules, **changed})
 
 
 # ------------------------------------------------------------------------------- every play of tiny shoes

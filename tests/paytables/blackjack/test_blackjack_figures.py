@@ -155,7 +155,7 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
         policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
     )
     data = PackedStrategy.pack_strategy(
-        rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_up_cards
+        rules, answers, best.hand_count_by_pair, best.insured_hands, best.even_money_up_cards
     )
 
     def choose(kind, hand, suited, _options):
@@ -227,7 +227,7 @@ def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
 def test_a_stored_chart_has_the_return_that_is_stored_with_it(name):
     loaded = definition(name)
     table, chart = (
-        policies.StrategyCalculator(loaded.exact_house_rules),
+        policies.StrategyCalculator(loaded.analysed_house_rules),
         parse_chart(loaded.proved["main"].chart),
     )
     assert table.evaluate(chart.build_chooser(table), chart.decide_offer).mean == Fraction(
@@ -288,9 +288,9 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(
         mean = float((nets * halves).sum()) / rounds / 2
         deviation = math.sqrt((float((nets * halves**2).sum()) / rounds / 4 - mean**2) / rounds)
         assert abs(mean - float(Fraction(loaded.proved["main"].chart_mean))) <= 3.2905 * deviation
-    if loaded.exact_house_rules.hands_max > 2:
+    if loaded.analysed_house_rules.hands_max > 2:
         return
-    table, answers, played = policies.StrategyCalculator(loaded.exact_house_rules), {}, parse_chart(chart)
+    table, answers, played = policies.StrategyCalculator(loaded.analysed_house_rules), {}, parse_chart(chart)
     result = table.evaluate(
         policies.build_recording_chooser(played.build_chooser(table), answers), played.decide_offer
     )

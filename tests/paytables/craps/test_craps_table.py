@@ -401,11 +401,11 @@ def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
     [
         (lambda d: bet_of(d, "odds-pass").pop("on"), r"bet.1", "odds must give `on`"),
         (lambda d: bet_of(d, "odds-pass")["pays"].pop("6"), r"bet.1", "a pay for every point"),
-        (lambda d: bet_of(d, "odds-pass").update(on="field"), r"bet.1.on", "'field' is not a line bet"),
+        (lambda d: bet_of(d, "odds-pass").update(on="field"), r"bet.1.on", "'field' is not a flat bet"),
         (
             lambda d: bet_of(d, "odds-come").update(on="pass"),
             "bet",
-            "two bets of kind odds go with the same line bet",
+            "two bets of kind odds go with the same flat bet",
         ),
         (lambda d: bet_of(d, "field").update(id="horn"), "bet.19.id", "'horn' is listed twice"),
         (lambda d: bet_of(d, "come").update(kind="dontcome"), "bet", "two bets have the kind dontcome"),
@@ -434,7 +434,11 @@ def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
         (lambda d: bet_of(d, "field").update(id="come-6"), "bet", "two spots have the id 'come-6'"),
         (lambda d: bet_of(d, "hard")["pays"].update({"4": "7 to 1"}), r"bet.12.pays.4", "is not valid odds"),
         (lambda d: d["form"][0].update(bets={"come": 1}), r"form.0", r"bets.come: the spot is closed"),
-        (lambda d: d.update(bet=[bet_of(d, "field")]), "bet", "a bet of kind pass or dontpass is missing"),
+        (
+            lambda d: d.update(bet=[bet_of(d, "field")]),
+            "bet",
+            "the shooter needs a bet of kind pass or dontpass",
+        ),
     ],
 )
 @pytest.mark.library_only("P-07")

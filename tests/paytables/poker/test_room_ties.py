@@ -20,13 +20,11 @@ def count_equal(flop, ranks, levels, strengths, standings, counts):
     for second in range(49):
         for first in range(second):
             turn, river = later[first], later[second]
-            unseen = [card for card in later if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            low, high = strengths(board, unseen, ranks, shown, bucket)
-            standings(unseen, low, high, 0, shown, sorted_places, bucket, counts)
-            for b in range(47):
-                for a in range(b):
-                    equal += counts[unseen[b] * (unseen[b] - 1) // 2 + unseen[a], 2]
+            standings(board, ranks, 0, strengths, shown, sorted_places, bucket, counts)
+            for pair in sorted_places:
+                b, a = pair >> 6, pair & 63
+                equal += counts[b * (b - 1) // 2 + a, 2]
     return equal
 
 

@@ -270,7 +270,7 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
     for n in range(count):
         forms = game.rules.definition.preset_bets
         form = forms[n % len(forms)]
-        most = game.rules.table_layout.spots_by_id
+        most = game.rules.table_layout.spot_by_id
         bets = {spot: min(credits_ * (1 + n % 3), most[spot].bet_max) for spot, credits_ in form.bets.items()}
         wager = game.build_wager(sum(bets.values()), bets=bets)
         draw, answers = Apart(seeded_draw(f"{name} {n}")), []

@@ -174,7 +174,7 @@ def try_row(row: Row, folder: Path) -> None:
 
     rig.engine.submit(event)
 
-    written = [entry.kind for entry in rig.journal.entries(since=sequence)]
+    written = [entry.kind for entry in rig.journal.entries(after_sequence=sequence)]
     assert [kind for kind in written if kind != UNEXPECTED] == [*row.follows], written
     assert row.follows or _read_position(rig) == before
     unexpected = rig.records(UNEXPECTED)[len(recorded) :]

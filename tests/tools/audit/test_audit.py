@@ -179,7 +179,7 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
 
     report = Auditor(games).audit_entries(edit(bodies, index, later))
     reason = f"the hash of entry {index + 1} is"
-    assert [(found.sequence, found.why[: len(reason)]) for found in report.findings] == [(index + 2, reason)]
+    assert [(found.sequence, found.text[: len(reason)]) for found in report.findings] == [(index + 2, reason)]
 
 
 @pytest.mark.requirement("A-25")
@@ -200,7 +200,7 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
 def test_a_game_that_does_not_replay_as_recorded_is_reported_at_its_entry(bodies, games, change, reason):
     index = find(bodies, "game.start")
     report = Auditor(games).audit_entries(edit(bodies, index, change))
-    assert {f.sequence for f in report.findings if reason in f.why} == {index + 1}
+    assert {f.sequence for f in report.findings if reason in f.text} == {index + 1}
 
 
 @pytest.mark.requirement("A-25")
@@ -216,7 +216,7 @@ def test_a_draw_that_no_decision_uses_is_reported(tmp_path, games):
     report = Auditor(games).audit_entries(
         edit(bodies, index, lambda raw: raw["record"]["draws"].append([7, 1, "spare"]))
     )
-    assert any(f.sequence == index + 1 and "cannot be replayed" in f.why for f in report.findings)
+    assert any(f.sequence == index + 1 and "cannot be replayed" in f.text for f in report.findings)
 
 
 @pytest.mark.requirement("A-25")
@@ -225,7 +225,7 @@ def test_a_win_that_differs_from_the_outcome_is_reported(bodies, games):
     report = Auditor(games).audit_entries(
         edit(bodies, won, lambda raw: raw["transfers"][0].__setitem__(2, 77777))
     )
-    assert any(f.sequence == won + 1 and "the win is" in f.why for f in report.findings)
+    assert any(f.sequence == won + 1 and "the win is" in f.text for f in report.findings)
 
 
 def test_an_export_is_signed_and_self_contained(state, tmp_path):
@@ -267,8 +267,10 @@ def test_every_flipped_byte_of_an_export_is_detected(state, tmp_path, games, fli
 def test_a_journal_that_contradicts_an_earlier_export_is_reported(state, bodies, games):
     early = decode(bodies[20])
     assert Auditor(games, {21: early.hash_hex}).audit_entries(bodies).finding_count == 0
-    assert "but an earlier export has" in Auditor(games, {21: "f" * 64}).audit_entries(bodies).findings[0].why
-    assert "earlier export reached" in Auditor(games, {9999: "f" * 64}).audit_entries(bodies).findings[0].why
+    assert (
+        "but an earlier export has" in Auditor(games, {21: "f" * 64}).audit_entries(bodies).findings[0].text
+    )
+    assert "earlier export reached" in Auditor(games, {9999: "f" * 64}).audit_entries(bodies).findings[0].text
 
 
 def test_both_copies_in_the_state_folder_are_verified(state):

@@ -36,7 +36,7 @@ def played(tmp_path):
 def test_a_custom_game_is_audited_from_its_export_alone_with_a_notice_of_its_digest(played):
     report = Auditor(GameFiles()).audit_entries(played)
     assert (report.findings, report.game_count) == ([], 1)
-    (pointed_out,) = [notice.why for notice in report.notices if OWN in notice.why]
+    (pointed_out,) = [notice.text for notice in report.notices if OWN in notice.text]
     digest = next(json.loads(body)["record"]["game"]["digest"] for body in played if b"game.start" in body)
     assert "with its certificate" in pointed_out
     assert digest in pointed_out

@@ -152,7 +152,7 @@ def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_pass
     # Without a key but with an earlier export, a forger still cannot hide that the export went further.
     early = {len(bodies): decode(bodies[-1]).hash_hex}
     report = Auditor(GameFiles(), early).audit_entries(bodies[:-4])
-    assert [f.why for f in report.findings] == [
+    assert [f.text for f in report.findings] == [
         f"the journal ends at entry {len(bodies) - 4}, but an earlier export reached entry {len(bodies)}"
     ]
 
@@ -207,7 +207,7 @@ def test_an_altered_definition_does_not_replace_the_one_of_the_same_name(bodies,
     report = Auditor(shelf).audit_entries(
         edit(bodies, index, lambda raw: raw["record"]["game"].update(digest="f" * 64))
     )
-    assert [f.sequence for f in report.findings if "no definition available" in f.why] == [index + 1]
+    assert [f.sequence for f in report.findings if "no definition available" in f.text] == [index + 1]
     report = Auditor(shelf).audit_entries(
         edit(bodies, index, lambda raw: raw["record"]["game"].update(digest=digest))
     )
@@ -243,7 +243,7 @@ def test_wagers_or_wins_moved_outside_a_game_are_reported_at_their_entry(
         append_game(journal, game, 2)
     with open_view(tmp_path) as view:
         report = Auditor(games).audit_entries(view.iter_bodies())
-    assert reason in next(f.why for f in report.findings if f.sequence == sequence)
+    assert reason in next(f.text for f in report.findings if f.sequence == sequence)
     assert {f.sequence for f in report.findings} == {sequence}
 
 
@@ -251,11 +251,11 @@ def test_wagers_or_wins_moved_outside_a_game_are_reported_at_their_entry(
 def test_a_game_that_never_ends_and_one_played_for_more_than_its_wager_are_reported(bodies, games):
     start = find(bodies, "game.start")
     report = Auditor(games).audit_entries(list(rechain([*bodies[: start + 1], *bodies[start + 2 :]])))
-    assert any("was never ended" in f.why and f.sequence == start + 2 for f in report.findings)
+    assert any("was never ended" in f.text and f.sequence == start + 2 for f in report.findings)
     bigger = edit(
         bodies,
         start,
         lambda raw: raw["record"].update(wager={"credits": 3, "options": {"mode": "line", "level": 3}}),
     )
     report = Auditor(games).audit_entries(bigger)
-    assert any("1 credits were bet, but the wager is 3" in f.why for f in report.findings)
+    assert any("1 credits were bet, but the wager is 3" in f.text for f in report.findings)

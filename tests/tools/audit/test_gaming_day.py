@@ -165,5 +165,5 @@ def test_a_journal_that_states_no_valid_gaming_day_is_divided_by_utc(record):
 def test_a_power_up_that_states_no_valid_gaming_day_is_reported(tmp_path, hour, findings):
     rig = MachineRig(tmp_path, gaming_day=GamingDay("America/Toronto", hour)).boot()
     found = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
-    assert sum("gaming day" in finding.why for finding in found) == findings
+    assert sum("gaming day" in finding.text for finding in found) == findings
     rig.close()

@@ -293,7 +293,7 @@ def test_a_lie_is_classified_by_its_subject_and_money_lies_are_never_listed_gaps
                 "nor is a whole entry of it"
             )
         assert find_known_gap("ruling", Falsification(2, "dispute.decided", (), description)) is not None
-    assert all(row.outside_evidence and row.why for row in KNOWN_AUDIT_GAPS)
+    assert all(row.outside_evidence and row.reason for row in KNOWN_AUDIT_GAPS)
 
 
 @pytest.mark.requirement("E-13")
@@ -424,7 +424,9 @@ def test_a_bill_or_coin_of_a_value_that_no_currency_has_is_reported(tmp_path, fi
         rig.escrow_ledger.reserve_credit_before_stacking(Banknote(cents), 0)
     else:
         rig.device_ledgers.coin_ledger.credit_coins_in(((cents, True),), 1)
-    whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
+    whys = [
+        finding.text for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
+    ]
     assert any("times a power of ten" in reason for reason in whys)
     rig.close()
 
@@ -444,6 +446,8 @@ def test_nonrestricted_credit_converted_without_a_cash_out_is_reported(tmp_path)
     )
     write_undeclared_entry(rig.machine, "credit.converted", transfers=(Transfer(promotional, cashable, 100),))
     play_game(rig)
-    whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
+    whys = [
+        finding.text for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
+    ]
     assert any("a cash-out must follow immediately" in reason for reason in whys)
     rig.close()

@@ -473,7 +473,9 @@ def add_facts(**facts):
 
 
 def withdraw_table(auditor, _, played):
-    auditor.entry_rules.facts.changed_tables.add((played["game"]["digest"], played["denomination_cents"]))
+    auditor.entry_rules.facts.changed_table_games.add(
+        (played["game"]["digest"], played["denomination_cents"])
+    )
 
 
 def hold_credit(auditor, _, __):

@@ -33,7 +33,7 @@ def shelf():
 def check_named_entries(entries, shelf, *sequences):
     """Return the findings by entry; check that at least one is at ``sequences``."""
     report = Auditor(shelf).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
-    found = {finding.sequence: finding.why for finding in report.findings}
+    found = {finding.sequence: finding.text for finding in report.findings}
     assert found.keys() & set(sequences), found
     return found
 
@@ -250,7 +250,7 @@ def test_a_reservation_ended_by_another_kind_of_entry_is_reported(tmp_path, shel
         bodies = list(journal.iter_bodies())
     report = Auditor(shelf).audit_entries(bodies)
     assert [finding.sequence for finding in report.findings] == [sequence + 1]
-    assert "ends a reservation of handpay.pending" in report.findings[0].why
+    assert "ends a reservation of handpay.pending" in report.findings[0].text
 
 
 def _now():

@@ -47,7 +47,7 @@ def list_findings(folder, written, *, authorised=None, claim=OWED):
         for transaction in written:
             journal.append(transaction)
         report = Auditor(GameFiles()).audit_entries(journal.iter_bodies())
-    return [finding.why for finding in report.findings]
+    return [finding.text for finding in report.findings]
 
 
 @pytest.mark.requirement("A-05")

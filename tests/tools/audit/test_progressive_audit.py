@@ -146,7 +146,7 @@ def hit(raw, **changes):
 )
 def test_a_progressive_amount_that_cannot_be_derived_is_reported(bodies, shelf, kind, number, change, reason):
     report = audit(edit_entry(bodies, find_entry_index(bodies, kind, number), change), shelf)
-    assert any(reason in finding.why for finding in report.findings), report.findings
+    assert any(reason in finding.text for finding in report.findings), report.findings
 
 
 def test_a_payment_that_differs_from_the_locked_amount_is_reported(bodies, shelf):
@@ -158,7 +158,7 @@ def test_a_payment_that_differs_from_the_locked_amount_is_reported(bodies, shelf
                 transfer[2] -= 1
 
     report = audit(edit_entry(bodies, paid, less), shelf)
-    assert any(f.sequence == paid + 1 and "levels hit" in f.why for f in report.findings)
+    assert any(f.sequence == paid + 1 and "levels hit" in f.text for f in report.findings)
 
 
 @pytest.mark.requirement("I-15")
@@ -179,10 +179,10 @@ def test_contributions_and_awards_of_a_link_are_audited(tmp_path, shelf):
         (lambda raw: raw["record"]["fed"][0].update(amount="1/7"), "expected 5/7 of"),
     ):
         report = audit(edit_entry(bodies, start, change), shelf)
-        assert any(reason in finding.why for finding in report.findings)
+        assert any(reason in finding.text for finding in report.findings)
     answer = find_entry_index(bodies, "progressive.award")
     report = audit(edit_entry(bodies, answer, lambda raw: raw["record"].update(amount_cents=5)), shelf)
-    assert any("levels hit" in finding.why for finding in report.findings)
+    assert any("levels hit" in finding.text for finding in report.findings)
 
 
 @pytest.mark.parametrize("game_id", ["lantern-harbour", "archipelago-keno"])

@@ -11,7 +11,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states, and the digest of the classes in the state of the journal below.
-FORMAT, LAYOUT = "open-egm verified point 22", "50168e21537753d1"
+FORMAT, LAYOUT = "open-egm verified point 23", "ca238ae687d7d507"
 
 
 def list_attributes(thing):

@@ -45,7 +45,7 @@ def test_a_ticket_redeemed_twice_is_reported(rig, tmp_path, change, found):
     raws = adopt_entries(bodies, key)
     change(*(raw["record"] for raw in raws if raw["kind"] == "voucher.in"))
     findings = [
-        finding.why
+        finding.text
         for finding in Auditor(GameFiles())
         .audit_entries(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
         .findings
@@ -67,7 +67,7 @@ def test_a_ticket_redeemed_with_another_amount_is_reported(rig, tmp_path):
     first, second = (raw["record"] for raw in raws if raw["kind"] == "voucher.in")
     first["commitment"], second["commitment"] = second["commitment"], first["commitment"]
     findings = [
-        finding.why
+        finding.text
         for finding in Auditor(GameFiles())
         .audit_entries(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
         .findings

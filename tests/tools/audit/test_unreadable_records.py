@@ -18,7 +18,7 @@ def bodies(tmp_path_factory):
 
 def list_findings(bodies):
     return [
-        (finding.sequence, finding.why) for finding in Auditor(GameFiles()).audit_entries(bodies).findings
+        (finding.sequence, finding.text) for finding in Auditor(GameFiles()).audit_entries(bodies).findings
     ]
 
 

@@ -14,7 +14,7 @@ from paytables import AnalysisDepth, analyse, load_game
 from paytables.definition import parse, read_source
 from paytables.keno.printed_ticket import build_slip
 from tools.cli.commands import game as game_command
-from tools.cli.commands.keno import command, compute_hit_interval
+from tools.cli.commands.keno import command, compute_win_interval
 from tools.lab.simulation import INTERVAL_Z_SCORE
 
 
@@ -61,7 +61,7 @@ def test_a_distribution_too_costly_to_compute_is_reported_and_can_be_simulated()
 def test_the_hit_interval_is_the_wilson_interval():
     """E. B. Wilson, JASA 22 (1927): the p with (p - k/n)^2 = z^2 p (1 - p) / n."""
     for hits, games in ((0, 50), (3, 40), (20, 40), (40, 40)):
-        for p in compute_hit_interval(hits, games):
+        for p in compute_win_interval(hits, games):
             assert abs((p - hits / games) ** 2 - INTERVAL_Z_SCORE**2 * p * (1 - p) / games) < 1e-12
 
 

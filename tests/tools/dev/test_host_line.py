@@ -39,7 +39,7 @@ def test_a_message_is_framed_for_plain_and_marked_lines(ends, wire, sent):
 
 def test_a_reply_ends_when_it_is_complete_or_after_a_gap(ends):
     ours, name = ends
-    line = HostLine(name, WakeupEncoding.PLAIN, answer_seconds=5.0, gap_seconds=0.05)
+    line = HostLine(name, WakeupEncoding.PLAIN, reply_timeout_seconds=5.0, gap_seconds=0.05)
 
     def machine():
         for answer in (b"\x01\x1a\x00", b"\x01"):
@@ -57,7 +57,7 @@ def test_a_reply_ends_when_it_is_complete_or_after_a_gap(ends):
 
 def test_bytes_received_before_the_query_are_not_taken_for_its_reply(ends):
     ours, name = ends
-    line = HostLine(name, WakeupEncoding.PLAIN, answer_seconds=0.02)
+    line = HostLine(name, WakeupEncoding.PLAIN, reply_timeout_seconds=0.02)
     os.write(ours, b"\x01\x01\x01")
     assert line.exchange(b"\x81", lambda _got: True) == b""
     line.close()
@@ -71,7 +71,7 @@ def test_a_port_that_cannot_be_opened_is_named(tmp_path):
 def test_a_line_that_is_disconnected_raises_an_error():
     ours, theirs = pty.openpty()
     tty.setraw(theirs)
-    line = HostLine(os.ttyname(theirs), WakeupEncoding.PLAIN, answer_seconds=1.0)
+    line = HostLine(os.ttyname(theirs), WakeupEncoding.PLAIN, reply_timeout_seconds=1.0)
     os.close(theirs)
     os.close(ours)
     with pytest.raises(HostLineError, match="cannot be"):

@@ -16,10 +16,10 @@ from tools.dev.host import codes
 from tools.dev.host.fields import LayoutError, compute_fixed_size, decode_layout, encode_layout
 from tools.dev.host.messages import (
     ReplyKind,
-    decode_answer,
+    decode_reply,
     encode_general_poll,
     encode_long_poll,
-    is_complete_answer,
+    is_complete_reply,
 )
 from tools.dev.host.polls import EVENT_LAYOUT_BY_CODE, POLL_BY_CODE
 
@@ -41,7 +41,7 @@ def test_long_polls_are_encoded_like_published_frames(body, crc):
 
 @pytest.mark.parametrize("code", LENGTHS)
 def test_each_reply_has_the_length_stated_in_the_tables(code):
-    assert 4 + compute_fixed_size(POLL_BY_CODE[int(code, 16)].answer) == LENGTHS[code]
+    assert 4 + compute_fixed_size(POLL_BY_CODE[int(code, 16)].reply) == LENGTHS[code]
 
 
 def test_types_and_confidence_agree_with_the_table_of_names():
@@ -131,10 +131,10 @@ def test_a_value_that_does_not_fit_is_refused_by_its_name(code, values, expected
 
 
 def data(request: bytes, text: str):
-    answer = decode_answer(request, frame(text))
-    assert answer.outcome is ReplyKind.DATA, answer.error
-    assert is_complete_answer(request, answer.data)
-    assert not any(is_complete_answer(request, answer.data[:n]) for n in range(len(answer.data)))
+    answer = decode_reply(request, frame(text))
+    assert answer.kind is ReplyKind.DATA, answer.error
+    assert is_complete_reply(request, answer.data)
+    assert not any(is_complete_reply(request, answer.data[:n]) for n in range(len(answer.data)))
     return answer.values
 
 
@@ -187,42 +187,40 @@ def test_replies_are_decoded_as_written_by_hand():
 
 def test_short_replies_are_classified():
     general, control, reading = encode_general_poll(1), encode_long_poll(1, 0x01), encode_long_poll(1, 0x1A)
-    assert decode_answer(general, b"").outcome is ReplyKind.NO_REPLY
-    assert decode_answer(general, b"\x00").outcome is ReplyKind.NOTHING_TO_REPORT
-    assert (decode_answer(general, b"\x51").outcome, decode_answer(general, b"\x51").code) == (
+    assert decode_reply(general, b"").kind is ReplyKind.NO_REPLY
+    assert decode_reply(general, b"\x00").kind is ReplyKind.NOTHING_TO_REPORT
+    assert (decode_reply(general, b"\x51").kind, decode_reply(general, b"\x51").code) == (
         ReplyKind.EXCEPTION,
         0x51,
     )
-    assert (
-        decode_answer(general, b"\x81").outcome is ReplyKind.EXCEPTION
-    )  # at address 1 this byte is also a NACK
-    assert decode_answer(control, b"\x01").outcome is ReplyKind.ACK
-    assert decode_answer(control, b"\x81").outcome is ReplyKind.NACK
-    assert decode_answer(reading, b"\x01\x00").outcome is ReplyKind.BUSY
-    assert decode_answer(control, b"\x42").outcome is ReplyKind.DAMAGED
-    assert is_complete_answer(general, b"\x51")
-    assert not is_complete_answer(
+    assert decode_reply(general, b"\x81").kind is ReplyKind.EXCEPTION  # at address 1 this byte is also a NACK
+    assert decode_reply(control, b"\x01").kind is ReplyKind.ACK
+    assert decode_reply(control, b"\x81").kind is ReplyKind.NACK
+    assert decode_reply(reading, b"\x01\x00").kind is ReplyKind.BUSY
+    assert decode_reply(control, b"\x42").kind is ReplyKind.DAMAGED
+    assert is_complete_reply(general, b"\x51")
+    assert not is_complete_reply(
         general, b"\x01"
     )  # exception 01, or the address that begins a frame: silence tells
-    assert not is_complete_answer(control, b"\x01")
-    assert is_complete_answer(control, b"\x81")
-    assert is_complete_answer(reading, b"\x01\x00")
+    assert not is_complete_reply(control, b"\x01")
+    assert is_complete_reply(control, b"\x81")
+    assert is_complete_reply(reading, b"\x01\x00")
 
 
 def test_an_event_frame_is_accepted_as_a_reply_to_any_poll():
     for request in (encode_general_poll(1), encode_long_poll(1, 0x1A)):
-        answer = decode_answer(request, frame("01 FF 7E 0005 00001234 00 00"))
-        assert (answer.outcome, answer.code) == (ReplyKind.REAL_TIME_EVENT, 0x7E)
+        answer = decode_reply(request, frame("01 FF 7E 0005 00001234 00 00"))
+        assert (answer.kind, answer.code) == (ReplyKind.REAL_TIME_EVENT, 0x7E)
         assert answer.values["wagered"] == 5
-        assert is_complete_answer(request, answer.data)
-        assert not is_complete_answer(request, answer.data[:-1])
-    assert decode_answer(encode_general_poll(1), frame("01 FF 11")).outcome is ReplyKind.REAL_TIME_EVENT
-    assert decode_answer(encode_general_poll(1), frame("01 FF 00")).outcome is ReplyKind.NOTHING_TO_REPORT
+        assert is_complete_reply(request, answer.data)
+        assert not is_complete_reply(request, answer.data[:-1])
+    assert decode_reply(encode_general_poll(1), frame("01 FF 11")).kind is ReplyKind.REAL_TIME_EVENT
+    assert decode_reply(encode_general_poll(1), frame("01 FF 00")).kind is ReplyKind.NOTHING_TO_REPORT
 
 
 def test_a_signature_is_accepted_as_a_reply_to_a_general_poll():
-    answer = decode_answer(encode_general_poll(1), frame("01 21 3412"))
-    assert (answer.outcome, answer.values) == (ReplyKind.DATA, {"signature": 0x1234})
+    answer = decode_reply(encode_general_poll(1), frame("01 21 3412"))
+    assert (answer.kind, answer.values) == (ReplyKind.DATA, {"signature": 0x1234})
 
 
 @pytest.mark.parametrize(
@@ -232,14 +230,14 @@ def test_a_signature_is_accepted_as_a_reply_to_a_general_poll():
         (frame("01 1A 000012"), "value: cut short"),
         (frame("01 1A 0000123400"), "surplus"),
         (frame("01 1A 0000123F"), "not decimal digits"),
-        (frame("01 11 00001234"), "answers poll 11, not 1A"),
+        (frame("01 11 00001234"), "replies to poll 11, not 1A"),
         (frame("02 1A 00001234"), "address 2, not 1"),
-        (frame("01 FD"), "answers poll FD, not 1A"),
+        (frame("01 FD"), "replies to poll FD, not 1A"),
     ],
 )
 def test_a_damaged_reply_states_the_reason(got, expected_text):
-    answer = decode_answer(encode_long_poll(1, 0x1A), got)
-    assert answer.outcome is ReplyKind.DAMAGED
+    answer = decode_reply(encode_long_poll(1, 0x1A), got)
+    assert answer.kind is ReplyKind.DAMAGED
     assert expected_text in answer.error
 
 
@@ -253,8 +251,8 @@ def test_a_damaged_reply_states_the_reason(got, expected_text):
     ],
 )
 def test_a_wrong_length_byte_is_detected(text, expected_text):
-    answer = decode_answer(encode_long_poll(1, 0x54), frame(text))
-    assert answer.outcome is ReplyKind.DAMAGED
+    answer = decode_reply(encode_long_poll(1, 0x54), frame(text))
+    assert answer.kind is ReplyKind.DAMAGED
     assert expected_text in answer.error
 
 
@@ -263,8 +261,8 @@ def test_a_wrong_length_byte_is_detected(text, expected_text):
     st.sampled_from([encode_general_poll(1), *(bytes((1, code)) for code in POLL_BY_CODE)]),
 )
 def test_decoding_never_fails_whatever_is_received(got, request_):
-    answer = decode_answer(request_, got)
-    is_complete_answer(request_, got)
+    answer = decode_reply(request_, got)
+    is_complete_reply(request_, got)
     assert answer.data == got
 
 
@@ -272,7 +270,7 @@ def test_decoding_never_fails_whatever_is_received(got, request_):
 def test_encoded_values_are_decoded_to_the_same(data_):
     code = data_.draw(st.sampled_from([0x2D, 0x4C, 0x57, 0x58, 0x7E, 0x70, 0x71, 0x7B, 0x7D]))
     poll = POLL_BY_CODE[code]
-    layout = poll.request or poll.answer
+    layout = poll.request or poll.reply
     sample = {
         "game": st.integers(0, 9999),
         "validation_id": st.integers(0, 2**24 - 1),
@@ -312,9 +310,9 @@ def test_every_event_layout_has_a_fixed_size():
 @pytest.mark.parametrize("code", [0x4D, 0x57, 0x70])
 def test_a_reply_cut_after_the_address_is_damaged_if_the_poll_has_an_answer(code):
     """Taken as an acknowledgement, it made the host go on, and the machine's record counted as read."""
-    assert decode_answer(bytes((1, code)), b"\x01").outcome is ReplyKind.DAMAGED
-    assert decode_answer(bytes((1, code)), b"\x81").outcome is ReplyKind.NACK
+    assert decode_reply(bytes((1, code)), b"\x01").kind is ReplyKind.DAMAGED
+    assert decode_reply(bytes((1, code)), b"\x81").kind is ReplyKind.NACK
 
 
 def test_a_software_signature_is_acknowledged_before_it_is_sent():
-    assert decode_answer(bytes((1, 0x21)), b"\x01").outcome is ReplyKind.ACK
+    assert decode_reply(bytes((1, 0x21)), b"\x01").kind is ReplyKind.ACK

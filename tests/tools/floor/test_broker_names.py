@@ -16,7 +16,7 @@ from tools.floor.progressive.certificates import (
     AUTHORITY_CERTIFICATE_NAME,
     BROKER_CERTIFICATE_NAME,
     format_sign_name,
-    make_link,
+    make_link_certificates,
 )
 
 ROGUE = "EGM-1"
@@ -26,7 +26,7 @@ ROGUE = "EGM-1"
 async def run_broker(folder):
     """Run a broker for two machines and two signs; the certificates in its folder decide who may connect."""
     try:
-        make_link(folder / "link", (), "127.0.0.1", get_real_now(), ("1", "2"))
+        make_link_certificates(folder / "link", (), "127.0.0.1", get_real_now(), ("1", "2"))
         broker = Broker(folder / "link", (ROGUE, "EGM-2"))
     except BrokerMissingError as missing:
         pytest.skip(str(missing))
@@ -116,7 +116,7 @@ def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_pa
 @pytest.mark.parametrize("name", ["controller", "broker", "authority", "sign", "sign-1", "sign-lobby"])
 def test_a_machine_serial_cannot_be_the_name_of_another_part_of_the_link(tmp_path, name):
     with pytest.raises(OperatorError, match="not a valid machine serial number"):
-        make_link(tmp_path, (name,), "127.0.0.1", NOW)
+        make_link_certificates(tmp_path, (name,), "127.0.0.1", NOW)
 
 
 def test_a_sign_is_certified_by_its_name(tmp_path):

@@ -14,7 +14,12 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from egm.errors import OperatorError
 from egm.progressive.enrolment_data import compute_key_digest, create_request
 from tools.cli import main
-from tools.floor.progressive.certificates import answer_request, make_authority, make_link, revoke_certificate
+from tools.floor.progressive.certificates import (
+    answer_request,
+    make_authority,
+    make_link_certificates,
+    revoke_certificate,
+)
 from tools.floor.progressive.mystery_secrets import MYSTERY_KEY_FILE_NAME
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -103,9 +108,11 @@ def cut(do, folder, write):
 def test_an_interrupted_first_run_is_completed_by_the_next(tmp_path, stride):
     for write in count(step=stride):
         folder = tmp_path / f"cut-{write}"
-        was = cut(lambda folder=folder: make_link(folder, ["EGM-1"], "10.0.0.2", NOW), folder, write)
+        was = cut(
+            lambda folder=folder: make_link_certificates(folder, ["EGM-1"], "10.0.0.2", NOW), folder, write
+        )
         keys_left = {path.name: path.read_bytes() for path in folder.glob("*.key")}
-        make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
+        make_link_certificates(folder, ["EGM-1"], "10.0.0.2", NOW)
         check_certificates(folder, "EGM-1")
         assert all((folder / name).read_bytes() == content for name, content in keys_left.items())  # taken up
         if not was:
@@ -116,11 +123,11 @@ def test_an_interrupted_first_run_is_completed_by_the_next(tmp_path, stride):
 def test_an_interrupted_revocation_is_completed_by_the_next_run(tmp_path):
     for write in count():
         folder = tmp_path / f"cut-{write}"
-        make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
+        make_link_certificates(folder, ["EGM-1"], "10.0.0.2", NOW)
         old = read(folder / "EGM-1.crt")
         was = cut(lambda folder=folder: revoke_certificate(folder, "EGM-1", NOW), folder, write)
         revoked_serials = list_revoked_serials(folder)
-        make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
+        make_link_certificates(folder, ["EGM-1"], "10.0.0.2", NOW)
         assert list_revoked_serials(folder) == revoked_serials
         assert (read(folder / "EGM-1.crt").public_key() != old.public_key()) is bool(revoked_serials)
         if not was:
@@ -129,12 +136,12 @@ def test_an_interrupted_revocation_is_completed_by_the_next_run(tmp_path):
 
 
 def test_a_revoked_key_is_never_certified_again(tmp_path):
-    make_link(tmp_path, ["EGM-1"], "10.0.0.2", NOW)
+    make_link_certificates(tmp_path, ["EGM-1"], "10.0.0.2", NOW)
     key = (tmp_path / "EGM-1.key").read_bytes()
     revoke_certificate(tmp_path, "EGM-1", NOW)
     (aside,) = tmp_path.glob("EGM-1.revoked-*.key")
     aside.rename(tmp_path / "EGM-1.key")
-    make_link(tmp_path, ["EGM-1"], "10.0.0.2", NOW)
+    make_link_certificates(tmp_path, ["EGM-1"], "10.0.0.2", NOW)
     assert (tmp_path / "EGM-1.key").read_bytes() != key
 
 
@@ -217,7 +224,7 @@ def test_a_valid_certificate_is_returned_again_and_an_invalid_one_replaced(tmp_p
 def test_certificates_are_readable_by_the_broker_and_keys_by_their_owner_alone(tmp_path, asks):
     old = os.umask(0o022)
     try:
-        make_link(tmp_path, [], "10.0.0.2", NOW)
+        make_link_certificates(tmp_path, [], "10.0.0.2", NOW)
         answer_request(tmp_path, *asks, NOW, PLACE)
     finally:
         os.umask(old)
@@ -233,7 +240,7 @@ def test_nothing_is_signed_outside_the_authoritys_validity(tmp_path, asks, days)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     for sign in (
         lambda: answer_request(tmp_path, *asks, then, PLACE),
-        lambda: make_link(tmp_path, ["EGM-2"], "10.0.0.2", then),
+        lambda: make_link_certificates(tmp_path, ["EGM-2"], "10.0.0.2", then),
         lambda: revoke_certificate(tmp_path, "EGM-1", then),
     ):
         with pytest.raises(OperatorError, match=f"this computer's clock says {then:%Y-%m-%d}"):
@@ -249,12 +256,12 @@ def test_no_certificate_outlives_its_authority(tmp_path, asks):
 
 
 def test_an_invalid_certificate_is_reported_with_what_to_do(tmp_path):
-    make_link(tmp_path, [], "10.0.0.2", NOW)
-    make_link(tmp_path, ["EGM-1"], "10.0.0.2", NOW + timedelta(days=700))
+    make_link_certificates(tmp_path, [], "10.0.0.2", NOW)
+    make_link_certificates(tmp_path, ["EGM-1"], "10.0.0.2", NOW + timedelta(days=700))
     with pytest.raises(OperatorError, match=r"EGM-1\.crt: is valid from 2027.*revoke` EGM-1"):
-        make_link(tmp_path, ["EGM-1"], "10.0.0.2", NOW)
+        make_link_certificates(tmp_path, ["EGM-1"], "10.0.0.2", NOW)
     other = tmp_path / "other"
-    make_link(other, ["EGM-2"], "10.0.0.2", NOW)
+    make_link_certificates(other, ["EGM-2"], "10.0.0.2", NOW)
     (other / "EGM-2.crt").rename(tmp_path / "EGM-2.crt")
     with pytest.raises(OperatorError, match=r"EGM-2\.crt: is not signed by the authority"):
-        make_link(tmp_path, ["EGM-2"], "10.0.0.2", NOW)
+        make_link_certificates(tmp_path, ["EGM-2"], "10.0.0.2", NOW)

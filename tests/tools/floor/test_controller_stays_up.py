@@ -30,7 +30,7 @@ from egm.progressive.messages import (
 )
 from tools.cli.commands import progressive
 from tools.floor.progressive import controller as module
-from tools.floor.progressive.certificates import make_link
+from tools.floor.progressive.certificates import make_link_certificates
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.held_messages import RulingError
 from tools.floor.progressive.readings import Readings
@@ -181,7 +181,7 @@ def test_the_controller_survives_a_restart_of_postgresql(postgres, tmp_path, mon
     """Regression: the controller ended when its database restarted, and every linked level was down."""
     dsn = postgres.create_database("restarted")
     make_certificates_permanent(monkeypatch)
-    make_link(tmp_path, (), "127.0.0.1", CERTIFIED, ())
+    make_link_certificates(tmp_path, (), "127.0.0.1", CERTIFIED, ())
     files = {"authority": "authority.crt", "certificate": "controller.crt", "key": "controller.key"}
     slot = ProgressiveLinkTable(
         host="127.0.0.1", port=9, **{name: tmp_path / file for name, file in files.items()}

@@ -13,11 +13,11 @@ from egm.testing.machine import ScriptedChance, create_generator
 from meters import JournalDamaged, Transaction, Transfer
 from paytables import ReplayDrawSource, WagerError, load_game
 from paytables.keno.claims import (
-    ClaimRefusal,
+    KenoTicketRefusal,
+    KenoTicketState,
     PresentedTicket,
     TicketCondition,
     TicketRefusedError,
-    TicketState,
 )
 from paytables.keno.printed_ticket import compute_control_number
 from tools.floor.keno.entries import KIND_BY_RECORD_CLASS
@@ -113,7 +113,7 @@ def test_only_tickets_recorded_by_the_office_take_part_in_a_draw(venue):
     forged = compute_control_number(lost.printed_ticket, b"another secret")
     assert (
         refusal(venue.office.claim, PresentedTicket(TicketCondition.INTACT, forged), claim_place=PLACE)
-        is ClaimRefusal.NOT_PROVEN
+        is KenoTicketRefusal.NOT_PROVEN
     )
     with pytest.raises(TicketRefusedError, match="no ticket 3 is recorded here"):
         venue.office.find_ticket(3)
@@ -147,9 +147,9 @@ def test_a_ticket_not_paid_for_before_its_draw_is_void(venue):
     venue.office.pay(paid_later.printed_ticket.ticket_number)
     result = venue.hold()
     assert result.prizes.keys() == {2}
-    assert venue.office.find_ticket(1).state is TicketState.VOID
-    assert refusal(venue.office.pay, 1) is ClaimRefusal.VOID
-    assert refusal(venue.claim, unpaid) is ClaimRefusal.VOID
+    assert venue.office.find_ticket(1).state is KenoTicketState.VOID
+    assert refusal(venue.office.pay, 1) is KenoTicketRefusal.VOID
+    assert refusal(venue.claim, unpaid) is KenoTicketRefusal.VOID
     assert venue.claim(paid_later).credits == result.prizes[2]
 
 
@@ -162,7 +162,7 @@ def test_a_defective_ticket_is_paid_only_if_its_control_number_proves_it(venue, 
     prize = venue.hold().prizes[1]
     for unproven in (None, "", "1" * 20, ticket.printed_ticket.control_number[::-1]):
         code = refusal(venue.office.claim, PresentedTicket(condition, unproven), claim_place=PLACE)
-        assert code is ClaimRefusal.NOT_PROVEN
+        assert code is KenoTicketRefusal.NOT_PROVEN
     payment = venue.claim(ticket, condition)
     assert (payment.credits, payment.is_paper_void) == (prize, True)
 
@@ -193,19 +193,19 @@ def test_verification_accepts_a_claim_whose_paper_stated_something_of_which_ther
 @pytest.mark.requirement("M-11")
 def test_a_prize_is_paid_once_where_it_is_payable_and_within_its_time(venue):
     ticket = venue.sell(*WON)
-    assert refusal(venue.claim, ticket) is ClaimRefusal.NOT_IN_THIS_STATE  # before its draw
+    assert refusal(venue.claim, ticket) is KenoTicketRefusal.NOT_IN_THIS_STATE  # before its draw
     prize = venue.hold().prizes[1]
-    assert refusal(venue.claim, ticket, place="cage-2") is ClaimRefusal.WRONG_PLACE
+    assert refusal(venue.claim, ticket, place="cage-2") is KenoTicketRefusal.WRONG_PLACE
     of_another = replace(ticket.printed_ticket, ticket_number=2)
     presented = PresentedTicket(TicketCondition.INTACT, compute_control_number(of_another, b"another secret"))
-    assert refusal(venue.office.claim, presented, claim_place=PLACE) is ClaimRefusal.NOT_PROVEN
+    assert refusal(venue.office.claim, presented, claim_place=PLACE) is KenoTicketRefusal.NOT_PROVEN
     late = venue.sell(*WON)
     venue.hold()
     venue.time += timedelta(days=ticket.printed_ticket.claim_days)
     assert venue.claim(ticket).credits == prize
-    assert refusal(venue.claim, ticket) is ClaimRefusal.ALREADY_PAID
+    assert refusal(venue.claim, ticket) is KenoTicketRefusal.ALREADY_PAID
     venue.time += timedelta(days=1)
-    assert refusal(venue.claim, late) is ClaimRefusal.TOO_LATE
+    assert refusal(venue.claim, late) is KenoTicketRefusal.TOO_LATE
     assert venue.office.expire() == {1: 0, 2: prize}
     assert venue.office.list_tickets() == {}
     assert venue.office.compute_totals().owed_cents == 0
@@ -216,7 +216,7 @@ def test_a_ticket_for_several_draws_is_settled_once_per_draw(venue):
     ticket = venue.sell(*WON, draws=3)
     prize = venue.hold().prizes[1]
     assert venue.claim(ticket).draws == (1,)
-    assert refusal(venue.claim, ticket) is ClaimRefusal.ALREADY_PAID
+    assert refusal(venue.claim, ticket) is KenoTicketRefusal.ALREADY_PAID
     assert venue.hold(ScriptedChance(*[60] * 20, 0)).prizes == {}
     assert venue.hold().prizes == {1: prize}
     payment = venue.claim(ticket)
@@ -250,10 +250,10 @@ def test_a_ticket_can_be_cancelled_only_before_sales_for_its_draw_close(venue):
     assert venue.office.cancel(1) == ticket.printed_ticket.cost_credits
     assert venue.office.cancel(unpaid.printed_ticket.ticket_number) == 0
     assert venue.balances() == (0, 0, 0, 0)
-    assert refusal(venue.office.cancel, 1) is ClaimRefusal.VOID
+    assert refusal(venue.office.cancel, 1) is KenoTicketRefusal.VOID
     venue.sell(*WON)
     venue.office.close_sales()
-    assert refusal(venue.office.cancel, 3) is ClaimRefusal.NOT_IN_THIS_STATE
+    assert refusal(venue.office.cancel, 3) is KenoTicketRefusal.NOT_IN_THIS_STATE
     with pytest.raises(OperatorError, match="draw 1 is closed"):
         venue.sell(*WON)
     assert venue.hold_closed().prizes.keys() == {3}
@@ -267,7 +267,7 @@ def test_a_failed_draw_refunds_every_stake_on_it(venue):
     venue.office.close_sales()
     venue.office.fail_draw("the blower stopped")
     assert venue.claim(single).credits == single.printed_ticket.cost_credits
-    assert venue.claim(several).credits == several.printed_ticket.cost_a_draw_credits
+    assert venue.claim(several).credits == several.printed_ticket.cost_per_draw_credits
     assert venue.hold().prizes.keys() == {1}
     (failed,) = venue.journal.entries("keno.draw_failed")
     assert (failed.record["draw"], failed.record["reason"]) == (1, "the blower stopped")
@@ -308,7 +308,7 @@ def test_damage_to_one_copy_is_repaired_and_damage_to_both_is_reported(venue, co
     else:
         venue.journal = open_journal(venue.folder, venue.now)
         venue.office = KenoOffice(venue.journal, venue.game, venue.now)
-        assert venue.office.find_ticket(1).state is TicketState.PAID
+        assert venue.office.find_ticket(1).state is KenoTicketState.SOLD
 
 
 @pytest.mark.requirement("M-04", "M-06")
@@ -384,7 +384,7 @@ def test_accounts_agree_with_all_tickets_after_every_random_act(venue):
             venue.reopen()
     assert len(sold) > 40
     assert paid_out
-    while any(ticket.claim_deadline is None and ticket.state is not TicketState.VOID for ticket in venue.office.list_tickets().values()):  # fmt: skip
+    while any(ticket.claim_deadline is None and ticket.state is not KenoTicketState.VOID for ticket in venue.office.list_tickets().values()):  # fmt: skip
         if not venue.office._read_counters().is_closed:
             venue.office.close_sales()
         venue.hold_closed(venue.chance)

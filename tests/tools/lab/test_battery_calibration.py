@@ -11,7 +11,7 @@ from tools.lab.rng.battery.calibration import (
     FalseAlarms,
     calibrate,
     compute_false_alarm_range,
-    list_off_level_tests,
+    describe_implausible_false_alarm_rates,
 )
 from tools.lab.rng.battery.judgement import judge
 from tools.lab.rng.battery.planted import PLANTED_DEFECTS
@@ -30,7 +30,7 @@ REPLICATIONS = 1_000
 def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
     calibration = calibrate(name, REPLICATIONS, first_seed=1)
     assert all(test.replications == REPLICATIONS for test in calibration.tests)
-    assert list_off_level_tests(calibration) == []
+    assert describe_implausible_false_alarm_rates(calibration) == []
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_a_test_off_its_stated_level_is_reported(
     calibration = Calibration(
         game="g", plays=1, first_seed=1, replications=1000, tests=(test,), family_alarms=family
     )
-    assert len(list_off_level_tests(calibration)) == found
+    assert len(describe_implausible_false_alarm_rates(calibration)) == found
 
 
 def test_the_range_of_false_alarms_contains_what_chance_gives() -> None:

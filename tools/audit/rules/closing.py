@@ -43,7 +43,7 @@ def check_table_is_open(context: CheckContext) -> None:
     if table_value is not None and table_value.get("staked"):
         return
     table_id, round_id = context.facts.identify_table_and_round(context.entry)
-    last_round_ids = context.facts.last_rounds.get(table_id, set())
+    last_round_ids = context.facts.rounds_since_closing.get(table_id, set())
     if round_id not in last_round_ids and len(last_round_ids) >= _LAST_ROUNDS_MAX:
         raise PatternMismatch(
             f"the game starts at {context.entry.time_utc.isoformat()}, "

@@ -229,15 +229,15 @@ def _derive_dispute_transfers(context: CheckContext) -> Any:
     if context.entry.phase is Phase.RESERVE:
         cents = context.record["most_cents"]
         return [(context.format_credit_account("cashable"), "out:handpay_disputed", cents)]
-    recorded_flows = [(t.source, t.target, t.amount_cents) for t in context.entry.transfers]
-    if len(recorded_flows) > 1 or any(
-        (source, target) != ("stock:hopper", "stock:floor") for source, target, _ in recorded_flows
+    recorded_triples = [(t.source, t.target, t.amount_cents) for t in context.entry.transfers]
+    if len(recorded_triples) > 1 or any(
+        (source, target) != ("stock:hopper", "stock:floor") for source, target, _ in recorded_triples
     ):
         raise PatternMismatch(
             "the entry may only move stray coins, once, from stock:hopper to stock:floor; found "
-            f"{format_value(recorded_flows)}"
+            f"{format_value(recorded_triples)}"
         )
-    return recorded_flows
+    return recorded_triples
 
 
 # ---------------------------------------------------------------------------------------------- the ruling

@@ -31,13 +31,14 @@ from meters.transaction import Phase
 #: Key switches and the screen, recorded as the person if nobody had to identify themselves.
 KEY_SWITCH_NAMES: Final = frozenset({*KEYS, "screen"})
 
-#: The recorded authors of the first enrolments, which nobody can authorise: none, or that of a demonstration.
+#: The recorded authors of the first enrolments, which nobody can authorise: the empty text, or the enroller of a
+#: demonstration.
 _FIRST_ENROLMENT_AUTHORS: Final = frozenset({"", DEMONSTRATION_ENROLLER})
-#: The kinds of entries that change the staff list by one person, without their prefix ``staff.``.
+#: The kinds of entries that change one person in the staff list, without their prefix ``staff.``.
 _ROSTER_CHANGES: Final = frozenset({"added", "disabled", "enabled", "pin"})
 
 #: Kinds of entries that explain why no cash-out follows a conversion of credit. A power-up explains it too.
-_KINDS_ENDING_CONVERSION: Final = frozenset({FAULT_RAISED.kind, GENERATOR_FAILED.kind})
+_KINDS_EXCUSING_CASH_OUT: Final = frozenset({FAULT_RAISED.kind, GENERATOR_FAILED.kind})
 #: Kinds of entries after which other games, denominations or bets may be offered.
 _OFFER_CHANGE_KINDS: Final = frozenset(
     {OPTIONS_CHANGED.kind, INVENTORY_CHANGED.kind, CABINET_FILE_SIGNED.kind, GAME_REFUSED.kind}
@@ -61,13 +62,13 @@ class Facts:
     def __init__(self, keys: StorageKeys = FEATURES.storage_keys) -> None:
         self.keys = keys
         """The storage keys that the machine's features declare."""
-        self.roles_by_staff_number: dict[str, str] = {}
+        self.role_by_staff_number: dict[str, str] = {}
         """The role of each member of staff enrolled in this journal, by staff number."""
         self.disabled_staff: set[str] = set()
         self.has_first_enrolment_ended = False
         """Whether an enrolled person has signed in, or changed the staff list, since the list began.
 
-        From then on everybody who is enrolled is enrolled by an enrolled person.
+        From then on only an enrolled person may enrol others.
         """
         self.has_money_moved_since_staff_change = False
         """Whether money has moved since the staff list last changed, or since a later power-up."""
@@ -103,9 +104,9 @@ class Facts:
 
         The next entry of such a position must be a cash-out.
         """
-        self.tables_played: set[tuple[str, int]] = set()
+        self.games_played: set[tuple[str, int]] = set()
         """The games played since the last power-up, as (definition digest, denomination in minor units)."""
-        self.changed_tables: set[tuple[str, int]] = set()
+        self.changed_table_games: set[tuple[str, int]] = set()
         """The table games whose bets were returned since the last power-up because the table had changed.
 
         Each is (definition digest, denomination in minor units).
@@ -116,7 +117,7 @@ class Facts:
         """The smallest hand-pay since the last power-up that was recorded as taxable."""
         self.untaxed_max_cents = 0
         """The largest hand-pay since the last power-up that was recorded as not taxable."""
-        self.last_rounds: dict[str, set[str]] = {}
+        self.rounds_since_closing: dict[str, set[str]] = {}
         """The ids of the rounds that each table has started since the announced closing time, by table id.
 
         The table id is the digest of the definition, with the position added if the table is not shared.
@@ -136,8 +137,8 @@ class Facts:
         local_date = None if self.gaming_day is None else self.gaming_day.find_calendar_date(moment)
         return local_date or moment.astimezone(UTC).date() + timedelta(days=1)
 
-    def accept_serial_number(self, value: object) -> bool:
-        """Store the first text given as the machine's serial number; return whether ``value`` equals it."""
+    def adopt_or_match_serial_number(self, value: object) -> bool:
+        """Return whether ``value`` is the machine's serial number; if none is known yet, store it as that number."""
         if type(value) is not str:
             return False
         self.serial = self.serial or value
@@ -149,7 +150,7 @@ class Facts:
         If the journal has not recorded any staff yet, any text is accepted.
         """
         is_enabled_number = type(value) is str and value not in self.disabled_staff
-        return is_enabled_number and (value in self.roles_by_staff_number or not self.roles_by_staff_number)
+        return is_enabled_number and (value in self.role_by_staff_number or not self.role_by_staff_number)
 
     def is_known_actor(self, value: object) -> bool:
         """Return whether the value names a member of staff, a key switch, or a host."""
@@ -162,7 +163,7 @@ class Facts:
 
         Return True if the journal records no role for this person.
         """
-        role = self.roles_by_staff_number.get(person)
+        role = self.role_by_staff_number.get(person)
         return role is None or permission in find_permissions(Role(role))
 
     def update(self, entry: StoredEntry) -> None:
@@ -180,7 +181,7 @@ class Facts:
             self.gaming_day = (
                 GamingDay.from_power_up(entry.record) if "time_zone" in read_details(entry) else None
             )
-            self.tables_played, self.changed_tables = set(), set()
+            self.games_played, self.changed_table_games = set(), set()
             self.taxable_min_cents, self.untaxed_max_cents = None, 0
             self.has_money_moved_since_staff_change = self.may_carry_staff_over = False
         elif kind in _OFFER_CHANGE_KINDS:
@@ -213,7 +214,7 @@ class Facts:
             self.positions_with_conversion.add(read_position(entry))
         elif entry.kind == POWER_UP.kind:
             self.positions_with_conversion.clear()
-        elif entry.transfers or entry.phase is not Phase.POST or entry.kind in _KINDS_ENDING_CONVERSION:
+        elif entry.transfers or entry.phase is not Phase.POST or entry.kind in _KINDS_EXCUSING_CASH_OUT:
             self.positions_with_conversion.discard(read_position(entry))
 
     def _track_game_starts(self, entry: StoredEntry) -> None:
@@ -225,7 +226,7 @@ class Facts:
             self.last_game_start_times[read_position(entry)] = entry.time_utc
         with suppress(KeyError, TypeError, ValueError, AttributeError):
             if entry.kind in {CLOSING_ANNOUNCED.kind, TABLES_OPENED.kind}:
-                self.last_rounds, self._closing_time = {}, None
+                self.rounds_since_closing, self._closing_time = {}, None
                 if entry.kind == CLOSING_ANNOUNCED.kind:
                     self._closing_time = datetime.fromisoformat(read_details(entry)["at"])
             elif (
@@ -234,7 +235,7 @@ class Facts:
                 and entry.time_utc >= self._closing_time
             ):
                 table_id, round_id = self.identify_table_and_round(entry)
-                self.last_rounds.setdefault(table_id, set()).add(round_id)
+                self.rounds_since_closing.setdefault(table_id, set()).add(round_id)
 
     @staticmethod
     def identify_table_and_round(entry: StoredEntry) -> tuple[str, str]:
@@ -250,10 +251,10 @@ class Facts:
         if kind in {PLAY_START_KIND, TABLE_BETS_RETURNED.kind}:
             digest, denomination_cents = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START_KIND:
-                self.tables_played.add((digest, denomination_cents))
+                self.games_played.add((digest, denomination_cents))
                 self.record_stake(int(record["bet_credits"]) * denomination_cents)
             elif record["why"] == "changed":
-                self.changed_tables.add((digest, denomination_cents))
+                self.changed_table_games.add((digest, denomination_cents))
 
     def record_stake(self, stake_cents: int) -> None:
         """Store the stake of a game if it is the smallest since the offered games last changed."""
@@ -279,15 +280,15 @@ class Facts:
     def _update_staff(self, staff_change: str, record: Any) -> None:
         """Update the staff and their roles from an entry about staff, or about a sign-in to the service menu.
 
-        ``staff_change`` is the entry's kind without ``staff.``.
+        ``staff_change`` is the entry's kind, without the prefix ``staff.`` if it has it.
         """
         if staff_change == MENU_ENTERED.kind:
-            self.has_first_enrolment_ended |= bool(self.roles_by_staff_number)
+            self.has_first_enrolment_ended |= bool(self.role_by_staff_number)
             return
         if staff_change in {"carried", "renewed"}:
-            role_by_staff_number = record.get("people", {})
-            self.roles_by_staff_number = {
-                str(number): str(role) for number, role in role_by_staff_number.items() if role in set(Role)
+            carried_roles = record.get("people", {})
+            self.role_by_staff_number = {
+                str(number): str(role) for number, role in carried_roles.items() if role in set(Role)
             }
             self.disabled_staff = {str(number) for number in record.get("disabled", ())}
             self.has_first_enrolment_ended = staff_change == "carried"
@@ -300,6 +301,6 @@ class Facts:
         if staff_change == "disabled":
             self.disabled_staff.add(person_id)
         else:
-            self.roles_by_staff_number[person_id] = role
+            self.role_by_staff_number[person_id] = role
             if staff_change != "pin":
                 self.disabled_staff.discard(person_id)

@@ -262,9 +262,9 @@ def _derive_double_up_transfers(context: CheckContext) -> Any:
     """
     credit_account = context.format_credit_account("cashable")
     return [
-        flow
+        transfer
         for number, cents in enumerate(context.record["stakes_cents"])
-        for flow in (
+        for transfer in (
             ("house:double_up_win" if number else "house:win", credit_account, cents),
             (credit_account, "house:double_up_bet", cents),
         )

@@ -132,11 +132,11 @@ def _derive_unclaimed_record(context: CheckContext) -> Any:
     reservation, handpay = context.reservation, _read_pending_handpay(context)
     if reservation is None:
         raise PatternMismatch("ref: no reservation of the unclaimed hand-pay is open")
-    flows = []
+    unclaimed_transfers = []
     for transfer in reservation.transfers:
         prize_id = transfer.source.removeprefix("prizes:").removesuffix(":offered")
         target = f"prizes:{prize_id}:unclaimed" if transfer.source.startswith("prizes:") else "house:orphan"
-        flows.append([transfer.source, target, transfer.amount_cents])
+        unclaimed_transfers.append([transfer.source, target, transfer.amount_cents])
     handpay_fields = _select_fields(handpay, "id", "kind", "amount_cents", "prizes")
     details = context["details"]
     ruling = {key: details.get(key) for key in ("machine", "place", "reason", "persons")}
@@ -147,7 +147,7 @@ def _derive_unclaimed_record(context: CheckContext) -> Any:
         )
     check_somebody_signed_in(context)
     check_first_person(context, persons[0])
-    return {"id": handpay.id, "flows": flows, "story": {**ruling, **handpay_fields}}
+    return {"id": handpay.id, "flows": unclaimed_transfers, "story": {**ruling, **handpay_fields}}
 
 
 def _list_unclaimed_transfers(context: CheckContext) -> Any:

@@ -270,7 +270,7 @@ def check_first_person(context: CheckContext, person: object) -> None:
     Nothing is checked if the menu is closed or the journal records no staff.
     """
     menu = context.value_before("menu")
-    if not context.facts.roles_by_staff_number or type(menu) is not dict or menu.get("person") is None:
+    if not context.facts.role_by_staff_number or type(menu) is not dict or menu.get("person") is None:
         return
     if person != menu["person"]:
         raise PatternMismatch(
@@ -299,7 +299,7 @@ def check_signed_in_to_menu(context: CheckContext) -> None:
 def check_somebody_signed_in(context: CheckContext) -> None:
     """Check that a member of staff was signed in to the service menu, if the journal records staff."""
     menu = context.value_before("menu")
-    if context.facts.roles_by_staff_number and (type(menu) is not dict or menu.get("person") is None):
+    if context.facts.role_by_staff_number and (type(menu) is not dict or menu.get("person") is None):
         raise PatternMismatch(
             "the entry was made with a staff form, but nobody was signed in to the menu before it"
         )

@@ -253,7 +253,7 @@ VALUE_CHECK_BY_TYPE: Final[Mapping[str, Callable[[Any, CheckContext], bool]]] = 
     "masked": lambda value, _: (
         type(value) is str and _MASKED_TICKET_NUMBER_PATTERN.fullmatch(value) is not None
     ),
-    "serial": lambda value, context: context.facts.accept_serial_number(value),
+    "serial": lambda value, context: context.facts.adopt_or_match_serial_number(value),
     "person": lambda value, context: context.facts.is_known_actor(value),
     "staff": lambda value, context: context.facts.is_staff(value),
     "persons": _are_staff,

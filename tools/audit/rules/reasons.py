@@ -94,7 +94,7 @@ def check_game_is_offered(context: CheckContext) -> None:
     """
     if (
         _is_selected_game_disabled_by_host(context)
-        or (context["digest"], context["denomination"]) in context.facts.changed_tables
+        or (context["digest"], context["denomination"]) in context.facts.changed_table_games
     ):
         raise PatternMismatch(
             f"record.game: {context['game']} is not offered at {context['denomination']} cents a credit, according to "
@@ -122,7 +122,7 @@ def check_bet_return_reason(context: CheckContext) -> None:
     elif reason == "changed":
         is_reason_shown = (
             state in STATES_FOR_CASH_OUT
-            and (context["digest"], context["denomination"]) not in context.facts.tables_played
+            and (context["digest"], context["denomination"]) not in context.facts.games_played
         )
     else:
         is_reason_shown = (

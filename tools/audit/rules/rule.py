@@ -44,7 +44,7 @@ _CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]
     STAFF_NUMBER_CONDITION: Facts.is_staff,
     ACTOR_ID_CONDITION: Facts.is_known_actor,
     STAFF_NUMBERS_CONDITION: lambda facts, persons: all(map(facts.is_staff, persons)),
-    MACHINE_SERIAL_NUMBER_CONDITION: Facts.accept_serial_number,
+    MACHINE_SERIAL_NUMBER_CONDITION: Facts.adopt_or_match_serial_number,
 }
 
 
@@ -92,7 +92,7 @@ class AuditRule:
     ref: Pattern = None
     """The pattern of the id of the reservation that the entry ends; None if it ends none."""
     state_before: Mapping[str, Pattern] = field(default_factory=dict)
-    """The patterns of what the machine's memory must have before the entry, by storage key; None: no value."""
+    """The patterns of what the memory must hold before the entry, by storage key; the pattern None means no value."""
     record: Pattern = field(default_factory=dict)
     """The pattern of the entry's record."""
     state: Mapping[str, Pattern] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class AuditRule:
     counts: Pattern = field(default_factory=dict)
     """The pattern of the occurrences (such as a game won) that the entry counts."""
     expected_transfers: Sequence[ExpectedTransfer] | DerivedValue = ()
-    """The required transfers in order, or a pattern that derives them.
+    """The required transfers in order, or a pattern that derives them as (source, target, cents).
 
     If the entry ends a reservation, the first transfer of that reservation is bound to the names
     ``held_source``, ``held_target`` and ``held_cents``.
@@ -116,9 +116,10 @@ class AuditRule:
     allowed_after_kinds: frozenset[str] = frozenset()
     """If the position's money was last moved by an entry of one of these kinds, any machine state is allowed."""
     late_order_seconds: int = 0
-    """For how many seconds after the machine was last idle a late order (to a device) may still be recorded.
+    """For how many seconds after the machine was last idle a late order may still be recorded.
 
-    The order is decided while the machine is idle; its entry may follow a change of state by some seconds.
+    An order to a device, such as to stack a bill, is decided while the machine is idle. Its entry may follow a change
+    of state by some seconds.
     """
     late_order_states: frozenset[State] = frozenset()
     """The machine states in which a late order may still be recorded within ``late_order_seconds``."""
@@ -140,7 +141,7 @@ class AuditRule:
         ``ledger`` and ``facts`` have the balances, stored values and facts before the entry.
         """
         transaction = entry.transaction
-        self._check_declaration(transaction, facts)
+        self._check_declared_form_and_identities(transaction, facts)
         context = CheckContext(entry, ledger, facts)
         self._check_machine_state(context)
         if self.entry_declaration.settled_reservations:
@@ -167,14 +168,14 @@ class AuditRule:
             check(context)
 
     # ------------------------------------------------------------------ parts of the check
-    def _check_declaration(self, transaction: Transaction, facts: Facts) -> None:
+    def _check_declared_form_and_identities(self, transaction: Transaction, facts: Facts) -> None:
         """Check that the entry has its declared form, and that the persons and the machine in its record are known."""
         try:
             self.entry_declaration.check_transaction(transaction, facts.keys)
         except EntryError as error:
             raise DeclarationMismatch(str(error).removeprefix(f"{self.kind}: ")) from None
         record: Any = transaction.record or {}
-        for name, condition in self._person_fields:
+        for name, condition in self._identity_fields:
             if record.get(name) is not None and not _CHECK_BY_CONDITION[condition](facts, record[name]):
                 raise PatternMismatch(
                     f"record.{name}: {format_value(record[name])} is {condition.error_text}"
@@ -266,12 +267,11 @@ class AuditRule:
     def _check_transfers(self, transfers: tuple[Transfer, ...], context: CheckContext) -> None:
         """Check that the entry makes exactly the rule's transfers, in order. Raises :class:`PatternMismatch`."""
         if isinstance(self.expected_transfers, DerivedValue):
-            expected = [tuple(flow) for flow in self.expected_transfers.derive_value(context)]
-            recorded_transfers = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
-            if expected != recorded_transfers or len(recorded_transfers) != len(transfers):
-                recorded_flows = [(t.source, t.target, t.amount_cents) for t in transfers]
+            expected_triples = [tuple(triple) for triple in self.expected_transfers.derive_value(context)]
+            recorded_triples = [(t.source, t.target, t.amount_cents) for t in transfers]
+            if expected_triples != recorded_triples or any(t.dims for t in transfers):
                 raise PatternMismatch(
-                    f"transfers: expected {format_value(expected)}, found {format_value(recorded_flows)}"
+                    f"transfers: expected {format_value(expected_triples)}, found {format_value(recorded_triples)}"
                 )
             return
         unmatched_transfers = list(transfers)
@@ -288,9 +288,9 @@ class AuditRule:
             else:
                 if not (expected_transfer.may_repeat or expected_transfer.is_optional):
                     missing_accounts = f"{expected_transfer.source} to {expected_transfer.target}"
-                    recorded_flows = [(t.source, t.target, t.amount_cents) for t in unmatched_transfers]
+                    unmatched_triples = [(t.source, t.target, t.amount_cents) for t in unmatched_transfers]
                     raise PatternMismatch(
-                        f"transfers: expected one from {missing_accounts}, found {format_value(recorded_flows)}"
+                        f"transfers: expected one from {missing_accounts}, found {format_value(unmatched_triples)}"
                     )
         if unmatched_transfers:
             raise PatternMismatch(
@@ -330,7 +330,7 @@ class AuditRule:
 
     # ------------------------------------------------------------------ compiled once
     @cached_property
-    def _person_fields(self) -> tuple[tuple[str, FieldCondition], ...]:
+    def _identity_fields(self) -> tuple[tuple[str, FieldCondition], ...]:
         """Return (field name, condition) for each field of the record that names persons or the machine."""
         record = self.entry_declaration.record
         return tuple(

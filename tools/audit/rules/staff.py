@@ -23,7 +23,7 @@ def _check_next_change(context: CheckContext) -> None:
     digest, person_id, role = context.bound_values.get("digest"), context["person_id"], context["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
     expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
-    for name, found, expected in (
+    for name, recorded, expected in (
         ("record.number", number, expected_number),
         (
             "state.staff",
@@ -32,20 +32,22 @@ def _check_next_change(context: CheckContext) -> None:
         ),
         ("id", context.entry.id, expected_id),
     ):
-        if found != expected:
-            raise PatternMismatch(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
+        if recorded != expected:
+            raise PatternMismatch(
+                f"{name}: expected {format_value(expected)}, found {format_value(recorded)}"
+            )
     if STAFF_NUMBER_PATTERN.fullmatch(person_id) is None:
         raise PatternMismatch(f"record.whom: {format_value(person_id)} is not a staff number")
     is_added = context.entry.kind == STAFF_ADDED.kind
     _check_author_of_change(context, is_added=is_added)
-    if (person_id in facts.roles_by_staff_number) == is_added:
+    if (person_id in facts.role_by_staff_number) == is_added:
         enrolment_text = "already" if is_added else "not"
         raise PatternMismatch(
             f"record.whom: {format_value(person_id)} was {enrolment_text} in the staff list before this entry"
         )
-    if facts.roles_by_staff_number.get(person_id, role) != role:
+    if facts.role_by_staff_number.get(person_id, role) != role:
         raise PatternMismatch(
-            f"record.role: expected {format_value(facts.roles_by_staff_number[person_id])}, the role of {person_id} "
+            f"record.role: expected {format_value(facts.role_by_staff_number[person_id])}, the role of {person_id} "
             f"before this entry; found {format_value(role)}"
         )
 
@@ -64,12 +66,12 @@ def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
                 f"record.person: {format_value(author)} enrols only before an enrolled person has signed in "
                 "or changed the list"
             )
-        if facts.roles_by_staff_number and facts.has_money_moved_since_staff_change:
+        if facts.role_by_staff_number and facts.has_money_moved_since_staff_change:
             raise PatternMismatch(
                 f"record.person: {format_value(author)} enrols others only right after the previous person, "
                 "or at a power-up"
             )
-    elif facts.roles_by_staff_number:
+    elif facts.role_by_staff_number:
         is_own_pin = context.entry.kind == STAFF_PIN_CHANGED.kind and author == context["person_id"]
         if not facts.is_staff(author):
             raise PatternMismatch(f"record.person: {format_value(author)} is not an enrolled member of staff")
@@ -148,7 +150,7 @@ RULES: Final = (
             require_equal(
                 "record.role does not match the person's role in the staff list",
                 lambda context: context.record["role"],
-                lambda context: context.facts.roles_by_staff_number.get(
+                lambda context: context.facts.role_by_staff_number.get(
                     context["person"], context.record["role"]
                 ),
             ),

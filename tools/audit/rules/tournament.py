@@ -95,11 +95,11 @@ def _derive_stake(context: CheckContext) -> Any:
 def _derive_winnings(context: CheckContext) -> Any:
     """Return the transfers of the points that a tournament game pays: its win and its returned stakes."""
     won_points, pushed_points = context.record["won_points"], context.record.get("push_points", 0)
-    flows = (
+    transfers = (
         ("tournament:win", name_won_points_account(context.position), won_points),
         ("tournament:push", name_points_account(context.position), pushed_points),
     )
-    return [(source, target, points) for source, target, points in flows if points]
+    return [(source, target, points) for source, target, points in transfers if points]
 
 
 def _derive_refund(context: CheckContext) -> Any:

@@ -370,7 +370,7 @@ def _print_report(copy_name: str, report: AuditReport) -> None:
     )
     for finding in report.findings:
         console.print(
-            f"  [red]{_format_finding_entry(finding)}[/red]: {escape_markup(finding.why)}",
+            f"  [red]{_format_finding_entry(finding)}[/red]: {escape_markup(finding.text)}",
             highlight=False,
         )
     if report.notice_count > len(report.notices):
@@ -379,7 +379,7 @@ def _print_report(copy_name: str, report: AuditReport) -> None:
         )
     for notice in report.notices:
         console.print(
-            f"  [yellow]notice[/yellow] {_format_finding_entry(notice)}: {escape_markup(notice.why)}",
+            f"  [yellow]notice[/yellow] {_format_finding_entry(notice)}: {escape_markup(notice.text)}",
             highlight=False,
         )
     if report.finding_count > len(report.findings):

@@ -166,7 +166,7 @@ def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, seco
     with open_view(folder.root, second_folder=second_folder) as view:
         machine_serial = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
-        entry_at_backup = next(view.entries(since=backup.sequence - 1, limit=1), None)
+        entry_at_backup = next(view.entries(after_sequence=backup.sequence - 1, limit=1), None)
     if backup.machine_serial != machine_serial:
         raise OperatorError(
             f"the backup belongs to machine {backup.machine_serial}, this memory to {machine_serial}"

@@ -274,7 +274,7 @@ def new(
     Values not given as options are asked for on a terminal. Without a terminal, marked examples are written;
     they must be changed, and `egm cabinet check` reports those that are not.
     """
-    from tools.cli.cabinet_file import CabinetRequest, format_cabinet_file  # noqa: PLC0415 (it loads the drivers, which `check` does not need)
+    from tools.cli.new_cabinet_file import CabinetRequest, format_cabinet_file  # noqa: PLC0415 (it loads the drivers, which `check` does not need)
 
     if file.exists():
         raise click.ClickException(f"{file} exists and was not changed")

@@ -275,13 +275,13 @@ def _write_submission(
     battery_result = None if battery_file is None else battery_file.read_bytes()
     try:
         with show_progress("building and writing the submission"):
-            files, facts = submission.build_submission(
+            files, manifest_details = submission.build_submission(
                 checked_games, _SOURCE_FOLDER, folder, signing_key, format_command_reference(), battery_result
             )
-        bundle.write_bundle(folder / submission.SUBMISSION_FOLDER, files, facts, signing_key)
+        bundle.write_bundle(folder / submission.SUBMISSION_FOLDER, files, manifest_details, signing_key)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
-    for missing_item in facts["missing"]:
+    for missing_item in manifest_details["missing"]:
         echo(f"missing in the submission: {missing_item}", err=True)
 
 
@@ -306,20 +306,20 @@ def _verify_bundles(
         raise click.ClickException(str(error)) from None
     for folder in bundle_folders:
         try:
-            facts = bundle.verify_bundle(folder, key)
-            bundle.check_all_files_signed(folder, facts)
+            manifest_details = bundle.verify_bundle(folder, key)
+            bundle.check_all_files_signed(folder, manifest_details)
             with show_progress(f"making {folder} again"):
                 reproduced_items = (
-                    list(reproduction.reproduce(folder, facts, format_command_reference()))
+                    list(reproduction.reproduce(folder, manifest_details, format_command_reference()))
                     if reproduce
                     else []
                 )
         except bundle.BundleError as error:
             raise click.ClickException(str(error)) from None
-        text = f"{folder}: intact, and signed {verified_by}; {_format_summary(facts)}"
+        text = f"{folder}: intact, and signed {verified_by}; {_format_summary(manifest_details)}"
         reports.append(
             {
-                **facts,
+                **manifest_details,
                 "signed": verified_by,
                 "reproduced": [
                     {"what": reproduced_item.name, "differs": reproduced_item.difference}
@@ -344,14 +344,15 @@ def _verify_bundles(
         )
 
 
-def _format_summary(facts: Mapping[str, Any]) -> str:
+def _format_summary(details: Mapping[str, Any]) -> str:
     """Return one line about what a certification bundle certifies."""
-    if "submission" in facts:
-        return f"{facts['submission']} with {format_count(len(facts['games']), 'game')} for {facts['jurisdiction']}"
-    verdict = "certified" if facts["certified"] else "NOT certified"
+    if "submission" in details:
+        games_text = format_count(len(details["games"]), "game")
+        return f"{details['submission']} with {games_text} for {details['jurisdiction']}"
+    verdict = "certified" if details["certified"] else "NOT certified"
     return (
-        f"{facts['game']} {facts['version']} is {verdict} for {facts['jurisdiction']}; "
-        f"SHA-256 {facts['digest_sha256']}"
+        f"{details['game']} {details['version']} is {verdict} for {details['jurisdiction']}; "
+        f"SHA-256 {details['digest_sha256']}"
     )
 
 
@@ -384,7 +385,7 @@ def _write_game_bundle(
         "par.html": to_html(case.game, case.analysis, limits).encode(),
         "findings.json": report.encode(),
     }
-    facts = {
+    manifest_details = {
         "game": case.game.id,
         "version": case.game.version,
         "digest_sha256": case.game.digest,
@@ -401,4 +402,4 @@ def _write_game_bundle(
         "made_by": f"open-egm {version('open-egm')}",
     }
     folder.mkdir(parents=True, exist_ok=True)
-    bundle.write_bundle(folder / case.game.id, files, facts, signing_key)
+    bundle.write_bundle(folder / case.game.id, files, manifest_details, signing_key)

@@ -76,16 +76,16 @@ def _simulate_ticket(name: str, bet: BetAnalysis, game_count: int) -> tuple[Simu
     return tally, judge_return(tally, bet.cost_credits, bet.rtp, bet.variance)
 
 
-def compute_hit_interval(hit_count: int, game_count: int) -> tuple[float, float]:
-    """Return the 99.9 % confidence interval of the probability of a hit, after ``hit_count`` in ``game_count`` games.
+def compute_win_interval(win_count: int, game_count: int) -> tuple[float, float]:
+    """Return the 99.9 % confidence interval of the probability of a win, after ``win_count`` in ``game_count`` games.
 
-    Wilson's method is used, which is also valid for rare hits.
+    Wilson's method is used, which is also valid for rare wins.
     """
     z_score_squared = INTERVAL_Z_SCORE**2
-    interval_centre = (hit_count + z_score_squared / 2) / (game_count + z_score_squared)
+    interval_centre = (win_count + z_score_squared / 2) / (game_count + z_score_squared)
     half_width = (
         INTERVAL_Z_SCORE
-        * math.sqrt(hit_count * (game_count - hit_count) / game_count + z_score_squared / 4)
+        * math.sqrt(win_count * (game_count - win_count) / game_count + z_score_squared / 4)
         / (game_count + z_score_squared)
     )
     return interval_centre - half_width, interval_centre + half_width
@@ -155,7 +155,7 @@ def odds(
     figures, return_verdict = _build_figure_data(bet), None
     if games is not None:
         tally, return_verdict = _simulate_ticket(game, bet, games)
-        hit_frequency_low, hit_frequency_high = compute_hit_interval(tally.hits, tally.games)
+        hit_frequency_low, hit_frequency_high = compute_win_interval(tally.hits, tally.games)
         figures["played"] = {
             "games": tally.games,
             "return": return_verdict.rtp,
@@ -163,22 +163,23 @@ def odds(
             "hit_interval": [hit_frequency_low, hit_frequency_high],
             "most_credits": tally.highest_win,
         }
-    lines_after = []
-    rows = [] if bet.distribution is None else [*bet.distribution.counts.items()]
-    if output_format == "text" and len(rows) > PRINTED_AMOUNTS_MAX:
-        lines_after.append(
-            f"... and {format_count(len(rows) - PRINTED_AMOUNTS_MAX, 'amount')} more (--json and --csv have them all)"
+    lines_after_table = []
+    amounts_and_counts = [] if bet.distribution is None else [*bet.distribution.counts.items()]
+    if output_format == "text" and len(amounts_and_counts) > PRINTED_AMOUNTS_MAX:
+        lines_after_table.append(
+            f"... and {format_count(len(amounts_and_counts) - PRINTED_AMOUNTS_MAX, 'amount')} more"
+            " (--json and --csv have them all)"
         )
-        rows = rows[:PRINTED_AMOUNTS_MAX]
+        amounts_and_counts = amounts_and_counts[:PRINTED_AMOUNTS_MAX]
     if return_verdict is not None:
-        lines_after.append(
+        lines_after_table.append(
             f"Played {return_verdict.games:,} times: returns {return_verdict.rtp:.4%} "
             f"(99.9 %: {return_verdict.interval_low:.4%} to {return_verdict.interval_high:.4%}); "
             f"wins in {hit_frequency_low:.4%} to {hit_frequency_high:.4%} of tickets."
         )
     odds_column = Column("1 in", "one_in", is_right_aligned=True, format_value="{:,.2f}".format)
     odds_rows = (
-        ((win, float(Fraction(bet.distribution.total, count))) for win, count in rows)
+        ((win, float(Fraction(bet.distribution.total, count))) for win, count in amounts_and_counts)
         if bet.distribution
         else ()
     )
@@ -188,7 +189,7 @@ def odds(
         amount_table,
         document=figures,
         text_before="\n".join(_iter_sentences(bet)),
-        text_after="\n".join(lines_after),
+        text_after="\n".join(lines_after_table),
     )
 
 
@@ -211,7 +212,7 @@ def odds(
 @click.option(
     "--json", "as_json", is_flag=True, help="Print as JSON what the slip and the machine must show."
 )
-def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
+def print_slip(game: str, language: str, selections: int, *, as_json: bool) -> None:
     """Print the selection slip of GAME: its required text, and boxes to mark for each selection."""
     try:
         _, rules = _load_keno_game(game)

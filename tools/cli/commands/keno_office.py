@@ -20,7 +20,7 @@ from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
 from paytables import PaytableError, load_game
 from paytables.contract import Json
-from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord
+from paytables.keno.claims import KenoTicketRecord, PresentedTicket, TicketCondition
 from paytables.keno.printed_ticket import SLIP_TEXTS, PrintedTicket, list_ticket_lines
 from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
@@ -186,7 +186,7 @@ def ticket_(folder: Path, number: int, language: str, *, as_json: bool) -> None:
         _show_ticket(office, office.find_ticket(number), language, as_json=as_json)
 
 
-def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_json: bool) -> None:
+def _show_ticket(office: KenoOffice, ticket: KenoTicketRecord, language: str, *, as_json: bool) -> None:
     """Print a ticket's lines, its state and the results of its draws; or its whole record as JSON."""
     if as_json:
         echo(json.dumps(ticket.to_json(), ensure_ascii=False))

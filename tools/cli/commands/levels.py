@@ -28,15 +28,17 @@ def command(state_folder: Path | None, export_file: Path | None, *, output_forma
     """
     with open_journal(state_folder, export_file, check_pages=False) as view:
         stand_alone_levels = {
-            key.removeprefix("level:"): _read_stand_alone_level(view, key.removeprefix("level:"), stored)
-            for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
+            key.removeprefix("level:"): _read_stand_alone_level(
+                view, key.removeprefix("level:"), stored_level
+            )
+            for key, stored_level in sorted(view.states("level:").items(), key=_build_sort_key)
         }
         linked_levels = {
             key.removeprefix("link:"): {
-                "contributions": stored,
+                "contributions": stored_level,
                 "claims": _list_pool_claims(view, key.removeprefix("link:")),
             }
-            for key, stored in sorted(view.states("link:").items(), key=_build_sort_key)
+            for key, stored_level in sorted(view.states("link:").items(), key=_build_sort_key)
         }
         last_hits = {
             pool: [{"time_utc": entry.time_utc.isoformat(), **read_details(entry)} for entry in hits]

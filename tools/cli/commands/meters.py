@@ -225,7 +225,7 @@ def _compute_growth_since_readout(
     except (ValueError, KeyError, RecursionError, TypeError, AttributeError, RecordError) as error:
         raise click.ClickException(f"{earlier_readout_file}: not a readout of meters ({error!r})") from error
     is_possible = 0 < sequence <= view.sequence  # SQLite refuses numbers of more than 64 bits
-    entry = next(view.entries(since=sequence - 1, limit=1), None) if is_possible else None
+    entry = next(view.entries(after_sequence=sequence - 1, limit=1), None) if is_possible else None
     if entry is None or entry.hash_hex != head_hash:
         raise click.ClickException(
             f"{earlier_readout_file}: not a readout of this journal: entry {sequence} differs"

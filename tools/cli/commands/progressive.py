@@ -44,7 +44,7 @@ from tools.floor.progressive.certificates import (
     CONTROLLER_CERTIFICATE_NAME,
     answer_request,
     format_sign_name,
-    make_link,
+    make_link_certificates,
     revoke_certificate,
     write_broker_configuration,
 )
@@ -121,7 +121,7 @@ def certificates(
             check_serial(machine)
         for sign_name in signs:
             check_sign_name(format_sign_name(sign_name))
-        certified_names = make_link(folder, machines, host, now, signs)
+        certified_names = make_link_certificates(folder, machines, host, now, signs)
         make_key(folder)
         configuration_path = write_broker_configuration(folder.resolve(), port, host)
     except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:

@@ -216,7 +216,7 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
         CALIBRATED_GAMES,
         SIGNIFICANCE_LEVELS,
         calibrate,
-        list_off_level_tests,
+        describe_implausible_false_alarm_rates,
     )
 
     console = Terminal()
@@ -229,7 +229,7 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
         )
         console.print(
             f"{name}: {format_count(len(calibrations[-1].tests), 'test')},"
-            f" {format_count(replications, 'data set')}; family: {alarms}"
+            f" {format_count(replications, 'data set')}; joint judgement: {alarms}"
         )
     if json_file:
         calibration_data = {
@@ -241,7 +241,7 @@ def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) 
         }
         write_result(json_file, json.dumps(calibration_data, indent=1) + "\n")
     if off_level_tests := [
-        text for calibration in calibrations for text in list_off_level_tests(calibration)
+        text for calibration in calibrations for text in describe_implausible_false_alarm_rates(calibration)
     ]:
         raise click.ClickException("\n".join(off_level_tests))
     console.print("every test rejects good data at its stated rate")

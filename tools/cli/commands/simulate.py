@@ -43,6 +43,7 @@ class _SimulationResult:
     distribution_verdict: DistributionVerdict | None
     """The simulated distribution of wins compared with the exact one; None if the exact one is unknown."""
     seconds: float
+    """The seconds that the games took."""
     code_path: str
     """The code that played the games: ``production`` or ``compiled``."""
 
@@ -83,10 +84,10 @@ def command(
     """
     loaded_game = load_game_or_fail(game)
     try:
-        with show_progress("working out the exact distribution"):
+        with show_progress("computing the exact distribution"):
             analysed_bets = analyse(loaded_game, AnalysisDepth.FULL).bets
     except AnalysisError as error:
-        _estimate(game, loaded_game, bet, games, workers, str(error), as_json=as_json)
+        _print_estimated_return(game, loaded_game, bet, games, workers, str(error), as_json=as_json)
         return
     analysed_bet = next(
         (analysed_bet for analysed_bet in analysed_bets if bet in {None, analysed_bet.bet}), None
@@ -110,21 +111,21 @@ def command(
 
 
 def _simulate_in_production(
-    name: str, game: Game, bet: BetAnalysis, game_count: int, workers: int
+    game_name: str, game: Game, bet: BetAnalysis, game_count: int, workers: int
 ) -> _SimulationResult:
     """Play the games with the machine's own code, as a cabinet does; return the result."""
-    started_s = time.perf_counter()
+    started_seconds = time.perf_counter()
     tally = SimulationTally()
     with show_progress(f"{game.id}, bet {bet.bet}", game_count) as report_progress:
         for tally in simulate(
-            name, bet.cost_credits, bet.options, game_count, workers, bet.table, bet.required_bets
+            game_name, bet.cost_credits, bet.options, game_count, workers, bet.table, bet.required_bets
         ):
             report_progress(tally.games)
-    return _build_result(bet, tally, time.perf_counter() - started_s, "production")
+    return _build_result(bet, tally, time.perf_counter() - started_seconds, "production")
 
 
-def _estimate(
-    name: str, game: Game, bet: str | None, game_count: int, workers: int, reason: str, *, as_json: bool
+def _print_estimated_return(
+    game_name: str, game: Game, bet: str | None, game_count: int, workers: int, reason: str, *, as_json: bool
 ) -> None:
     """Simulate a bet whose return cannot be computed exactly, and print the estimated return; ``reason`` says why."""
     modes = game.rules.modes if isinstance(game.rules, ReelRules) else {}
@@ -135,7 +136,7 @@ def _estimate(
     try:
         with show_progress(f"{game.id}, bet {mode or cost_credits}", game_count) as report_progress:
             for tally in simulate(
-                name, cost_credits, {} if mode is None else {"mode": mode}, game_count, workers
+                game_name, cost_credits, {} if mode is None else {"mode": mode}, game_count, workers
             ):
                 report_progress(tally.games)
     except SimulationError as error:
@@ -180,7 +181,7 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, game_count: int, seed: int)
         raise SimulationError(f"there is no compiled simulation of the family {game.family!r}")
     stages = game.rules.stages[bet.bet]
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
-    started_s = time.perf_counter()
+    started_seconds = time.perf_counter()
     compiled_tally = compiled.simulate(stages, game_count, seed)
     tally = SimulationTally(
         compiled_tally.game_count,
@@ -189,7 +190,7 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, game_count: int, seed: int)
         compiled_tally.winning_game_count,
         compiled_tally.highest_win,
     )
-    return _build_result(bet, tally, time.perf_counter() - started_s, "compiled")
+    return _build_result(bet, tally, time.perf_counter() - started_seconds, "compiled")
 
 
 def _build_result(
@@ -244,10 +245,10 @@ def _build_result_data(game: Game, result: _SimulationResult) -> dict[str, objec
     }
 
 
-def _print_result(console: Terminal, game: Game, result: _SimulationResult) -> None:
+def _print_result(terminal: Terminal, game: Game, result: _SimulationResult) -> None:
     """Print the result of a simulation, and which figures agree with the exact ones."""
     return_verdict = result.return_verdict
-    console.print(
+    terminal.print(
         f"{game.id} {game.version}, bet {result.bet.bet}: {format_count(return_verdict.games, 'game')},"
         f" {result.code_path} path"
     )
@@ -256,18 +257,18 @@ def _print_result(console: Terminal, game: Game, result: _SimulationResult) -> N
         f"{100 * return_verdict.interval_high:.4f} %"
     )
     interval_text += "" if result.bet.variance is not None else ", by the sample's own deviation"
-    console.print(f"  simulated return {100 * return_verdict.rtp:.4f} %   {interval_text}")
-    console.print(f"  exact return     {format_percent(result.bet.rtp)}   z = {return_verdict.z_score:+.3f}")
+    terminal.print(f"  simulated return {100 * return_verdict.rtp:.4f} %   {interval_text}")
+    terminal.print(f"  exact return     {format_percent(result.bet.rtp)}   z = {return_verdict.z_score:+.3f}")
     frequency_text = (
         "no exact one"
         if result.frequency_verdict is None
         else f"exact {format_percent(result.frequency_verdict.exact_frequency)}   "
         f"z = {result.frequency_verdict.z_score:+.3f}"
     )
-    console.print(
+    terminal.print(
         f"  hit frequency    {100 * result.tally.hits / return_verdict.games:.4f} %   {frequency_text}"
     )
-    distribution_text = "not held: " + (
+    distribution_text = "not compared: " + (
         "no exact one" if result.bet.distribution is None else "too few games, or the compiled path"
     )
     if result.distribution_verdict is not None:
@@ -275,15 +276,15 @@ def _print_result(console: Terminal, game: Game, result: _SimulationResult) -> N
             f"chi-square {result.distribution_verdict.chi_square:.1f} over "
             f"{result.distribution_verdict.classes} classes of wins   z = {result.distribution_verdict.z_score:+.3f}"
         )
-    console.print(f"  distribution     {distribution_text}")
-    console.print(f"  highest win      {format_count(result.tally.highest_win, 'credit')}")
-    console.print(f"  {return_verdict.games / result.seconds:,.0f} games per second")
+    terminal.print(f"  distribution     {distribution_text}")
+    terminal.print(f"  highest win      {format_count(result.tally.highest_win, 'credit')}")
+    terminal.print(f"  {return_verdict.games / result.seconds:,.0f} games per second")
     for name, verdict in (
         ("return", return_verdict),
         ("hit frequency", result.frequency_verdict),
         ("distribution", result.distribution_verdict),
     ):
         if verdict is not None and not verdict.agrees_with_exact:
-            console.print(f"  [red]the exact {name} is OUTSIDE what this simulation allows[/]")
+            terminal.print(f"  [red]the exact {name} is OUTSIDE what this simulation allows[/]")
     if result.agrees_with_exact:
-        console.print("  [green]the exact figures lie in the simulation's intervals[/]")
+        terminal.print("  [green]the exact figures lie in the simulation's intervals[/]")

@@ -352,7 +352,7 @@ def _verify_export(path: Path) -> None:
         report = auditor.audit_entries(
             reader.iter_bodies(), expected_head=(header.sequence, header.head_hash)
         )
-    findings = [f"entry {finding.sequence}: {finding.why}" for finding in report.findings]
+    findings = [f"entry {finding.sequence}: {finding.text}" for finding in report.findings]
     if reader.footer_fault:
         findings.append(reader.footer_fault)
     if auditor.public_key != header.public_key:

@@ -43,31 +43,31 @@ class BenchFigure:
 
 def measure_call(work: Callable[[], T]) -> tuple[float, T]:
     """Call ``work``; return the elapsed seconds and its result."""
-    began = time.perf_counter()
-    found = work()
-    return time.perf_counter() - began, found
+    started_seconds = time.perf_counter()
+    result = work()
+    return time.perf_counter() - started_seconds, result
 
 
-def measure_median_milliseconds(work: Callable[[], object], rounds: int) -> float:
-    """Return the median time of ``work`` over the given number of rounds, in milliseconds."""
-    return median(measure_call(work)[0] for _ in range(rounds)) * 1000
+def measure_median_milliseconds(work: Callable[[], object], call_count: int) -> float:
+    """Return the median time of ``work`` over ``call_count`` calls, in milliseconds."""
+    return median(measure_call(work)[0] for _ in range(call_count)) * 1000
 
 
 def measure_processor_seconds(work: Callable[[], object]) -> float:
     """Return the processor seconds that ``work`` takes; other processes on the computer do not count."""
-    began = time.process_time()
+    started_seconds = time.process_time()
     work()
-    return time.process_time() - began
+    return time.process_time() - started_seconds
 
 
 def measure_command_processor_seconds(command: Sequence[str]) -> float:
     """Run a command; return the processor seconds it took. Raises CalledProcessError if it fails without any output."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, check=False, stdout=subprocess.PIPE)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if not done.stdout:
-        done.check_returncode()
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    usage_before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    completed_process = subprocess.run(command, check=False, stdout=subprocess.PIPE)
+    usage_after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if not completed_process.stdout:
+        completed_process.check_returncode()
+    return usage_after.ru_utime + usage_after.ru_stime - usage_before.ru_utime - usage_before.ru_stime
 
 
 class BareDatabase:
@@ -84,24 +84,24 @@ class BareDatabase:
 
     def write(self, bodies: Iterable[bytes] = (b"x",)) -> float:
         """Write each of ``bodies`` in a transaction of its own; return the elapsed seconds."""
-        began = time.perf_counter()
+        started_seconds = time.perf_counter()
         for body in bodies:
             self._database.execute("BEGIN IMMEDIATE")
             self._database.execute("INSERT INTO entry (body) VALUES (?)", (body,))
             self._database.execute("COMMIT")
-        return time.perf_counter() - began
+        return time.perf_counter() - started_seconds
 
-    def write_games(self, games: int) -> float:
+    def write_games(self, game_count: int) -> float:
         """Write as many bytes as the two journal entries of each game take; return the elapsed seconds."""
-        return self.write(itertools.repeat(b"x" * 1500, 2 * games))
+        return self.write(itertools.repeat(b"x" * 1500, 2 * game_count))
 
 
 def measure_alternately(
-    turns: int, ours: Callable[[], float], theirs: Callable[[], float]
+    turn_count: int, measure_product: Callable[[], float], measure_baseline: Callable[[], float]
 ) -> tuple[float, float]:
-    """Run ``ours`` and ``theirs`` alternately, ``turns`` times each; return the total seconds of each.
+    """Run the two functions alternately, ``turn_count`` times each; return the total seconds of each.
 
     As they alternate, other load on the computer affects both.
     """
-    pairs = [(ours(), theirs()) for _ in range(turns)]
+    pairs = [(measure_product(), measure_baseline()) for _ in range(turn_count)]
     return sum(seconds for seconds, _ in pairs), sum(seconds for _, seconds in pairs)

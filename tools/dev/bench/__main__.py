@@ -28,16 +28,16 @@ from tools.dev.bench import BenchFigure
 LIMIT_SECONDS: Final = 900.0
 
 
-def _send_figures(module: ModuleType, out: Connection) -> None:
-    """Measure an area in this process and send its figures to ``out``, then an error text or an empty string."""
+def _send_figures(module: ModuleType, results_end: Connection) -> None:
+    """Measure an area in this process and send its figures to ``results_end``, then an error text or ""."""
     os.setsid()
     try:
         for figure in module.measure_figures():
-            out.send(figure)
-    except Exception as why:  # noqa: BLE001 (any error is reported, and the other areas are measured)
-        out.send(f"{type(why).__name__}: {why}")
+            results_end.send(figure)
+    except Exception as error:  # noqa: BLE001 (any error is reported, and the other areas are measured)
+        results_end.send(f"{type(error).__name__}: {error}")
     else:
-        out.send("")
+        results_end.send("")
 
 
 def _run_area(module: ModuleType) -> Iterator[BenchFigure | str]:
@@ -45,30 +45,30 @@ def _run_area(module: ModuleType) -> Iterator[BenchFigure | str]:
 
     The area runs in a process of its own. At its time limit that process and all its children are killed.
     """
-    seconds = float(getattr(module, "LIMIT_SECONDS", LIMIT_SECONDS))
-    ends = time.monotonic() + seconds
+    limit_seconds = float(getattr(module, "LIMIT_SECONDS", LIMIT_SECONDS))
+    deadline_seconds = time.monotonic() + limit_seconds
     context = multiprocessing.get_context("fork")
-    results, out = context.Pipe(duplex=False)
-    area = context.Process(target=_send_figures, args=(module, out))
-    area.start()
-    out.close()
+    results, results_end = context.Pipe(duplex=False)
+    area_process = context.Process(target=_send_figures, args=(module, results_end))
+    area_process.start()
+    results_end.close()
     try:
-        item: BenchFigure | str | None = None
-        while not isinstance(item, str):
-            if not results.poll(max(0.0, ends - time.monotonic())):
-                item = f"no end within {seconds:g} s"
+        figure_or_error: BenchFigure | str | None = None
+        while not isinstance(figure_or_error, str):
+            if not results.poll(max(0.0, deadline_seconds - time.monotonic())):
+                figure_or_error = f"no end within {limit_seconds:g} s"
             else:
                 try:
-                    item = results.recv()
+                    figure_or_error = results.recv()
                 except EOFError:
-                    area.join()
-                    item = f"its process ended ({area.exitcode})"
-            yield item
+                    area_process.join()
+                    figure_or_error = f"its process ended ({area_process.exitcode})"
+            yield figure_or_error
     finally:
         with suppress(ProcessLookupError):
-            os.killpg(area.pid or 0, signal.SIGKILL)
-        area.kill()
-        area.join()
+            os.killpg(area_process.pid or 0, signal.SIGKILL)
+        area_process.kill()
+        area_process.join()
         results.close()
 
 
@@ -77,13 +77,15 @@ def _fill_table(module: ModuleType, table: Table) -> str:
 
     Each figure is printed when it is measured, because an area takes minutes.
     """
-    for f in _run_area(module):
-        if isinstance(f, str):
-            return f
-        echo(f"{f.name}: {f.value:,.4g} {f.unit}", err=True)
-        baseline = "" if f.baseline is None else f"{f.baseline_name}: {f.baseline:,.4g} {f.unit}"
-        ratio = "" if f.ratio is None else f"{f.ratio:.3g}"
-        table.add_row(f.name, f"{f.value:,.4g} {f.unit}", baseline, ratio, f.target)
+    for figure in _run_area(module):
+        if isinstance(figure, str):
+            return figure
+        echo(f"{figure.name}: {figure.value:,.4g} {figure.unit}", err=True)
+        baseline = (
+            "" if figure.baseline is None else f"{figure.baseline_name}: {figure.baseline:,.4g} {figure.unit}"
+        )
+        ratio = "" if figure.ratio is None else f"{figure.ratio:.3g}"
+        table.add_row(figure.name, f"{figure.value:,.4g} {figure.unit}", baseline, ratio, figure.target)
     raise AssertionError  # the last item is a text
 
 
@@ -98,14 +100,14 @@ def _list_bench_modules() -> list[str]:
 def main(areas: tuple[str, ...]) -> None:
     """Print the figures of AREAS, or of all areas if none is named."""
     names = _list_bench_modules()
-    unknown = [a for a in areas if f"bench_{a}" not in names]
-    if unknown:
-        known = ", ".join(n.removeprefix("bench_") for n in names)
-        raise click.ClickException(f"no bench area {', '.join(unknown)}; there are: {known}")
+    unknown_areas = [a for a in areas if f"bench_{a}" not in names]
+    if unknown_areas:
+        known_areas = ", ".join(n.removeprefix("bench_") for n in names)
+        raise click.ClickException(f"no bench area {', '.join(unknown_areas)}; there are: {known_areas}")
     # Terminating this program also terminates the processes of the area.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    console = Terminal()
-    console.print(
+    terminal = Terminal()
+    terminal.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}", style="dim"
     )
     areas_not_measured = []
@@ -113,15 +115,15 @@ def main(areas: tuple[str, ...]) -> None:
         table = Table(title=name.removeprefix("bench_"), title_justify="left", show_edge=False)
         for column in ("figure", "value", "baseline", "ratio", "aim"):
             table.add_column(column, justify="left" if column in {"figure", "baseline", "aim"} else "right")
-        why = _fill_table(importlib.import_module(f"tools.dev.bench.{name}"), table)
-        console.print(table)
-        if why:
+        error_text = _fill_table(importlib.import_module(f"tools.dev.bench.{name}"), table)
+        terminal.print(table)
+        if error_text:
             areas_not_measured.append(name.removeprefix("bench_"))
-            message = f"not measured: {table.row_count} figures, and then {why}"
-            console.print(message, style="bold red", markup=False)
-        console.print()
+            message = f"not measured: {table.row_count} figures, and then {error_text}"
+            terminal.print(message, style="bold red", markup=False)
+        terminal.print()
     if areas_not_measured:
-        console.print(f"not measured whole: {', '.join(areas_not_measured)}", style="bold red")
+        terminal.print(f"not measured whole: {', '.join(areas_not_measured)}", style="bold red")
         sys.exit(1)
 
 

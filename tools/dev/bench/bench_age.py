@@ -152,10 +152,10 @@ def _read_resident_bytes() -> int:
 
 def _measure_start(state: Path) -> tuple[float, int]:
     """Open the journal and read its meters; return the processor seconds and the process's maximum memory in bytes."""
-    began = time.process_time()
+    started_seconds = time.process_time()
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         journal.meters()
-        seconds = time.process_time() - began
+        seconds = time.process_time() - started_seconds
         return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
@@ -165,26 +165,32 @@ def _measure_audit(state: Path, point: Path) -> tuple[float, float, int]:
     A point is the stored state of an audit, from which the next audit continues. Return the processor seconds of the
     export and of the audit, and the number of games replayed. Raises RuntimeError if the audit finds an error.
     """
-    key, file = MachineKey.load(DiskStorage(), state), point.with_name("day.export")
+    key, export_path = MachineKey.load(DiskStorage(), state), point.with_name("day.export")
     if key is None:
         raise RuntimeError(f"{state}: no machine key")
     auditor = load_auditor(point, GameFiles())
-    before = auditor.report.game_count
-    began = time.process_time()
-    with open_view(state, key=key) as view, file.open("wb") as out:
-        export.write_export(view, key, out, datetime.now(UTC), after_sequence=auditor.last_entry_checked[0])
-    exported = time.process_time()
+    game_count_before = auditor.report.game_count
+    started_seconds = time.process_time()
+    with open_view(state, key=key) as view, export_path.open("wb") as export_file:
+        export.write_export(
+            view, key, export_file, datetime.now(UTC), after_sequence=auditor.last_entry_checked[0]
+        )
+    exported_seconds = time.process_time()
     auditor = load_auditor(point, GameFiles())
-    with file.open("rb") as opened:
-        reader = export.ExportReader(opened, str(file))
+    with export_path.open("rb") as export_file:
+        reader = export.ExportReader(export_file, str(export_path))
         report = auditor.audit_entries(
             reader.iter_bodies(), expected_head=(reader.header.sequence, reader.header.head_hash)
         )
     if report.finding_count or reader.footer_fault:
         raise RuntimeError(f"the audit found {report.findings or reader.footer_fault}")
     save_auditor(auditor, point)
-    file.unlink()
-    return exported - began, time.process_time() - exported, report.game_count - before
+    export_path.unlink()
+    return (
+        exported_seconds - started_seconds,
+        time.process_time() - exported_seconds,
+        report.game_count - game_count_before,
+    )
 
 
 def _sum_folder_bytes(*folders: Path) -> int:
@@ -198,47 +204,50 @@ def _count_played_games(state: Path) -> int:
         return view.meters().value("games_played")
 
 
-def _play_more_games(state: Path, games: int, seed: int) -> float:
-    """Play ``games`` more games in ``state``; return the memory in bytes that each one added after warm-up."""
-    warm, played = 0, 0
+def _play_more_games(state: Path, game_count: int, seed: int) -> float:
+    """Play ``game_count`` more games in ``state``; return the memory in bytes that each one added after warm-up."""
+    warm_bytes, played_count = 0, 0
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        slots = tuple(GameTable(game=name) for name in list_library_games())
-        player = Player(start_bench_machine(journal, slots=slots, fund_cents=_START_CREDIT_CENTS), seed)
+        game_tables = tuple(GameTable(game=name) for name in list_library_games())
+        player = Player(
+            start_bench_machine(journal, game_tables=game_tables, credit_cents=_START_CREDIT_CENTS), seed
+        )
         player.finish_open_game()
-        while played < games:
-            player.play(more := min(_WARM_UP_GAMES, games - played))
-            played += more
-            warm = warm or _read_resident_bytes()
-            if played % _PROGRESS_INTERVAL_GAMES == 0:
-                _print_progress(f"{played:,} of {games:,} games, entry {journal.sequence:,}")
-        return (_read_resident_bytes() - warm) / max(1, games - _WARM_UP_GAMES)
+        while played_count < game_count:
+            player.play(more_count := min(_WARM_UP_GAMES, game_count - played_count))
+            played_count += more_count
+            warm_bytes = warm_bytes or _read_resident_bytes()
+            if played_count % _PROGRESS_INTERVAL_GAMES == 0:
+                _print_progress(f"{played_count:,} of {game_count:,} games, entry {journal.sequence:,}")
+        return (_read_resident_bytes() - warm_bytes) / max(1, game_count - _WARM_UP_GAMES)
 
 
 def _count_archived_games(state: Path) -> tuple[float, float]:
     """Return the number of games in the archive, and the number of games outside it."""
     with open_view(state) as view:
-        reached: Any = view.state(ARCHIVE_END_KEY)
-        through = reached["through"] if reached else 0
-        a_game = view.sequence / view.meters().value("games_played")
-        return through / a_game, (view.sequence - through) / a_game
+        archive_end: Any = view.state(ARCHIVE_END_KEY)
+        archived_sequence = archive_end["through"] if archive_end else 0
+        entries_per_game = view.sequence / view.meters().value("games_played")
+        return archived_sequence / entries_per_game, (view.sequence - archived_sequence) / entries_per_game
 
 
 def _measure_age(folder: Path, games: int) -> AgedMachineCosts:
     """Play ``games`` games in ``folder``, with regular audits; return the costs, measured on the last day."""
     state, point = folder / "state", folder / "point"
-    grown, played = 0.0, _count_played_games(state)
-    while played < games - GAMES_PER_DAY:
-        more = min(_GAMES_PER_PROCESS, games - GAMES_PER_DAY - played)
-        _print_progress(f"{played:,} games of {games:,}: playing {more:,}")
-        grown = _run_in_new_process(_play_more_games, state, more, played)
+    growth_bytes, played_count = 0.0, _count_played_games(state)
+    while played_count < games - GAMES_PER_DAY:
+        more_count = min(_GAMES_PER_PROCESS, games - GAMES_PER_DAY - played_count)
+        _print_progress(f"{played_count:,} games of {games:,}: playing {more_count:,}")
+        growth_bytes = _run_in_new_process(_play_more_games, state, more_count, played_count)
         _run_in_new_process(_measure_audit, state, point)
-        played = _count_played_games(state)
-    start_costs, day = [], games - played
+        played_count = _count_played_games(state)
+    start_costs, last_day_games = [], games - played_count
     for instant in range(MEASUREMENTS_ON_LAST_DAY):
         _run_in_new_process(
             _play_more_games,
             state,
-            day * (instant + 1) // MEASUREMENTS_ON_LAST_DAY - day * instant // MEASUREMENTS_ON_LAST_DAY,
+            last_day_games * (instant + 1) // MEASUREMENTS_ON_LAST_DAY
+            - last_day_games * instant // MEASUREMENTS_ON_LAST_DAY,
             instant,
         )
         start_seconds, start_memory_bytes = _run_in_new_process(_measure_start, state)
@@ -247,77 +256,92 @@ def _measure_age(folder: Path, games: int) -> AgedMachineCosts:
             StartCosts(start_seconds, start_memory_bytes, unarchived_bytes, _count_archived_games(state)[1])
         )
         _print_progress(f"{_count_played_games(state):,} games: {start_seconds:.3f} s to start")
-    export_seconds, audit_seconds, audited = _run_in_new_process(_measure_audit, state, point)
+    export_seconds, audit_seconds, audited_games = _run_in_new_process(_measure_audit, state, point)
     return AgedMachineCosts(
         games=games,
         start_costs=tuple(start_costs),
-        memory_growth_per_game_bytes=grown,
+        memory_growth_per_game_bytes=growth_bytes,
         export_seconds=export_seconds,
         audit_seconds=audit_seconds,
-        audited_games=audited,
+        audited_games=audited_games,
         saved_audit_bytes=point.stat().st_size,
         archive_bytes=_sum_folder_bytes(state / "archive", state / "second" / "archive"),
         archived_games=_count_archived_games(state)[0],
     )
 
 
-def _measure_age_figures(young: AgedMachineCosts, old: AgedMachineCosts) -> Iterator[BenchFigure]:
-    def beside(
-        name: str, unit: str, of: Callable[[AgedMachineCosts], float], aim: str, better_if: str = "lower"
+def _measure_age_figures(young_costs: AgedMachineCosts, old_costs: AgedMachineCosts) -> Iterator[BenchFigure]:
+    def build_figure(
+        name: str,
+        unit: str,
+        read_figure: Callable[[AgedMachineCosts], float],
+        aim: str,
+        better_if: str = "lower",
     ) -> BenchFigure:
         return BenchFigure(
-            f"{name}, {old.games:,} games",
-            of(old),
+            f"{name}, {old_costs.games:,} games",
+            read_figure(old_costs),
             unit,
-            f"{young.games:,} games",
-            of(young),
+            f"{young_costs.games:,} games",
+            read_figure(young_costs),
             better_if=better_if,
             target=aim,
         )
 
-    yield beside(
+    yield build_figure(
         "start-up, both copies checked, slowest of the day",
         "s",
-        lambda a: a.find_highest(lambda i: i.start_seconds),
+        lambda costs: costs.find_highest(lambda start_costs: start_costs.start_seconds),
         "1; under 5 s",
     )
-    yield beside(
+    yield build_figure(
         "memory of a process that starts, program and all",
         "MiB",
-        lambda a: a.find_highest(lambda i: i.start_memory_bytes) / 2**20,
+        lambda costs: costs.find_highest(lambda start_costs: start_costs.start_memory_bytes) / 2**20,
         "1",
     )
-    yield beside(
-        "memory a machine at play takes more a game", "B", lambda a: a.memory_growth_per_game_bytes, "0"
+    yield build_figure(
+        "memory a machine at play takes more a game",
+        "B",
+        lambda costs: costs.memory_growth_per_game_bytes,
+        "0",
     )
-    yield beside(f"a day's export ({GAMES_PER_DAY:,} games)", "s", lambda a: a.export_seconds, "1")
-    yield beside("a day's audit", "s", lambda a: a.audit_seconds, "1")
-    yield beside(
+    yield build_figure(
+        f"a day's export ({GAMES_PER_DAY:,} games)", "s", lambda costs: costs.export_seconds, "1"
+    )
+    yield build_figure("a day's audit", "s", lambda costs: costs.audit_seconds, "1")
+    yield build_figure(
         "audit of the whole library, one core",
         "games/s",
-        lambda a: a.audited_games / a.audit_seconds,
+        lambda costs: costs.audited_games / costs.audit_seconds,
         "1",
         better_if="higher",
     )
-    yield beside("what the verifier keeps", "kB", lambda a: a.saved_audit_bytes / 1e3, "1")
-    yield beside(
+    yield build_figure("what the verifier keeps", "kB", lambda costs: costs.saved_audit_bytes / 1e3, "1")
+    yield build_figure(
         "at hand, both media, at most",
         "MB",
-        lambda a: a.find_highest(lambda i: i.unarchived_bytes) / 1e6,
+        lambda costs: costs.find_highest(lambda start_costs: start_costs.unarchived_bytes) / 1e6,
         "1",
     )
-    yield beside(
-        "a game at hand, both media, when most are", "B", lambda a: a.bytes_per_unarchived_game, "2,000 B"
+    yield build_figure(
+        "a game at hand, both media, when most are",
+        "B",
+        lambda costs: costs.bytes_per_unarchived_game,
+        "2,000 B",
     )
-    if young.archived_games and old.archived_games:
-        yield beside("a game archived, both media", "B", lambda a: a.archive_bytes / a.archived_games, "1")
-        most = old.find_highest(lambda i: i.unarchived_bytes)
+    if young_costs.archived_games and old_costs.archived_games:
+        yield build_figure(
+            "a game archived, both media", "B", lambda costs: costs.archive_bytes / costs.archived_games, "1"
+        )
+        unarchived_bytes_max = old_costs.find_highest(lambda start_costs: start_costs.unarchived_bytes)
         yield BenchFigure(
             f"five years ({GAMES_IN_FIVE_YEARS:,} games), both media",
-            (most + GAMES_IN_FIVE_YEARS * old.archive_bytes / old.archived_games) / 1e9,
+            (unarchived_bytes_max + GAMES_IN_FIVE_YEARS * old_costs.archive_bytes / old_costs.archived_games)
+            / 1e9,
             "GB",
             "as they would be at hand",
-            GAMES_IN_FIVE_YEARS * old.bytes_per_unarchived_game / 1e9,
+            GAMES_IN_FIVE_YEARS * old_costs.bytes_per_unarchived_game / 1e9,
             better_if="lower",
         )
 
@@ -325,5 +349,5 @@ def _measure_age_figures(young: AgedMachineCosts, old: AgedMachineCosts) -> Iter
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures: the costs of a machine after many games, compared with after few."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
-        young = _measure_age(Path(folder), max(GAME_COUNT // 10, 2 * GAMES_PER_DAY))
-        yield from _measure_age_figures(young, _measure_age(Path(folder), GAME_COUNT))
+        young_costs = _measure_age(Path(folder), max(GAME_COUNT // 10, 2 * GAMES_PER_DAY))
+        yield from _measure_age_figures(young_costs, _measure_age(Path(folder), GAME_COUNT))

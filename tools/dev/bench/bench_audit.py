@@ -37,16 +37,22 @@ BETS_BY_TABLE_GAME: Final = {
 MEASUREMENTS: Final = 3
 
 
-def measure_figures(game_count: int = GAME_COUNT, rounds: int = MEASUREMENTS) -> Iterator[BenchFigure]:
-    """Yield the figures of the audit; a test calls it with fewer games and rounds."""
+def measure_figures(
+    game_count: int = GAME_COUNT, measurement_count: int = MEASUREMENTS
+) -> Iterator[BenchFigure]:
+    """Yield the figures of the audit; a test calls it with fewer games and measurements."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
         bodies, games = _write_journal(Path(folder) / "state", GAME, game_count)
     _run_audit(bodies[:REPLAYED_GAME_COUNT], 1)  # loads the definition and compiles the rules
-    one = min(_measure_all_processor_seconds(lambda: _run_audit(bodies, 1)) for _ in range(rounds))
-    two = min(_measure_all_processor_seconds(lambda: _run_audit(bodies, 2)) for _ in range(rounds))
+    seconds_with_one_process = min(
+        _measure_all_processor_seconds(lambda: _run_audit(bodies, 1)) for _ in range(measurement_count)
+    )
+    seconds_with_two_processes = min(
+        _measure_all_processor_seconds(lambda: _run_audit(bodies, 2)) for _ in range(measurement_count)
+    )
     yield BenchFigure(
         f"audit of {game_count:,} plain reel games: chain, books, meters, every game replayed, one core",
-        game_count / one,
+        game_count / seconds_with_one_process,
         "games/s",
         "only replaying the games",
         _measure_replay_rate(GAME, games),
@@ -54,15 +60,15 @@ def measure_figures(game_count: int = GAME_COUNT, rounds: int = MEASUREMENTS) ->
     )
     yield BenchFigure(
         "the same with --jobs 2, for each second of processor time of all its processes",
-        game_count / two,
+        game_count / seconds_with_two_processes,
         "games/s",
         "with --jobs 1",
-        game_count / one,
+        game_count / seconds_with_one_process,
         target="0.9",
     )
     elapsed = [
         (measure_call(lambda: _run_audit(bodies, 1))[0], measure_call(lambda: _run_audit(bodies, 2))[0])
-        for _ in range(rounds)
+        for _ in range(measurement_count)
     ]
     yield BenchFigure(
         "the same with --jobs 2, for each second elapsed (needs two idle cores)",
@@ -95,7 +101,9 @@ def _measure_table_game_audit(game: str) -> BenchFigure:
 def _write_journal(state: Path, game: str, count: int) -> tuple[list[bytes], list[list[Any]]]:
     """Write a journal of ``count`` games; return its entries, and the records of each of the first games."""
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        engine = start_bench_machine(journal, slots=(GameTable(game=game),), fund_cents=START_CREDIT_CENTS)
+        engine = start_bench_machine(
+            journal, game_tables=(GameTable(game=game),), credit_cents=START_CREDIT_CENTS
+        )
         if bets := BETS_BY_TABLE_GAME.get(game):
             engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
         play(engine, count, answer_decisions)
@@ -127,10 +135,10 @@ def _run_audit(bodies: Sequence[bytes], jobs: int) -> None:
 
 def _measure_all_processor_seconds(work: Callable[[], object]) -> float:
     """Return the processor seconds of ``work``, in this process and in the processes that it starts and ends."""
-    before = os.times()
+    times_before = os.times()
     work()
-    after = os.times()
-    return sum(after[:4]) - sum(before[:4])
+    times_after = os.times()
+    return sum(times_after[:4]) - sum(times_before[:4])
 
 
 def _measure_replay_rate(name: str, games: Sequence[Sequence[Any]]) -> float:
@@ -138,10 +146,14 @@ def _measure_replay_rate(name: str, games: Sequence[Sequence[Any]]) -> float:
     game = load_game(name)
 
     def replay() -> None:
-        for start, *choices in games:
-            stepped_game = SteppedGame(game, Wager.from_json(start["wager"]), start.get("table"))
-            stepped_game.advance(ReplayDrawSource(start["steps"][0]["draws"]))
-            for step in choices:
-                stepped_game.advance(ReplayDrawSource(step["draws"]), Choice(step["choice"]))
+        for start_record, *choice_records in games:
+            stepped_game = SteppedGame(
+                game, Wager.from_json(start_record["wager"]), start_record.get("table")
+            )
+            stepped_game.advance(ReplayDrawSource(start_record["steps"][0]["draws"]))
+            for choice_record in choice_records:
+                stepped_game.advance(
+                    ReplayDrawSource(choice_record["draws"]), Choice(choice_record["choice"])
+                )
 
     return len(games) / min(measure_processor_seconds(replay) for _ in range(MEASUREMENTS))

@@ -33,62 +33,74 @@ def measure_figures() -> Iterator[BenchFigure]:
     game = load_game(GAME)
     definition = game.rules.definition  # type: ignore[attr-defined]
     bet = analyse(game).bets[0]
-    rounds = measure_processor_seconds(
+    played_seconds = measure_processor_seconds(
         partial(play_batch, game, bet.cost_credits, bet.options, SIMULATED_ROUND_COUNT, FastDraws())
     )
     tally = play_batch(game, bet.cost_credits, bet.options, SIMULATED_ROUND_COUNT, FastDraws())
-    needed = float(compute_sample_variance(tally)) / bet.cost_credits**2 / STANDARD_ERROR_OF_SIMULATION**2
-    simulated = rounds / SIMULATED_ROUND_COUNT * needed
-    for decks in DECK_COUNTS:
+    needed_round_count = (
+        float(compute_sample_variance(tally)) / bet.cost_credits**2 / STANDARD_ERROR_OF_SIMULATION**2
+    )
+    simulation_seconds = played_seconds / SIMULATED_ROUND_COUNT * needed_round_count
+    for deck_count in DECK_COUNTS:
         house = definition.model_copy(
-            update={"shoe": definition.shoe.model_copy(update={"deck_count": decks})}
-        ).house
-        made: list[policies.StrategyCalculator] = []
-        weighed = measure_processor_seconds(
-            lambda house=house, made=made: made.append(policies.StrategyCalculator(house))  # type: ignore[misc]
+            update={"shoe": definition.shoe.model_copy(update={"deck_count": deck_count})}
+        ).analysed_house_rules
+        calculators: list[policies.StrategyCalculator] = []
+        calculator_seconds = measure_processor_seconds(
+            lambda house=house, calculators=calculators: calculators.append(
+                policies.StrategyCalculator(house)
+            )  # type: ignore[misc]
         )
-        (table,) = made
-        best = measure_processor_seconds(
-            partial(table.evaluate, policies.choose_best, policies.choose_highest_sum)
+        (calculator,) = calculators
+        best_play_seconds = measure_processor_seconds(
+            partial(calculator.evaluate, policies.choose_best, policies.choose_highest_sum)
         )
-        chart = measure_processor_seconds(partial(find_best_chart, table))
+        chart_seconds = measure_processor_seconds(partial(find_best_chart, calculator))
         yield BenchFigure(
-            f"{GAME}, {decks} decks: exact best play",
-            weighed + best,
+            f"{GAME}, {deck_count} decks: exact best play",
+            calculator_seconds + best_play_seconds,
             "s",
             "a simulation to 1/10,000 of the bet, one core",
-            simulated,
+            simulation_seconds,
             better_if="lower",
             target="60 s for 8 decks, seconds for 1",
         )
         yield BenchFigure(
-            f"{GAME}, {decks} decks: the best chart",
-            chart,
+            f"{GAME}, {deck_count} decks: the best chart",
+            chart_seconds,
             "s",
             "exact best play",
-            weighed + best,
+            calculator_seconds + best_play_seconds,
             "lower",
         )
-    yield from _measure_distributions(rounds / SIMULATED_ROUND_COUNT)
+    yield from _measure_distributions(played_seconds / SIMULATED_ROUND_COUNT)
 
 
 def _measure_distributions(seconds_per_cabinet_round: float) -> Iterator[BenchFigure]:
     """Yield the cost of a round's exact net distribution, compared with rounds played by compiled code."""
     definition = load_game(GAME_WITH_ONE_SPLIT).rules.definition  # type: ignore[attr-defined]
-    table, answers = policies.StrategyCalculator(definition.exact_house_rules), dict[HandQuestion, int]()
-    best = table.evaluate(
+    calculator, answers = (
+        policies.StrategyCalculator(definition.analysed_house_rules),
+        dict[HandQuestion, int](),
+    )
+    best_play = calculator.evaluate(
         policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
     )
-    play = read_strategy(definition.exact_house_rules, definition.proved["main"].policy)
-    assert play is not None  # the library carries its own rules' play
-    compute_net_distribution(table, answers, best)  # compiles
-    sample_rounds(definition, play, 1_000)
-    exact = measure_processor_seconds(partial(compute_net_distribution, table, answers, best))
-    sampled = (
-        measure_processor_seconds(partial(sample_rounds, definition, play, SAMPLED_ROUND_COUNT))
+    strategy = read_strategy(definition.analysed_house_rules, definition.proved["main"].policy)
+    assert strategy is not None  # the library carries its own rules' play
+    compute_net_distribution(calculator, answers, best_play)  # compiles
+    sample_rounds(definition, strategy, 1_000)
+    exact_seconds = measure_processor_seconds(
+        partial(compute_net_distribution, calculator, answers, best_play)
+    )
+    seconds_per_round = (
+        measure_processor_seconds(partial(sample_rounds, definition, strategy, SAMPLED_ROUND_COUNT))
         / SAMPLED_ROUND_COUNT
     )
-    name, ten = f"{GAME_WITH_ONE_SPLIT}: the exact distribution of a round", "ten million rounds, compiled"
-    yield BenchFigure(name, exact, "s", ten, 10**7 * sampled, "lower")
-    name, own = f"{GAME_WITH_ONE_SPLIT}: rounds played, compiled", "the cabinet's own round"
-    yield BenchFigure(name, 1 / sampled, "1/s", own, 1 / seconds_per_cabinet_round)
+    name, ten_million_text = (
+        f"{GAME_WITH_ONE_SPLIT}: the exact distribution of a round",
+        "ten million rounds, compiled",
+    )
+    yield BenchFigure(name, exact_seconds, "s", ten_million_text, 10**7 * seconds_per_round, "lower")
+    name, own_round_text = f"{GAME_WITH_ONE_SPLIT}: rounds played, compiled", "the cabinet's own round"
+    yield BenchFigure(name, 1 / seconds_per_round, "1/s", own_round_text, 1 / seconds_per_cabinet_round)

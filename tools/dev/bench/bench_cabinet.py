@@ -27,10 +27,10 @@ from meters import JSON, Journal, Phase, Transaction, Transfer
 from rng import Personalization, RandomService
 from tools.dev.bench import BareDatabase, BenchFigure, measure_alternately, measure_processor_seconds
 
-TURNS: Final = 100
+TURN_COUNT: Final = 100
 GAMES_PER_TURN: Final = 15
 #: How often the processor time is measured; the best measurement counts.
-PROCESSOR_TIME_MEASUREMENTS: Final = 5
+PROCESSOR_TIME_MEASUREMENT_COUNT: Final = 5
 SINGLE_POSITION: Final = Position()
 
 
@@ -45,15 +45,17 @@ def start_bench_machine(
     journal: Journal,
     host: HostMoney | None = None,
     *,
-    slots: tuple[GameTable, ...] = (GameTable(game="maple-classic"),),
-    fund_cents: int = 1_000_000,
+    game_tables: tuple[GameTable, ...] = (GameTable(game="maple-classic"),),
+    credit_cents: int = 1_000_000,
     position: Position = SINGLE_POSITION,
 ) -> StateMachineEngine[Machine]:
-    """Return a started machine with ``fund_cents`` on its credit meter."""
+    """Return a started machine with ``credit_cents`` on its credit meter."""
     profile = load_profile("generic")
-    installed, _ = admit_games(slots, profile)
-    who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
-    random_service = RandomService.start(personalization=who, policy=profile.reseed_policy)
+    installed_games, _ = admit_games(game_tables, profile)
+    personalization = Personalization(
+        product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1
+    )
+    random_service = RandomService.start(personalization=personalization, policy=profile.reseed_policy)
     clock = SystemClock()
     machine = Machine(
         identity=MachineIdentity("BENCH", "1", Venue(site="bench")),
@@ -61,8 +63,10 @@ def start_bench_machine(
         storage_keys=FEATURES.storage_keys,
         entry_declarations=FEATURES.entry_declarations,
         profile=profile,
-        games={game_id: each.game for game_id, each in installed.items()},
-        denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},
+        games={game_id: installed_game.game for game_id, installed_game in installed_games.items()},
+        denominations_cents={
+            game_id: installed_game.denominations_cents for game_id, installed_game in installed_games.items()
+        },
         clock=clock,
         timekeeper=Timekeeper(clock),
         random_service=random_service,
@@ -75,54 +79,58 @@ def start_bench_machine(
     engine = StateMachineEngine(machine, FEATURES.state_table, lambda: None)
     engine.handle(EventType.MEMORY_READY)
     engine.handle(EventType.SELF_TEST_PASSED)
-    add_credit(journal, fund_cents, position.name_credit_account(CreditKind.CASHABLE))
+    add_credit(journal, credit_cents, position.name_credit_account(CreditKind.CASHABLE))
     return engine
 
 
 def add_credit(journal: Journal, cents: int, account: str) -> None:
     """Add ``cents`` to the credit meter, with the journal entries of an inserted bill."""
-    paper = journal.fresh_id("bill")
+    paper_id = journal.fresh_id("bill")
     paper_state: dict[str, JSON] = {
-        "id": paper,
+        "id": paper_id,
         "amount_cents": cents,
         "ticket": "",
         "phase": "ordered",
         "mark": 0,
     }
-    moved = (Transfer("world:bill", account, cents, {"bill_cents": cents}),)
+    transfers = (Transfer("world:bill", account, cents, {"bill_cents": cents}),)
     journal.append(
         Transaction(
-            id=paper, kind="bill.escrow", phase=Phase.RESERVE, transfers=moved, state={"paper": paper_state}
+            id=paper_id,
+            kind="bill.escrow",
+            phase=Phase.RESERVE,
+            transfers=transfers,
+            state={"paper": paper_state},
         )
     )
     journal.append(
         Transaction(
-            id=f"{paper}.in",
+            id=f"{paper_id}.in",
             kind="bill.in",
             phase=Phase.SETTLE,
-            ref=paper,
+            ref=paper_id,
             counts={"bills_accepted": 1},
             state={"paper": paper_state | {"phase": "vended"}},
             record={"amount_cents": cents},
         )
     )
-    confirmed = journal.fresh_id("bill.confirmed")
-    journal.append(Transaction(id=confirmed, kind="bill.confirmed", state={"paper": None}))
+    confirmation_id = journal.fresh_id("bill.confirmed")
+    journal.append(Transaction(id=confirmation_id, kind="bill.confirmed", state={"paper": None}))
 
 
 def play(
     engine: StateMachineEngine[Machine],
-    games: int,
-    answer: Callable[[StateMachineEngine[Machine]], None] = lambda _: None,
+    game_count: int,
+    answer_decision: Callable[[StateMachineEngine[Machine]], None] = lambda _: None,
 ) -> float:
-    """Play the given number of games and return the elapsed seconds; ``answer`` takes the decisions."""
-    began = time.perf_counter()
-    for _ in range(games):
+    """Play the given number of games and return the elapsed seconds; ``answer_decision`` takes the decisions."""
+    started_seconds = time.perf_counter()
+    for _ in range(game_count):
         engine.handle(EventType.PLAY)
-        answer(engine)
-        shown = OutcomeShown(play_id=engine.machine.memory.get(PlayKey.GAME)["play_id"])
-        engine.submit(Event(EventType.OUTCOME_SHOWN, shown))
-    return time.perf_counter() - began
+        answer_decision(engine)
+        outcome_shown = OutcomeShown(play_id=engine.machine.memory.get(PlayKey.GAME)["play_id"])
+        engine.submit(Event(EventType.OUTCOME_SHOWN, outcome_shown))
+    return time.perf_counter() - started_seconds
 
 
 def measure_figures() -> Iterator[BenchFigure]:
@@ -131,23 +139,28 @@ def measure_figures() -> Iterator[BenchFigure]:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
         journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))
         engine = start_bench_machine(journal)
-        bare = cleanup.enter_context(closing(BareDatabase(folder)))
-        ours, theirs = measure_alternately(
-            TURNS, lambda: play(engine, GAMES_PER_TURN), lambda: bare.write_games(GAMES_PER_TURN)
+        bare_database = cleanup.enter_context(closing(BareDatabase(folder)))
+        game_seconds, bare_seconds = measure_alternately(
+            TURN_COUNT,
+            lambda: play(engine, GAMES_PER_TURN),
+            lambda: bare_database.write_games(GAMES_PER_TURN),
         )
         game_ms, bare_ms = (
-            min(measure_processor_seconds(work) for _ in range(PROCESSOR_TIME_MEASUREMENTS))
+            min(measure_processor_seconds(work) for _ in range(PROCESSOR_TIME_MEASUREMENT_COUNT))
             / GAMES_PER_TURN
             * 1000
-            for work in (lambda: play(engine, GAMES_PER_TURN), lambda: bare.write_games(GAMES_PER_TURN))
+            for work in (
+                lambda: play(engine, GAMES_PER_TURN),
+                lambda: bare_database.write_games(GAMES_PER_TURN),
+            )
         )
-    games = TURNS * GAMES_PER_TURN
+    games = TURN_COUNT * GAMES_PER_TURN
     yield BenchFigure(
         "durable games, button to closed, both copies",
-        games / ours,
+        games / game_seconds,
         "games/s",
         "2 bare fsync-ed SQLite transactions a game",
-        games / theirs,
+        games / bare_seconds,
         target="0.5",
     )
     yield BenchFigure(

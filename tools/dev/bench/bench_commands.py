@@ -44,7 +44,7 @@ def measure_figures() -> Iterator[BenchFigure]:
         os.environ["HOME"] = name  # no state of a machine is read
         full_cabinet_file = str(_write_full_cabinet_file(Path(name)))
         baseline = _measure_command("--version")
-        for what, bar_seconds, *arguments in (
+        for command_text, aim_seconds, *arguments in (
             ("egm game list", 1.5, "game", "list"),
             ("egm par maple-classic", 0.5, "par", "maple-classic"),
             ("egm cabinet check, the demonstration", 1.5, "cabinet", "check", str(DEFAULT_CABINET)),
@@ -57,11 +57,11 @@ def measure_figures() -> Iterator[BenchFigure]:
             ),
         ):
             yield BenchFigure(
-                f"{what}, processor",
+                f"{command_text}, processor",
                 _measure_command(*map(str, arguments)),
                 "s",
                 _BASELINE_COMMAND,
                 baseline,
                 better_if="lower",
-                target=f"value <= {bar_seconds} s",
+                target=f"value <= {aim_seconds} s",
             )

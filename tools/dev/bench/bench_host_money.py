@@ -25,45 +25,45 @@ _ASSET_NUMBER: Final = 1
 
 def _measure_transfers(folder: Path) -> tuple[float, list[float]]:
     """Return the completed transfers to the host per second, and how long each order took in milliseconds."""
-    orders_ms = []
+    order_times_ms = []
     with Journal.open(folder, now=SystemClock().now) as journal:
         engine = start_bench_machine(
             journal, HostMoney(can_transfer=True, asset_number=_ASSET_NUMBER, is_online=True)
         )
 
         transfers = HostTransferInterface(engine, engine.submit)
-        began = time.perf_counter()
+        started_seconds = time.perf_counter()
         for number in range(TRANSFER_COUNT):
             cents = {CreditKind.CASHABLE: 100}
             order = TransferOrder(
                 identifier=f"bench-{number}", kind=TransferKind.OUT, cents_by_credit_kind=cents
             )
-            ordered = time.perf_counter()
+            ordered_seconds = time.perf_counter()
             transfers.execute_or_refuse_order(order, asset_number=_ASSET_NUMBER)
-            orders_ms.append((time.perf_counter() - ordered) * 1000)
+            order_times_ms.append((time.perf_counter() - ordered_seconds) * 1000)
             transfers.acknowledge_result()
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - started_seconds
         check_invariant(
             engine.machine.memory.get(HostKey.TRANSFER_COUNT) == TRANSFER_COUNT, "bench.transfers_refused"
         )
-    return TRANSFER_COUNT / seconds, sorted(orders_ms)
+    return TRANSFER_COUNT / seconds, sorted(order_times_ms)
 
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield transfers per second, compared with bare SQLite, and the slowest orders, compared with SAS's reply time."""
-    with tempfile.TemporaryDirectory() as folder, closing(BareDatabase(Path(folder))) as bare:
-        per_second, orders_ms = _measure_transfers(Path(folder) / "machine")
+    with tempfile.TemporaryDirectory() as folder, closing(BareDatabase(Path(folder))) as bare_database:
+        transfers_per_second, order_times_ms = _measure_transfers(Path(folder) / "machine")
         yield BenchFigure(
             "electronic transfers, ordered, done and closed",
-            per_second,
+            transfers_per_second,
             "transfers/s",
             "two fsync-ed rows of bare SQLite",
-            TRANSFER_COUNT / bare.write_games(TRANSFER_COUNT),
+            TRANSFER_COUNT / bare_database.write_games(TRANSFER_COUNT),
             target="above 0.2",
         )
     yield BenchFigure(
         "an order until it is durable, p99",
-        orders_ms[int(len(orders_ms) * 0.99)],
+        order_times_ms[int(len(order_times_ms) * 0.99)],
         "ms",
         "what a SAS host waits before it is told busy",
         float(SasLineTable().busy_after_ms),

@@ -21,33 +21,36 @@ PLAYED_DRAW_COUNT: Final = 1000
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures. Exact and enumerated distributions must be equal."""
-    exact, distribution = measure_call(_compute_joint_distribution)
-    plain, counts = measure_call(_count_wins_of_every_draw)
+    exact_seconds, distribution = measure_call(_compute_joint_distribution)
+    enumeration_seconds, counts = measure_call(_count_wins_of_every_draw)
     if distribution != counts:
         raise AssertionError("the joint distribution and the enumeration of every draw differ")
     draws = comb(FIELD_NUMBER_COUNT, DRAWN_NUMBER_COUNT)
     yield BenchFigure(
         f"distribution of three overlapping cards, {DRAWN_NUMBER_COUNT} of {FIELD_NUMBER_COUNT}",
-        1000 * exact,
+        1000 * exact_seconds,
         "ms",
         f"every one of {draws:,} draws, in the same language",
-        1000 * plain,
+        1000 * enumeration_seconds,
         better_if="lower",
         target="the same cost on any field: the enumeration grows with the number of draws",
     )
-    kings, _ = measure_call(lambda: _count_cases_of_king_ticket(20))
+    king_ticket_seconds, _ = measure_call(lambda: _count_cases_of_king_ticket(20))
     yield BenchFigure(
         f"distribution of {comb(20, 3) + comb(20, 5):,} ways of 20 kings, 20 of 80",
-        1000 * kings,
+        1000 * king_ticket_seconds,
         "ms",
         better_if="lower",
         target=f"{comb(80, 20):.2g} draws in milliseconds",
     )
     for name in ("aurora-keno", "archipelago-keno"):
         game = load_game(name)
-        took, analysis = measure_call(lambda game=game: game.rules.analyse(AnalysisDepth.FULL))  # type: ignore[misc]
+        analysis_seconds, analysis = measure_call(lambda game=game: game.rules.analyse(AnalysisDepth.FULL))  # type: ignore[misc]
         yield BenchFigure(
-            f"full analysis of {name}, {len(analysis.bets)} ways to bet", 1000 * took, "ms", better_if="lower"
+            f"full analysis of {name}, {len(analysis.bets)} ways to bet",
+            1000 * analysis_seconds,
+            "ms",
+            better_if="lower",
         )
     yield BenchFigure("draws played and recorded", _measure_draws_per_second(), "draws/s")
 
@@ -59,10 +62,10 @@ def _compute_win(caught: Mapping[WayCatch, int]) -> CreditsAndLevels:
 def _compute_joint_distribution() -> dict[int, int]:
     parts = [JointSelection((card,), frozenset({len(card)}), _compute_win) for card in CARDS]
     return {
-        won: n
-        for (won, _), n in JointDistribution(parts, FIELD_NUMBER_COUNT, DRAWN_NUMBER_COUNT)
+        won_credits: n
+        for (won_credits, _), n in JointDistribution(parts, FIELD_NUMBER_COUNT, DRAWN_NUMBER_COUNT)
         .compute_distribution()
-        .cases_by_win.items()
+        .case_count_by_win.items()
     }
 
 
@@ -75,19 +78,21 @@ def _count_wins_of_every_draw() -> dict[int, int]:
     return counts
 
 
-def _count_cases_of_king_ticket(kings: int) -> int:
-    groups = tuple(frozenset({n}) for n in range(1, kings + 1))
+def _count_cases_of_king_ticket(king_count: int) -> int:
+    groups = tuple(frozenset({n}) for n in range(1, king_count + 1))
     part = JointSelection(groups, frozenset({3, 5}), _compute_win)
     return JointDistribution([part], 80, 20).compute_distribution().total
 
 
 def _measure_draws_per_second() -> float:
-    who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
-    chance = RandomService.start(personalization=who, policy=ReseedPolicy())
+    personalization = Personalization(
+        product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1
+    )
+    random_service = RandomService.start(personalization=personalization, policy=ReseedPolicy())
     game = load_game("aurora-keno")
     wager = game.build_wager(1)
-    began = time.perf_counter()
+    started_seconds = time.perf_counter()
     for _ in range(PLAYED_DRAW_COUNT):
-        with chance.step() as step:
+        with random_service.step() as step:
             play_through(game, wager, step)
-    return PLAYED_DRAW_COUNT / (time.perf_counter() - began)
+    return PLAYED_DRAW_COUNT / (time.perf_counter() - started_seconds)

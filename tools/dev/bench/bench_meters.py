@@ -25,7 +25,7 @@ from tools.dev.bench import (
 )
 from tools.dev.bench.bench_cabinet import play, start_bench_machine
 
-TURNS: Final = 5
+TURN_COUNT: Final = 5
 GAMES_PER_TURN: Final = 200
 ENTRY_COUNTS_OF_JOURNALS: Final = (10_000, int(os.environ.get("EGM_BENCH_ENTRIES", "50000")))
 START_CREDIT_CENTS: Final = 10**9
@@ -79,22 +79,26 @@ def _measure_durable_games(
     """
     with (
         Journal.open(folder / "durable", now=SystemClock().now) as journal,
-        closing(BareDatabase(folder)) as bare,
+        closing(BareDatabase(folder)) as bare_database,
     ):
-        ours, theirs = iter(entries), iter(entries)
-        part = len(entries) // TURNS
+        product_entries, baseline_entries = iter(entries), iter(entries)
+        entries_per_turn = len(entries) // TURN_COUNT
 
         def append() -> float:
-            began = time.perf_counter()
-            for entry, _ in itertools.islice(ours, part):
+            started_seconds = time.perf_counter()
+            for entry, _ in itertools.islice(product_entries, entries_per_turn):
                 journal.append(entry.transaction)
-            return time.perf_counter() - began
+            return time.perf_counter() - started_seconds
 
         seconds, bare_seconds = measure_alternately(
-            TURNS, append, lambda: bare.write(body for _, body in itertools.islice(theirs, part))
+            TURN_COUNT,
+            append,
+            lambda: bare_database.write(
+                body for _, body in itertools.islice(baseline_entries, entries_per_turn)
+            ),
         )
-        checks = measure_median_milliseconds(journal.check, 200)
-    games = sum(entry.kind == "game.start" for entry, _ in entries[: part * TURNS])
+        check_ms = measure_median_milliseconds(journal.check, 200)
+    games = sum(entry.kind == "game.start" for entry, _ in entries[: entries_per_turn * TURN_COUNT])
     yield BenchFigure(
         "durable games, two entries each, both copies",
         games / seconds,
@@ -103,23 +107,23 @@ def _measure_durable_games(
         games / bare_seconds,
         target="0.5",
     )
-    yield BenchFigure("check before play (A-03), median", checks * 1e3, "us", better_if="lower")
+    yield BenchFigure("check before play (A-03), median", check_ms * 1e3, "us", better_if="lower")
 
 
-def _measure_long_journal(state: Path, entries: int) -> Iterator[BenchFigure]:
+def _measure_long_journal(state: Path, entry_count: int) -> Iterator[BenchFigure]:
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        play(start_bench_machine(journal, fund_cents=START_CREDIT_CENTS), entries // 2)
-    seconds, opened = measure_call(partial(Journal.open, state, now=SystemClock().now))
-    opened.close()
+        play(start_bench_machine(journal, credit_cents=START_CREDIT_CENTS), entry_count // 2)
+    seconds, opened_journal = measure_call(partial(Journal.open, state, now=SystemClock().now))
+    opened_journal.close()
     yield BenchFigure(
-        f"start-up, {entries:,} entries, every byte of both copies checked",
+        f"start-up, {entry_count:,} entries, every byte of both copies checked",
         seconds,
         "s",
         better_if="lower",
         target="under 5 s at a million",
     )
     yield BenchFigure(
-        f"opening to read meters, {entries:,} entries",
+        f"opening to read meters, {entry_count:,} entries",
         measure_median_milliseconds(lambda: open_view(state).close(), 1),
         "ms",
         better_if="lower",
@@ -128,12 +132,16 @@ def _measure_long_journal(state: Path, entries: int) -> Iterator[BenchFigure]:
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures of the journal."""
-    with tempfile.TemporaryDirectory(prefix="egm-bench-") as name:
-        folder = Path(name)
-        for entries in ENTRY_COUNTS_OF_JOURNALS:
-            yield from _measure_long_journal(folder / f"long-{entries}", entries)
+    with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder_name:
+        folder = Path(folder_name)
+        for entry_count in ENTRY_COUNTS_OF_JOURNALS:
+            yield from _measure_long_journal(folder / f"long-{entry_count}", entry_count)
         with open_view(folder / f"long-{ENTRY_COUNTS_OF_JOURNALS[0]}") as view:
-            written = zip(view.entries(), view.iter_bodies(), strict=True)
-            of_machine = (each for each in written if not each[0].id.startswith("checkpoint:"))
-            some = list(itertools.islice(of_machine, 2 * TURNS * GAMES_PER_TURN))
-        yield from _measure_durable_games(folder, some)
+            entries_and_bodies = zip(view.entries(), view.iter_bodies(), strict=True)
+            machine_entries = (
+                entry_and_body
+                for entry_and_body in entries_and_bodies
+                if not entry_and_body[0].id.startswith("checkpoint:")
+            )
+            chosen_entries = list(itertools.islice(machine_entries, 2 * TURN_COUNT * GAMES_PER_TURN))
+        yield from _measure_durable_games(folder, chosen_entries)

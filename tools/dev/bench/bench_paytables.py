@@ -76,30 +76,30 @@ def _measure_moments_seconds(factor: int) -> float:
 def _measure_exact_analysis() -> Iterator[BenchFigure]:
     reels = _create_base_reels()
     compiled.enumerate_cycle(reels, 1)  # compile before the clock starts
-    enumerated = ENUMERATED_WINDOW_COUNT / measure_processor_seconds(
+    enumeration_rate = ENUMERATED_WINDOW_COUNT / measure_processor_seconds(
         lambda: compiled.enumerate_cycle(reels, ENUMERATED_WINDOW_COUNT)
     )
-    exact = _measure_moments_seconds(1)
-    exact_longer = _measure_moments_seconds(4)
-    law = measure_processor_seconds(lambda: compute_run_distribution(_create_base_reels()))
-    for name, seconds, aim in (
-        ("exact return and sigma", exact, "1,000x"),
-        ("whole distribution and hit frequency", law, "20x"),
+    moments_seconds = _measure_moments_seconds(1)
+    longer_strips_seconds = _measure_moments_seconds(4)
+    distribution_seconds = measure_processor_seconds(lambda: compute_run_distribution(_create_base_reels()))
+    for name, seconds, target in (
+        ("exact return and sigma", moments_seconds, "1,000x"),
+        ("whole distribution and hit frequency", distribution_seconds, "20x"),
     ):
         yield BenchFigure(
             f"{GAME}: {name}",
             reels.cycle / seconds,
             "windows/s",
             "compiled enumeration, one core",
-            enumerated,
-            target=aim,
+            enumeration_rate,
+            target=target,
         )
     yield BenchFigure(
         "return and sigma, strips 4 times as long",
-        exact_longer,
+        longer_strips_seconds,
         "s",
         "strips as they are",
-        exact,
+        moments_seconds,
         better_if="lower",
         target="1x: flat",
     )
@@ -110,19 +110,19 @@ def _measure_simulation() -> Iterator[BenchFigure]:
     assert isinstance(game.rules, ReelRules)
     stages = game.rules.stages[BET]
     compiled.simulate(stages, 2, 1)
-    fast = COMPILED_GAME_COUNT / measure_processor_seconds(
+    compiled_rate = COMPILED_GAME_COUNT / measure_processor_seconds(
         lambda: compiled.simulate(stages, COMPILED_GAME_COUNT, 1)
     )
-    cost = stages.mode.cost_credits
-    slow = INTERPRETED_GAME_COUNT / measure_processor_seconds(
-        lambda: play_batch(game, cost, {}, INTERPRETED_GAME_COUNT, FastDraws())
+    cost_credits = stages.mode.cost_credits
+    interpreted_rate = INTERPRETED_GAME_COUNT / measure_processor_seconds(
+        lambda: play_batch(game, cost_credits, {}, INTERPRETED_GAME_COUNT, FastDraws())
     )
     yield BenchFigure(
         f"{GAME}: games simulated, compiled, one core",
-        fast,
+        compiled_rate,
         "games/s",
         "interpreted, as the cabinet plays",
-        slow,
+        interpreted_rate,
         target="10 million games/s",
     )
 
@@ -130,13 +130,13 @@ def _measure_simulation() -> Iterator[BenchFigure]:
 def _measure_video_poker() -> Iterator[BenchFigure]:
     rules = load_game(VIDEO_POKER_GAME).rules
     assert isinstance(rules, VideoPokerRules)
-    first = measure_processor_seconds(rules.prove)
+    first_seconds = measure_processor_seconds(rules.prove)
     yield BenchFigure(
         f"{VIDEO_POKER_GAME}: best, worst and simplest play of every deal, at both bets",
         measure_processor_seconds(rules.prove),
         "s",
         "the first of a process, with every set of cards",
-        first,
+        first_seconds,
         better_if="lower",
         target="2 s, one core",
     )
@@ -144,10 +144,10 @@ def _measure_video_poker() -> Iterator[BenchFigure]:
 
 def _measure_library_games() -> Iterator[BenchFigure]:
     for name in list_shipped_games():
-        quick = measure_processor_seconds(
+        return_seconds = measure_processor_seconds(
             lambda name=name: _load_uncached(name).rules.analyse(AnalysisDepth.RETURN)  # type: ignore[misc]
         )
-        yield BenchFigure(f"{name}: load, and exact return", 1000 * quick, "ms", better_if="lower")
+        yield BenchFigure(f"{name}: load, and exact return", 1000 * return_seconds, "ms", better_if="lower")
         yield BenchFigure(
             f"{name}: the whole PAR sheet",
             1000 * measure_processor_seconds(partial(_load_uncached(name).rules.analyse, AnalysisDepth.FULL)),

@@ -45,7 +45,7 @@ _MACHINE_NAMES: Final = tuple(f"EGM-{n}" for n in range(10))
 _MACHINE_COUNTS: Final = (10, 100, 1000)
 #: Number of wagers that the controller processes in one transaction.
 _WAGERS_PER_TRANSACTION: Final = 250
-_DICE: Final = random.Random(1)  # noqa: S311 (it decides no outcome)
+_RANDOM_SOURCE: Final = random.Random(1)  # noqa: S311 (it decides no outcome)
 _TIMEOUT_SECONDS: Final = 600.0
 _LEVEL_DEFINITION: Final = LevelDefinition(
     id="bench",
@@ -86,28 +86,28 @@ async def _run_in_background(work: Coroutine[None, None, None]) -> AsyncIterator
 # ---------------------------------------------------------------------------------------------- measuring
 async def _measure_counted_rate(broker: Broker, store: Store) -> float:
     """Return the wagers counted per second, from the first wager to the last one that is durable."""
-    async with open_floor(broker, store, _MACHINE_NAMES, _create_level()) as at_work:
-        began = time.perf_counter()
+    async with open_floor(broker, store, _MACHINE_NAMES, _create_level()) as floor:
+        started_seconds = time.perf_counter()
         for _ in range(WAGER_COUNT // len(_MACHINE_NAMES)):
-            for machine in at_work.machines:
-                machine.play(_DICE, 0.0)
-        await at_work.wait_until(at_work.is_settled)
-        return WAGER_COUNT / (time.perf_counter() - began)
+            for machine in floor.machines:
+                machine.play(_RANDOM_SOURCE, 0.0)
+        await floor.wait_until(floor.is_settled)
+        return WAGER_COUNT / (time.perf_counter() - started_seconds)
 
 
-def _measure_controller_rate(store: Store, machines: int) -> float:
+def _measure_controller_rate(store: Store, machine_count: int) -> float:
     """Return the wagers per second that the controller counts from real link clients without a broker."""
     level = _create_level()
     pool = ProgressivePool(definition=level, game_id="bench", level_name="top", keeper=LevelKeeper.CONTROLLER)
-    links = {f"EGM-{n}": ControllerLink(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machines)}
+    links = {f"EGM-{n}": ControllerLink(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machine_count)}
     controller = Controller(store, lambda: datetime.now(UTC))
     controller.open_levels([level])
 
     def exchange() -> None:
-        said = [
+        messages = [
             ReceivedMessage(name, message) for name, link in links.items() for message in link.take_messages()
         ]
-        for reply in controller.process_messages(said):
+        for reply in controller.process_messages(messages):
             assert not isinstance(reply, LevelValue)  # those are published, not replied
             links[reply.machine].process_message(reply, time.monotonic_ns())
 
@@ -115,14 +115,14 @@ def _measure_controller_rate(store: Store, machines: int) -> float:
         controller.admit_machine(name)
         link.enrol_levels(name, time.monotonic_ns())
     exchange()
-    began = time.perf_counter()
-    wagers = itertools.product(range(1, WAGER_COUNT // machines + 1), links)
+    started_seconds = time.perf_counter()
+    wagers = itertools.product(range(1, WAGER_COUNT // machine_count + 1), links)
     while batch := list(itertools.islice(wagers, _WAGERS_PER_TRANSACTION)):
         for sequence, name in batch:
-            made = _build_contribution(name, sequence).model_copy(update={"level_id": level.id})
-            links[name].queue_contribution(made, time.monotonic_ns())
+            contribution = _build_contribution(name, sequence).model_copy(update={"level_id": level.id})
+            links[name].queue_contribution(contribution, time.monotonic_ns())
         exchange()
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - started_seconds
     check_invariant(
         sum(link.feeders[level.id].last_counted_number for link in links.values()) == WAGER_COUNT,
         "bench.counted",
@@ -133,78 +133,80 @@ def _measure_controller_rate(store: Store, machines: int) -> float:
 async def _measure_broker_rate(broker: Broker) -> float:
     """Return the messages per second that the same broker delivers to a subscriber that only counts them."""
     data = encode(_build_contribution("EGM-0", 1))
-    slots = broker.build_link_settings(CONTROLLER_CERTIFICATE_NAME), broker.build_link_settings("EGM-0")
-    async with open_connection(slots[0], build_tls_context(slots[0]), "in") as subscriber:
+    settings = broker.build_link_settings(CONTROLLER_CERTIFICATE_NAME), broker.build_link_settings("EGM-0")
+    async with open_connection(settings[0], build_tls_context(settings[0]), "in") as subscriber:
         await subscriber.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
-        async with open_connection(slots[1], build_tls_context(slots[1]), "out") as publisher:
+        async with open_connection(settings[1], build_tls_context(settings[1]), "out") as publisher:
 
             async def publish_all() -> None:
                 for _ in range(WAGER_COUNT):
                     await publisher.publish(topics.build_uplink_topic("EGM-0"), data, QOS_AT_MOST_ONCE)
 
-            began = time.perf_counter()
+            started_seconds = time.perf_counter()
             async with _run_in_background(publish_all()), asyncio.timeout(_TIMEOUT_SECONDS):
                 received = 0
                 async for _ in subscriber.messages:
                     received += 1
                     if received == WAGER_COUNT:
                         break
-            return WAGER_COUNT / (time.perf_counter() - began)
+            return WAGER_COUNT / (time.perf_counter() - started_seconds)
 
 
 async def _measure_round_trip_ms(broker: Broker) -> float:
     """Return the median time of a bare message through the broker and back."""
-    slots = broker.build_link_settings(CONTROLLER_CERTIFICATE_NAME), broker.build_link_settings("EGM-0")
-    async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
-        await far.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
+    settings = broker.build_link_settings(CONTROLLER_CERTIFICATE_NAME), broker.build_link_settings("EGM-0")
+    async with open_connection(settings[0], build_tls_context(settings[0]), "in") as controller_connection:
+        await controller_connection.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
 
         async def echo() -> None:
-            async for message in far.messages:
-                await far.publish(
+            async for message in controller_connection.messages:
+                await controller_connection.publish(
                     topics.build_downlink_topic("EGM-0"), get_payload(message), QOS_AT_MOST_ONCE
                 )
 
         async with (
             asyncio.timeout(_TIMEOUT_SECONDS),
-            open_connection(slots[1], build_tls_context(slots[1]), "out") as near,
+            open_connection(settings[1], build_tls_context(settings[1]), "out") as machine_connection,
             _run_in_background(echo()),
         ):
-            await near.subscribe(topics.build_downlink_topic("EGM-0"))
-            times, answers = [], aiter(near.messages)
+            await machine_connection.subscribe(topics.build_downlink_topic("EGM-0"))
+            times_ns, replies = [], aiter(machine_connection.messages)
             for _ in range(MEASURED_HIT_COUNT):
-                began = time.perf_counter_ns()
-                await near.publish(topics.build_uplink_topic("EGM-0"), b"x" * 200, QOS_AT_MOST_ONCE)
-                await anext(answers)
-                times.append(time.perf_counter_ns() - began)
-    return statistics.median(times) / 1e6
+                started_ns = time.perf_counter_ns()
+                await machine_connection.publish(
+                    topics.build_uplink_topic("EGM-0"), b"x" * 200, QOS_AT_MOST_ONCE
+                )
+                await anext(replies)
+                times_ns.append(time.perf_counter_ns() - started_ns)
+    return statistics.median(times_ns) / 1e6
 
 
 async def _measure_hit_times_ms(broker: Broker, store: Store) -> list[float]:
     """Return, for each wager that hits, the milliseconds until its amount is locked; sorted."""
-    locked_at: list[float] = []
+    lock_times: list[float] = []
 
     def step(name: str) -> None:
         if name == "award received":
-            locked_at.append(time.perf_counter())
+            lock_times.append(time.perf_counter())
 
-    times = []
-    async with open_floor(broker, store, _MACHINE_NAMES, _create_level(), step) as at_work:
-        for machine in itertools.islice(itertools.cycle(at_work.machines), MEASURED_HIT_COUNT):
-            began, before = time.perf_counter(), len(locked_at)
-            machine.play(_DICE, 1.0)
-            await at_work.wait_until(lambda before=before: len(locked_at) > before)  # type: ignore[misc]
-            times.append((locked_at[-1] - began) * 1e3)
-        await at_work.wait_until(at_work.is_settled)
-    return sorted(times)
+    times_ms = []
+    async with open_floor(broker, store, _MACHINE_NAMES, _create_level(), step) as floor:
+        for machine in itertools.islice(itertools.cycle(floor.machines), MEASURED_HIT_COUNT):
+            started_seconds, count_before = time.perf_counter(), len(lock_times)
+            machine.play(_RANDOM_SOURCE, 1.0)
+            await floor.wait_until(lambda count=count_before: len(lock_times) > count)  # type: ignore[misc]
+            times_ms.append((lock_times[-1] - started_seconds) * 1e3)
+        await floor.wait_until(floor.is_settled)
+    return sorted(times_ms)
 
 
 async def _measure_sign_delays_ms(broker: Broker, store: Store) -> tuple[float, float]:
     """Return the median milliseconds from a wager until the sign starts to move, and until it shows the new amount."""
-    dice, begun, stood = random.Random(1), [], []  # noqa: S311 (it draws times, not outcomes)
+    random_source, move_delays, stand_delays = random.Random(1), [], []  # noqa: S311 (it draws times, not outcomes)
     level = _create_level()
     sign = Sign((level.id,))
 
-    def shown() -> int:
+    def read_shown_thousandths() -> int:
         return sign.build_plates(time.monotonic_ns())[0].amount_thousandths or 0
 
     watching = listen(
@@ -214,29 +216,30 @@ async def _measure_sign_delays_ms(broker: Broker, store: Store) -> tuple[float, 
         lambda _: None,
         name=format_sign_name("1"),
     )
-    async with open_floor(broker, store, _MACHINE_NAMES, level) as at_work, _run_in_background(watching):
-        await at_work.wait_until(lambda: shown() > 0)
+    async with open_floor(broker, store, _MACHINE_NAMES, level) as floor, _run_in_background(watching):
+        await floor.wait_until(lambda: read_shown_thousandths() > 0)
         for _ in range(SIGN_MEASUREMENTS):
-            await asyncio.sleep(dice.uniform(0.0, 0.5))
-            before, began = shown(), time.perf_counter()
-            at_work.machines[0].play(dice, 0.0)
-            await at_work.wait_until(lambda then=before: shown() > then)  # type: ignore[misc]
-            begun.append(time.perf_counter() - began)
-            await at_work.wait_until(lambda then=before: shown() == then + _CONTRIBUTION_CENTS * 1000)  # type: ignore[misc]
-            stood.append(time.perf_counter() - began)
-    return statistics.median(begun) * 1e3, statistics.median(stood) * 1e3
+            await asyncio.sleep(random_source.uniform(0.0, 0.5))
+            shown_before, started_seconds = read_shown_thousandths(), time.perf_counter()
+            floor.machines[0].play(random_source, 0.0)
+            await floor.wait_until(lambda shown=shown_before: read_shown_thousandths() > shown)  # type: ignore[misc]
+            move_delays.append(time.perf_counter() - started_seconds)
+            expected_thousandths = shown_before + _CONTRIBUTION_CENTS * 1000
+            await floor.wait_until(lambda shown=expected_thousandths: read_shown_thousandths() == shown)  # type: ignore[misc]
+            stand_delays.append(time.perf_counter() - started_seconds)
+    return statistics.median(move_delays) * 1e3, statistics.median(stand_delays) * 1e3
 
 
 def _measure_insert_rate(store: Store) -> float:
     """Return the rows per second that can be inserted into the contribution ledger of the same store."""
-    began, row = time.perf_counter(), itertools.count(1)
+    started_seconds, sequences = time.perf_counter(), itertools.count(1)
     for _ in range(0, WAGER_COUNT, _WAGERS_PER_TRANSACTION):
         with store.transaction() as session:
-            for sequence in itertools.islice(row, _WAGERS_PER_TRANSACTION):
+            for sequence in itertools.islice(sequences, _WAGERS_PER_TRANSACTION):
                 session.add_contribution(
                     _build_contribution("BARE", sequence), hidden_increment=Fraction(1, 12)
                 )
-    return next(row) / (time.perf_counter() - began)
+    return next(sequences) / (time.perf_counter() - started_seconds)
 
 
 # ---------------------------------------------------------------------------------------------- figures
@@ -248,18 +251,18 @@ def measure_figures() -> Iterator[BenchFigure]:
         except BrokerMissingError as missing:
             yield BenchFigure(f"not measured: {missing}", 0, "")
             return
-        fresh = itertools.count()
+        store_numbers = itertools.count()
 
-        def sqlite() -> Store:
-            return SqliteStore(Path(name) / f"{next(fresh)}.db")
+        def open_sqlite_store() -> Store:
+            return SqliteStore(Path(name) / f"{next(store_numbers)}.db")
 
         try:
             asyncio.run(broker.start())
-            published = asyncio.run(_measure_broker_rate(broker))
-            yield from _measure_store(broker, sqlite, "SQLite", published)
-            yield from _measure_growing_machine_count(sqlite)
-            yield from _measure_delays(broker, sqlite)
-            yield from _measure_postgres(broker, published)
+            publish_rate = asyncio.run(_measure_broker_rate(broker))
+            yield from _measure_store(broker, open_sqlite_store, "SQLite", publish_rate)
+            yield from _measure_growing_machine_count(open_sqlite_store)
+            yield from _measure_delays(broker, open_sqlite_store)
+            yield from _measure_postgres(broker, publish_rate)
         finally:
             broker.close()
 
@@ -270,67 +273,70 @@ def _measure_with_new_store(open_store: Callable[[], Store], measure: Callable[[
 
 
 def _measure_store(
-    broker: Broker, open_store: Callable[[], Store], title: str, published: float
+    broker: Broker, open_store: Callable[[], Store], title: str, publish_rate: float
 ) -> Iterator[BenchFigure]:
-    counted = _measure_with_new_store(
+    counted_rate = _measure_with_new_store(
         open_store, lambda store: asyncio.run(_measure_counted_rate(broker, store))
     )
-    inserted = _measure_with_new_store(open_store, _measure_insert_rate)
+    insert_rate = _measure_with_new_store(open_store, _measure_insert_rate)
     name = f"wagers counted, 10 machines, {title}"
-    yield BenchFigure(name, counted, "/s", "bare publish", published)
-    yield BenchFigure(name, counted, "/s", "bare insert", inserted)
+    yield BenchFigure(name, counted_rate, "/s", "bare publish", publish_rate)
+    yield BenchFigure(name, counted_rate, "/s", "bare insert", insert_rate)
 
 
-def _measure_postgres(broker: Broker, published: float) -> Iterator[BenchFigure]:
+def _measure_postgres(broker: Broker, publish_rate: float) -> Iterator[BenchFigure]:
     try:
         server = Postgres()
     except PostgresMissingError as missing:
         yield BenchFigure(f"not measured: {missing}", 0, "")
         return
-    fresh = itertools.count()
+    database_numbers = itertools.count()
     try:
         yield from _measure_store(
-            broker, lambda: PostgresStore(server.create_database(f"b{next(fresh)}")), "PostgreSQL", published
+            broker,
+            lambda: PostgresStore(server.create_database(f"b{next(database_numbers)}")),
+            "PostgreSQL",
+            publish_rate,
         )
     finally:
         server.close()
 
 
 def _measure_growing_machine_count(open_store: Callable[[], Store]) -> Iterator[BenchFigure]:
-    few, *more = (
-        _measure_with_new_store(open_store, partial(_measure_controller_rate, machines=machines))
-        for machines in _MACHINE_COUNTS
+    rate_of_fewest, *rates_of_more = (
+        _measure_with_new_store(open_store, partial(_measure_controller_rate, machine_count=machine_count))
+        for machine_count in _MACHINE_COUNTS
     )
-    for machines, rate in zip(_MACHINE_COUNTS[1:], more, strict=True):
+    for machine_count, rate in zip(_MACHINE_COUNTS[1:], rates_of_more, strict=True):
         yield BenchFigure(
-            f"wagers taken by the controller alone, {machines} machines, SQLite",
+            f"wagers taken by the controller alone, {machine_count} machines, SQLite",
             rate,
             "/s",
             f"{_MACHINE_COUNTS[0]} machines",
-            few,
+            rate_of_fewest,
             target="about 1: more machines cost no more a wager",
         )
 
 
 def _measure_delays(broker: Broker, open_store: Callable[[], Store]) -> Iterator[BenchFigure]:
-    trip = asyncio.run(_measure_round_trip_ms(broker))
+    round_trip_ms = asyncio.run(_measure_round_trip_ms(broker))
     with contextlib.closing(open_store()) as store:
-        hits = asyncio.run(_measure_hit_times_ms(broker, store))
-    for what, value in (("median", statistics.median(hits)), ("49th of 50", hits[-2])):
+        hit_times_ms = asyncio.run(_measure_hit_times_ms(broker, store))
+    for figure_name, value in (("median", statistics.median(hit_times_ms)), ("49th of 50", hit_times_ms[-2])):
         yield BenchFigure(
-            f"hit to locked amount, {what}",
+            f"hit to locked amount, {figure_name}",
             value,
             "ms",
             "bare round trip",
-            trip,
+            round_trip_ms,
             better_if="lower",
             target="wager and claim: two round trips and two commits",
         )
     with contextlib.closing(open_store()) as store:
-        begun, stood = asyncio.run(_measure_sign_delays_ms(broker, store))
-    for what, value in (("runs", begun), ("stands at the amount", stood)):
+        move_delay_ms, stand_delay_ms = asyncio.run(_measure_sign_delays_ms(broker, store))
+    for figure_name, value in (("runs", move_delay_ms), ("stands at the amount", stand_delay_ms)):
         yield BenchFigure(
-            f"wager until the sign {what}, median",
+            f"wager until the sign {figure_name}, median",
             value,
             "ms",
             "between two values",

@@ -62,7 +62,7 @@ while data := os.read(fd, 4096):
 
 def _open_line(path: str) -> HostLine:
     """Open the host's end of a line and wait until the machine replies on it."""
-    line = HostLine(path, WakeupEncoding.MARKED, answer_seconds=_REPLY_TIMEOUT_SECONDS)
+    line = HostLine(path, WakeupEncoding.MARKED, reply_timeout_seconds=_REPLY_TIMEOUT_SECONDS)
     wait_for(lambda: bool(line.exchange(b"\x81", bool)), "an answer")
     return line
 

@@ -71,9 +71,9 @@ def _measure_draws_ms(draw: Callable[[int], None]) -> list[float]:
     """Return the time of each call of ``draw``, in milliseconds of processor time."""
     times = []
     for i in range(_FRAME_COUNT):
-        begin = time.thread_time()
+        started_seconds = time.thread_time()
         draw(i)
-        times.append((time.thread_time() - begin) * 1000)
+        times.append((time.thread_time() - started_seconds) * 1000)
     return times
 
 
@@ -84,27 +84,27 @@ def _measure_frames() -> Iterator[BenchFigure]:
 
     target, source = pygame.Surface(_SIZE_PIXELS).convert(), pygame.Surface(_SIZE_PIXELS).convert()
     picture = Picture(load_theme())  # of all games, as on a machine with several
-    _, bare = _measure_percentiles_ms(lambda _: target.blit(source, (0, 0)) and None)
-    for label, drawn, scenes, most_ms in chain(
+    _, bare_ms = _measure_percentiles_ms(lambda _: target.blit(source, (0, 0)) and None)
+    for label, drawn_picture, scenes, ms_max in chain(
         _iter_measured_scenes(picture), _iter_scenes_with_many_hands(picture)
     ):
 
         def draw(i: int) -> None:
-            view, length = scenes[i * len(scenes) // _FRAME_COUNT]  # noqa: B023 (called within this iteration)
+            view, view_seconds = scenes[i * len(scenes) // _FRAME_COUNT]  # noqa: B023 (called within this iteration)
             share = i * len(scenes) % _FRAME_COUNT / _FRAME_COUNT  # noqa: B023 (as above)
-            drawn.draw_view(target, replace(view, now=view.now + length * share))  # noqa: B023 (as above)
+            drawn_picture.draw_view(target, replace(view, now=view.now + view_seconds * share))  # noqa: B023 (as above)
 
         _measure_draws_ms(draw)  # the first pass fills the caches
-        median, slow = _measure_percentiles_ms(draw)
-        yield BenchFigure(f"frame p50, {label}", median, "ms", better_if="lower")
+        median_ms, slow_ms = _measure_percentiles_ms(draw)
+        yield BenchFigure(f"frame p50, {label}", median_ms, "ms", better_if="lower")
         yield BenchFigure(
             f"frame p99, {label}",
-            slow,
+            slow_ms,
             "ms",
             "bare full-screen blit p99",
-            bare,
+            bare_ms,
             better_if="lower",
-            target=f"value <= {most_ms} ms",
+            target=f"value <= {ms_max} ms",
         )
 
 
@@ -118,15 +118,15 @@ def _iter_scenes_with_many_hands(picture: Picture) -> Iterator[_MeasuredScene]:
     theme = load_theme()
     for name in _GAMES_WITH_MANY_HANDS:
         game, view = load_table_game(name)
-        rest = build_idle_view((view,), view, "en", felt_state=game.rules.build_current_view())
-        scenes = dict(iter_shared_round_scenes(game, view, rest, theme))
-        shown = [(scenes["settled"], 3.0)]
+        idle_view = build_idle_view((view,), view, "en", felt_state=game.rules.build_current_view())
+        scenes = dict(iter_shared_round_scenes(game, view, idle_view, theme))
+        timed_views = [(scenes["settled"], 3.0)]
         for scene in (next(iter(scenes.values())), scenes["moving"]):
-            line = build_view_timeline(scene, theme)
-            assert line is not None
+            timeline = build_view_timeline(scene, theme)
+            assert timeline is not None
             assert scene.presentation is not None
-            shown.append((replace(scene, now=scene.presentation.began_at), line.end_seconds))
-        yield f"seven hands or more: {name}", picture, tuple(shown), 10
+            timed_views.append((replace(scene, now=scene.presentation.began_at), timeline.end_seconds))
+        yield f"seven hands or more: {name}", picture, tuple(timed_views), 10
 
 
 def _iter_measured_scenes(picture: Picture) -> Iterator[_MeasuredScene]:
@@ -139,7 +139,7 @@ def _iter_measured_scenes(picture: Picture) -> Iterator[_MeasuredScene]:
     from tools.lab.views import build_game_view, build_idle_view  # noqa: PLC0415
 
     theme = load_theme()
-    harbour = None
+    harbour_view = None
     for label, name in (
         ("reels", "aurora-twenty"),
         ("Keno", "aurora-keno"),
@@ -148,25 +148,34 @@ def _iter_measured_scenes(picture: Picture) -> Iterator[_MeasuredScene]:
     ):
         game = load_game(name)
         view = build_game_view(game)
-        harbour = view if name == "lantern-harbour" else harbour
-        found = find_sample_outcomes(game, theme, 400)
-        outcome = found.feature or found.big_win or found.small_win
+        harbour_view = view if name == "lantern-harbour" else harbour_view
+        sample_outcomes = find_sample_outcomes(game, theme, 400)
+        outcome = sample_outcomes.feature or sample_outcomes.big_win or sample_outcomes.small_win
         assert outcome is not None
-        show = show_outcome(build_idle_view((view,), view, "en"), view, outcome)
-        line = build_view_timeline(show, theme)
-        assert line is not None
-        yield label, picture, ((replace(show, now=100.0), line.end_seconds),), 12
-    assert harbour is not None
-    rest = build_idle_view((harbour,), harbour, "en")
-    assert rest.snapshot is not None
-    raised = tuple(
-        one.model_copy(update={"amount_cents": one.amount_cents + 987_654})
-        for one in rest.snapshot.progressives
+        outcome_view = show_outcome(build_idle_view((view,), view, "en"), view, outcome)
+        timeline = build_view_timeline(outcome_view, theme)
+        assert timeline is not None
+        yield label, picture, ((replace(outcome_view, now=100.0), timeline.end_seconds),), 12
+    assert harbour_view is not None
+    idle_view = build_idle_view((harbour_view,), harbour_view, "en")
+    assert idle_view.snapshot is not None
+    raised_levels = tuple(
+        level.model_copy(update={"amount_cents": level.amount_cents + 987_654})
+        for level in idle_view.snapshot.progressives
     )
-    grown = apply_message(rest, rest.snapshot.model_copy(update={"progressives": raised}))
-    yield "top screen, levels growing", TopPicture(theme), ((replace(grown, now=100.0), 3.0),), 12
-    page = apply_message(rest, rest.snapshot.model_copy(update={"service_page": pages.build_meters_page()}))
-    yield "service page of long tables", picture, ((replace(page, now=100.0), 3.0),), 10
+    view_with_raised_levels = apply_message(
+        idle_view, idle_view.snapshot.model_copy(update={"progressives": raised_levels})
+    )
+    yield (
+        "top screen, levels growing",
+        TopPicture(theme),
+        ((replace(view_with_raised_levels, now=100.0), 3.0),),
+        12,
+    )
+    page_view = apply_message(
+        idle_view, idle_view.snapshot.model_copy(update={"service_page": pages.build_meters_page()})
+    )
+    yield "service page of long tables", picture, ((replace(page_view, now=100.0), 3.0),), 10
 
 
 def _measure_start() -> BenchFigure:
@@ -181,18 +190,18 @@ def _measure_start() -> BenchFigure:
         "rest = replace(build_idle_view((view,), view, 'en', credit_cents=0), now=160.0)\n"
         "picture = Picture(load_theme()); picture.draw_view(pygame.Surface(picture.size_pixels), rest)\n"
     )
-    begin = time.perf_counter()
+    started_seconds = time.perf_counter()
     subprocess.run([sys.executable, "-c", "pass"], check=True)
-    bare = time.perf_counter() - begin
-    begin = time.perf_counter()
+    bare_seconds = time.perf_counter() - started_seconds
+    started_seconds = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
-    value = time.perf_counter() - begin
+    screen_seconds = time.perf_counter() - started_seconds
     return BenchFigure(
         "start to attract",
-        value,
+        screen_seconds,
         "s",
         "start of a bare Python",
-        bare,
+        bare_seconds,
         better_if="lower",
         target="value <= 4 s",
     )
@@ -210,43 +219,43 @@ def _measure_browser_screen() -> Iterator[BenchFigure]:
     theme = load_theme()
     game = build_game_view(load_game("maple-classic"))
     view = build_idle_view((game,), game, "en")
-    web = BrowserScreen(theme)
-    origin, _, _ = web.address.partition("/?")
-    session = _request_session_id(web.address)
+    browser_screen = BrowserScreen(theme)
+    origin, _, _ = browser_screen.address.partition("/?")
+    session = _request_session_id(browser_screen.address)
     address = origin.replace("http", "ws") + "/link"
-    with connect(address, origin=Origin(origin), max_size=None) as link:
-        link.send(json.dumps({"session": session}))
-        seconds = 5
-        for i in range(seconds * 30):
-            _show_one_frame(web, replace(view, now=100 + i / 30), link)
-        rate = web.bytes_sent / seconds / 1e6
+    with connect(address, origin=Origin(origin), max_size=None) as connection:
+        connection.send(json.dumps({"session": session}))
+        idle_seconds = 5
+        for i in range(idle_seconds * 30):
+            _show_one_frame(browser_screen, replace(view, now=100 + i / 30), connection)
+        rate = browser_screen.bytes_sent / idle_seconds / 1e6
         name = "browser screen, idle at 30 frames a second"
         yield BenchFigure(name, rate, "MB/s", better_if="lower")
-        link.send('{"key": "KeyH"}')
+        connection.send('{"key": "KeyH"}')
         frames = 0
         while view.player_page.value != "help" and frames < 100:
             frames += 1
-            for did in web.take_inputs() or []:
-                view = apply_action(view, did, theme)[0] if isinstance(did, Action) else view
-            _show_one_frame(web, replace(view, now=200 + frames / 30), link)
+            for action in browser_screen.take_inputs() or []:
+                view = apply_action(view, action, theme)[0] if isinstance(action, Action) else view
+            _show_one_frame(browser_screen, replace(view, now=200 + frames / 30), connection)
             time.sleep(1 / 30)
         yield BenchFigure("key to picture", frames, "frames", better_if="lower", target="<= 3 frames")
-    web.close()
+    browser_screen.close()
 
 
-def _show_one_frame(web: BrowserScreen, view: View, link: ClientConnection) -> None:
+def _show_one_frame(web: BrowserScreen, view: View, connection: ClientConnection) -> None:
     """Draw, send, receive and acknowledge one frame; if nothing has changed, nothing is sent."""
     deadline = time.perf_counter() + 10
     while (target := web.get_drawing_surface()) is None:
         if time.perf_counter() > deadline:
             raise TimeoutError("the browser screen wanted no frame for 10 s")
         time.sleep(0.0005)
-    before = web.bytes_sent
+    bytes_before = web.bytes_sent
     web.picture.draw_view(target, view)
     web.show_frame()
-    if web.bytes_sent > before:
-        link.recv(timeout=10)
-        link.send('{"shown": true}')
+    if web.bytes_sent > bytes_before:
+        connection.recv(timeout=10)
+        connection.send('{"shown": true}')
 
 
 def _request_session_id(address: str) -> str:

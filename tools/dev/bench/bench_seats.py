@@ -23,7 +23,7 @@ from tools.dev.bench.bench_cabinet import start_bench_machine
 
 GAME: Final = "quebec-roulette-french"
 SEAT_COUNT: Final = 8
-TURNS: Final = 40
+TURN_COUNT: Final = 40
 ROUNDS_PER_TURN: Final = 4
 
 
@@ -32,7 +32,7 @@ def _create_table_and_positions(journal: Journal) -> tuple[SharedTables, list[St
     table, engines = SharedTables(), []
     for number in range(1, SEAT_COUNT + 1):
         engine = start_bench_machine(
-            journal, slots=(GameTable(game=GAME),), position=Position(number, SEAT_COUNT)
+            journal, game_tables=(GameTable(game=GAME),), position=Position(number, SEAT_COUNT)
         )
         engine.machine.install(table)
         table.register_position(engine.machine, engine.submit)
@@ -42,18 +42,18 @@ def _create_table_and_positions(journal: Journal) -> tuple[SharedTables, list[St
     return table, engines
 
 
-def _play_rounds(table: SharedTables, engines: list[StateMachineEngine[Machine]], rounds: int) -> float:
+def _play_rounds(table: SharedTables, engines: list[StateMachineEngine[Machine]], round_count: int) -> float:
     """Play the given number of rounds; return the elapsed seconds."""
     digest = engines[0].machine.games[GAME].digest
-    began = time.perf_counter()
-    for _ in range(rounds):
+    started_seconds = time.perf_counter()
+    for _ in range(round_count):
         for engine in engines:
             engine.handle(EventType.PLAY)
         table.close_betting(digest)
         for engine in engines:
-            shown = OutcomeShown(play_id=engine.machine.memory.get(PlayKey.GAME)["play_id"])
-            engine.submit(Event(EventType.OUTCOME_SHOWN, shown))
-    return time.perf_counter() - began
+            outcome_shown = OutcomeShown(play_id=engine.machine.memory.get(PlayKey.GAME)["play_id"])
+            engine.submit(Event(EventType.OUTCOME_SHOWN, outcome_shown))
+    return time.perf_counter() - started_seconds
 
 
 def measure_figures() -> Iterator[BenchFigure]:
@@ -62,17 +62,17 @@ def measure_figures() -> Iterator[BenchFigure]:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
         journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))
         table, engines = _create_table_and_positions(journal)
-        bare = cleanup.enter_context(closing(BareDatabase(folder)))
-        ours, theirs = measure_alternately(
-            TURNS,
+        bare_database = cleanup.enter_context(closing(BareDatabase(folder)))
+        product_seconds, bare_seconds = measure_alternately(
+            TURN_COUNT,
             lambda: _play_rounds(table, engines, ROUNDS_PER_TURN),
-            lambda: bare.write_games(ROUNDS_PER_TURN * SEAT_COUNT),
+            lambda: bare_database.write_games(ROUNDS_PER_TURN * SEAT_COUNT),
         )
-    rounds = TURNS * ROUNDS_PER_TURN
+    round_count = TURN_COUNT * ROUNDS_PER_TURN
     yield BenchFigure(
         f"rounds of {SEAT_COUNT} seats, bets to settlement, both copies",
-        rounds / ours,
+        round_count / product_seconds,
         "rounds/s",
         f"{2 * SEAT_COUNT} bare fsync-ed SQLite transactions a round",
-        rounds / theirs,
+        round_count / bare_seconds,
     )

@@ -33,39 +33,41 @@ _START_PROGRAM: Final = (
 def _write_cabinet_file(folder: Path, profile: str) -> Path:
     """Write the demonstration's cabinet file for a jurisdiction."""
     text = DEFAULT_CABINET.read_text(encoding="utf-8")
-    house = f'profile = "{profile}"\nlicence_holder = "bench"\naddress = "bench"'
+    profile_lines = f'profile = "{profile}"\nlicence_holder = "bench"\naddress = "bench"'
     file = folder / f"{profile}.toml"
-    file.write_text(text.replace('profile = "generic"', house) + "\n[metrics]\nport = 0\n", encoding="utf-8")
+    file.write_text(
+        text.replace('profile = "generic"', profile_lines) + "\n[metrics]\nport = 0\n", encoding="utf-8"
+    )
     return file
 
 
-def _read_processor_seconds(run_process: int) -> float:
+def _read_processor_seconds(process_id: int) -> float:
     """Return the processor seconds that a living process has used."""
-    words = Path(f"/proc/{run_process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    stat_fields = Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(stat_fields[11]) + int(stat_fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _measure_machine_start(state: StateFolder, cabinet: Path) -> tuple[float, float]:
     """Return the seconds from starting a machine's process to its first picture, and its processor seconds."""
-    where = ("--state", str(state.root), "--cabinet", str(cabinet))
-    began = time.perf_counter()
+    options = ("--state", str(state.root), "--cabinet", str(cabinet))
+    started_seconds = time.perf_counter()
     with (
-        run_process((sys.executable, "-I", "-c", _START_PROGRAM, *where)) as running,
+        run_process((sys.executable, "-I", "-c", _START_PROGRAM, *options)) as process,
         closing(Screen(state)) as screen,
     ):
         screen.wait_for_message(lambda message: isinstance(message, Snapshot))
-        return time.perf_counter() - began, _read_processor_seconds(running.pid)
+        return time.perf_counter() - started_seconds, _read_processor_seconds(process.pid)
 
 
 def _measure_screen_start(folder: Path) -> float:
     """Return the seconds from starting a screen's process until it can be opened, without a machine."""
     (folder / "run").mkdir(parents=True)
-    began = time.perf_counter()
+    started_seconds = time.perf_counter()
     command = build_python_command("egm.screen", "--state", str(folder), "--mode", "web", "--silent")
-    with run_process(command) as running:
-        assert running.stdout is not None
-        running.stdout.readline()
-        return time.perf_counter() - began
+    with run_process(command) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        return time.perf_counter() - started_seconds
 
 
 def measure_figures() -> Iterator[BenchFigure]:
@@ -79,10 +81,10 @@ def measure_figures() -> Iterator[BenchFigure]:
             state = StateFolder(folder / profile)
             for when in ("first start", "start again"):
                 seconds, processor = _measure_machine_start(state, _write_cabinet_file(folder, profile))
-                what = f"{profile}: {when}, to the first picture of the machine"
-                yield BenchFigure(what, seconds, "s", better_if="lower", target="value <= 4 s")
+                start_name = f"{profile}: {when}, to the first picture of the machine"
+                yield BenchFigure(start_name, seconds, "s", better_if="lower", target="value <= 4 s")
                 yield BenchFigure(
-                    f"{what}, processor",
+                    f"{start_name}, processor",
                     processor,
                     "s",
                     "its imports alone",

@@ -24,26 +24,31 @@ _MEASUREMENTS: Final = 9
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures of software verification, for the program as installed."""
-    found = list_software_files(SoftwareScope())
-    command = ["sha256sum", "--", *map(str, found.values())]
+    path_by_name = list_software_files(SoftwareScope())
+    command = ["sha256sum", "--", *map(str, path_by_name.values())]
     bare_ms = measure_median_milliseconds(
         lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True), _MEASUREMENTS
     )
     with tempfile.TemporaryDirectory() as folder:
-        manifest, key = Path(folder) / "software.manifest", read_signing_key(create_signing_key(), "bench")
+        manifest_path, key = (
+            Path(folder) / "software.manifest",
+            read_signing_key(create_signing_key(), "bench"),
+        )
         content = SoftwareManifest(
             version="0",
             made_utc="",
             reason="",
             includes_libraries=False,
             includes_bytecode=False,
-            files=compute_digests(found),
+            files=compute_digests(path_by_name),
         )
-        manifest.write_bytes(encode_signed_manifest(encode_for_signature(content), key, "bench"))
-        public = format_public_key(key)
+        manifest_path.write_bytes(encode_signed_manifest(encode_for_signature(content), key, "bench"))
+        public_key = format_public_key(key)
         yield BenchFigure(
-            f"software examined at start, {len(found)} files",
-            measure_median_milliseconds(lambda: verify_software_files(manifest, public, ()), _MEASUREMENTS),
+            f"software examined at start, {len(path_by_name)} files",
+            measure_median_milliseconds(
+                lambda: verify_software_files(manifest_path, public_key, ()), _MEASUREMENTS
+            ),
             "ms",
             "sha256sum of the same files",
             bare_ms,
@@ -53,7 +58,7 @@ def measure_figures() -> Iterator[BenchFigure]:
     yield BenchFigure(
         "every component signed, SHA-1 with HMAC",
         measure_median_milliseconds(
-            lambda: compute_signatures(found, SignatureAlgorithm.SHA1_HMAC, b"seed"), _MEASUREMENTS
+            lambda: compute_signatures(path_by_name, SignatureAlgorithm.SHA1_HMAC, b"seed"), _MEASUREMENTS
         ),
         "ms",
         "sha256sum of the same files",

@@ -58,9 +58,9 @@ class _Player:
             lambda: self.device_operator.execute_action("bill", "insert", amount_cents=_BILL_CENTS).ok,
             "the acceptor",
         )
-        began = time.perf_counter()
+        started_seconds = time.perf_counter()
         self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.credit_cents >= _BILL_CENTS)
-        return time.perf_counter() - began
+        return time.perf_counter() - started_seconds
 
     def press_play(self) -> float:
         """Press PLAY on the button deck; return the seconds until the screen has the outcome, which is then durable.
@@ -68,25 +68,25 @@ class _Player:
         The press goes to the screen, which knows what the button means at that moment and sends the request.
         """
         time.sleep(0.1)  # the button has been released
-        began = time.perf_counter()
+        started_seconds = time.perf_counter()
         self.device_operator.execute_action("io", "press", button="play")
         self.screen.wait_for_message(lambda m: isinstance(m, PlayButtonPress))
         self.screen.press("play")
-        play = self.screen.wait_for_message(lambda m: isinstance(m, GameOutcome))
-        seconds = time.perf_counter() - began
-        self.screen.press("shown", play.play_id if isinstance(play, GameOutcome) else "")
+        outcome = self.screen.wait_for_message(lambda m: isinstance(m, GameOutcome))
+        seconds = time.perf_counter() - started_seconds
+        self.screen.press("shown", outcome.play_id if isinstance(outcome, GameOutcome) else "")
         self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.state != "playing")
         return seconds
 
     def cash_out(self) -> float:
         """Cash out; return the seconds until the ticket is printed and recorded."""
-        began = time.perf_counter()
+        started_seconds = time.perf_counter()
         self.screen.press("cash_out")
         self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.state == "paying")
         self.screen.wait_for_message(
             lambda m: isinstance(m, Snapshot) and m.state == "idle" and m.credit_cents == 0
         )
-        return time.perf_counter() - began
+        return time.perf_counter() - started_seconds
 
 
 def _is_idle(message: Message) -> bool:
@@ -98,14 +98,18 @@ def _run_machine_with_player(folder: Path, bill: str) -> Iterator[_Player]:
     """Run a machine with the bill acceptor ``bill``; yield a player once the machine is idle."""
     state = write_cabinet(folder, _CABINET_FILE_TABLES.format(bill=bill))
     with ExitStack() as cleanup:
-        bench = (*build_machine_command(folder, "egm.app.bench"), "--speed", str(_MECHANICS_SPEED_FACTOR))
-        cleanup.enter_context(run_process(bench))
+        bench_command = (
+            *build_machine_command(folder, "egm.app.bench"),
+            "--speed",
+            str(_MECHANICS_SPEED_FACTOR),
+        )
+        cleanup.enter_context(run_process(bench_command))
         wait_for((state.run / "bench.ready").exists, "the bench")
-        hand = cleanup.enter_context(closing(BenchClient(state.run)))
+        device_operator = cleanup.enter_context(closing(BenchClient(state.run)))
         cleanup.enter_context(run_process(build_machine_command(folder)))
         screen = cleanup.enter_context(closing(Screen(state)))
         screen.wait_for_message(_is_idle)
-        yield _Player(screen, hand)
+        yield _Player(screen, device_operator)
 
 
 def compute_wire_seconds(protocol: str, *messages: bytes) -> float:
@@ -129,12 +133,12 @@ def _compute_stacking_wire_seconds(bill: str) -> float:
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the times from button to outcome, from bill to credit and from cash-out to printed ticket."""
-    with tempfile.TemporaryDirectory() as name, closing(BareDatabase(Path(name))) as disk:
-        write = _JOURNAL_COPY_COUNT * measure_median_milliseconds(disk.write, 100) / 1000
+    with tempfile.TemporaryDirectory() as name, closing(BareDatabase(Path(name))) as bare_database:
+        write_seconds = _JOURNAL_COPY_COUNT * measure_median_milliseconds(bare_database.write, 100) / 1000
         with _run_machine_with_player(Path(name) / "press", "id003") as player:
             player.insert_bill()
-            presses = [player.press_play() for _ in range(_MEASUREMENTS)]
-        edge = ioboard.InputStatus(
+            press_seconds = [player.press_play() for _ in range(_MEASUREMENTS)]
+        press_report = ioboard.InputStatus(
             boot_number=1,
             input_levels_mask=0,
             are_edges_lost=False,
@@ -142,42 +146,46 @@ def measure_figures() -> Iterator[BenchFigure]:
         ).encode()
         yield BenchFigure(
             "whole machine: button to outcome",
-            1000 * median(presses),
+            1000 * median(press_seconds),
             "ms",
             "the press on the wire, one durable transaction",
-            1000 * (compute_wire_seconds("ioboard", edge) + write),
+            1000 * (compute_wire_seconds("ioboard", press_report) + write_seconds),
             better_if="lower",
             target="below 50 ms: a person notices nothing",
         )
         for bill in ("id003", "ebds"):
             with _run_machine_with_player(Path(name) / bill, bill) as player:
-                rounds = [(player.insert_bill(), player.cash_out()) for _ in range(_MEASUREMENTS)]
-            notes, tickets = zip(*rounds, strict=True)
+                bill_and_ticket_seconds = [
+                    (player.insert_bill(), player.cash_out()) for _ in range(_MEASUREMENTS)
+                ]
+            bill_seconds, ticket_seconds = zip(*bill_and_ticket_seconds, strict=True)
             yield BenchFigure(
                 f"whole machine: note pushed in to credit, {bill}",
-                1000 * median(notes),
+                1000 * median(bill_seconds),
                 "ms",
                 "drawing in and stacking, stack and status on the wire, four durable transactions",
                 1000
                 * (
                     2 * STACK_SECONDS / _MECHANICS_SPEED_FACTOR
                     + _compute_stacking_wire_seconds(bill)
-                    + 4 * write
+                    + 4 * write_seconds
                 ),
                 better_if="lower",
                 target="about two polls of 100 ms more",
             )
-        said = tcl.PrinterReply("TCLSIM100", PrinterStatus()).encode() + tcl.StatusQuery().encode()
+        printer_messages = (
+            tcl.PrinterReply("TCLSIM100", PrinterStatus()).encode() + tcl.StatusQuery().encode()
+        )
         yield BenchFigure(
             "whole machine: cash-out to ticket printed and settled",
-            1000 * median(tickets),
+            1000 * median(ticket_seconds),
             "ms",
             "printing, four statuses on the wire, five durable transactions",
             1000
             * (
                 BARCODE_PRINT_SECONDS / _MECHANICS_SPEED_FACTOR
-                + 4 * compute_wire_seconds("tcl", said)
-                + 5 * write
+                + 4 * compute_wire_seconds("tcl", printer_messages)
+                + 5 * write_seconds
             ),
             better_if="lower",
             target="below six polls of 50 ms more",

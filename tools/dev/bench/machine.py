@@ -39,27 +39,27 @@ def write_cabinet(folder: Path, tables: str) -> StateFolder:
 
 def build_machine_command(folder: Path, module: str = "egm.app") -> tuple[str, ...]:
     """Return the command of a process of the machine whose cabinet file is in ``folder``."""
-    where = ("--state", str(folder / "state"), "--cabinet", str(folder / "cabinet.toml"))
-    return build_python_command(module, *where)
+    options = ("--state", str(folder / "state"), "--cabinet", str(folder / "cabinet.toml"))
+    return build_python_command(module, *options)
 
 
 @contextlib.contextmanager
 def run_process(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     """Run a command without window and sound while the context lasts, then end it."""
-    quiet = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
-    with subprocess.Popen(command, env=quiet, stdout=subprocess.PIPE, text=True) as running:
+    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
-            yield running
+            yield process
         finally:
-            running.terminate()
+            process.terminate()
 
 
-def wait_for(is_there: Callable[[], bool], what: str) -> None:
-    """Wait until ``is_there`` returns True. Raises TimeoutError, which names ``what``."""
+def wait_for(is_done: Callable[[], bool], awaited_text: str) -> None:
+    """Wait until ``is_done`` returns True. Raises TimeoutError, which names ``awaited_text``."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
-    while not is_there():
+    while not is_done():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{what}: not within {TIMEOUT_SECONDS:.0f} s")
+            raise TimeoutError(f"{awaited_text}: not within {TIMEOUT_SECONDS:.0f} s")
         time.sleep(0.01)
 
 
@@ -94,9 +94,9 @@ class Screen:
             raise ConnectionError("the machine closed the connection")
         return decode_message(line)
 
-    def wait_for_message(self, wanted: Callable[[Message], bool]) -> Message:
-        """Return the next message for which ``wanted`` returns True."""
-        while not wanted(message := self.receive()):
+    def wait_for_message(self, is_wanted: Callable[[Message], bool]) -> Message:
+        """Return the next message for which ``is_wanted`` returns True."""
+        while not is_wanted(message := self.receive()):
             pass
         return message
 

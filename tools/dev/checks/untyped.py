@@ -47,12 +47,12 @@ def _is_any(node: ast.AST) -> bool:
 
 
 def _is_mapping_of_any(node: ast.AST) -> bool:
-    named = (
+    is_mapping = (
         isinstance(node, ast.Subscript)
         and isinstance(node.value, ast.Name)
         and node.value.id in _MAPPING_TYPE_NAMES
     )
-    return named and any(map(_is_any, ast.walk(node)))
+    return is_mapping and any(map(_is_any, ast.walk(node)))
 
 
 def _iter_annotations(node: ast.AST) -> Iterator[ast.AST]:
@@ -81,17 +81,19 @@ def count(root: Path) -> UntypedCounts:
 
 def main(arguments: list[str]) -> int:
     """Print the counts of the tree named in ``arguments``, or of this checkout; return 0 if neither has increased."""
-    found = count(Path(arguments[0]) if arguments else Path())
+    counts = count(Path(arguments[0]) if arguments else Path())
     echo(
-        f"untyped: Any {found.any_count} times, in the signatures of {found.signature_count} functions as a table"
+        f"untyped: Any {counts.any_count} times, in the signatures of {counts.signature_count} functions as a table"
     )
-    grown = found.any_count > COUNTS_MAX.any_count or found.signature_count > COUNTS_MAX.signature_count
-    if grown:
+    has_increased = (
+        counts.any_count > COUNTS_MAX.any_count or counts.signature_count > COUNTS_MAX.signature_count
+    )
+    if has_increased:
         echo(
             f"untyped: the limits are {COUNTS_MAX.any_count} and {COUNTS_MAX.signature_count}: "
             "give what is new its type"
         )
-    return 1 if grown else 0
+    return 1 if has_increased else 0
 
 
 if __name__ == "__main__":

@@ -66,11 +66,11 @@ def command(
     """
     game_files = GameFiles(games)
     try:
-        with show_progress("lies", lies) as done:
+        with show_progress("lies", lies) as report_progress:
             bodies = [_read_bodies(file) for file in (*journals, *exports)] or _simulate_journals(seed)
-            score = run_falsifications(bodies, game_files, lies=lies, seed=seed, progress=done)
-    except (JournalError, OperatorError, ValueError) as why:
-        raise click.ClickException(make_printable(why)) from why
+            score = run_falsifications(bodies, game_files, lies=lies, seed=seed, progress=report_progress)
+    except (JournalError, OperatorError, ValueError) as error:
+        raise click.ClickException(make_printable(error)) from error
     report = score.to_json()
     columns = (
         "of",
@@ -80,8 +80,8 @@ def command(
         build_number_column("not named"),
     )
     rows = (
-        (of, name, lies, named, lies - named)
-        for of, kinds in (("touched", report["by_what_they_touch"]), ("entry", report["by_kind"]))
+        (group, name, lies, named, lies - named)
+        for group, kinds in (("touched", report["by_what_they_touch"]), ("entry", report["by_kind"]))
         for name, (lies, named) in kinds.items()
     )
     show(output_format, Table(columns, rows), document=report, text_after="\n".join(_format_summary(report)))

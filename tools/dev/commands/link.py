@@ -31,10 +31,10 @@ def command(*, scenarios: int, seed: int, store: str | None) -> None:
     """
     for name in ("asyncio", "mqtt"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # lost connections are expected
-    began, result = time.perf_counter(), CampaignResult(seed)
+    started_seconds, result = time.perf_counter(), CampaignResult(seed)
     with (
         tempfile.TemporaryDirectory(prefix="egm-link-") as folder,
-        show_progress("scenarios", scenarios) as done,
+        show_progress("scenarios", scenarios) as report_progress,
     ):
         try:
             asyncio.run(
@@ -43,14 +43,14 @@ def command(*, scenarios: int, seed: int, store: str | None) -> None:
                     Path(folder),
                     lambda: open_store(store or str(Path(folder) / "controller.db")),
                     scenarios=scenarios,
-                    progress=done,
+                    progress=report_progress,
                 )
             )
         except KeyboardInterrupt:
             result.findings.append("it was interrupted")
         except ERRORS_REPORTED_IN_ONE_LINE as error:
             raise click.ClickException(str(error)) from error
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - started_seconds
     echo(f"seed {seed}: {result.scenarios} of {format_count(scenarios, 'scenario')} in {seconds:.0f} s")
     for line in result.format_report():
         echo(line)

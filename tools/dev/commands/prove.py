@@ -28,19 +28,19 @@ def _format_toml(table: Mapping[str, Any], name: str) -> str:
         for key, value in values.items()
         if isinstance(value, list) and value[:1] and isinstance(value[0], dict)
     }
-    plain = [
+    plain_lines = [
         f"{_format_key(key)} = {json.dumps(value)}"
         for key, value in values.items()
         if not isinstance(value, dict) and key not in lists
     ]
-    inner = [
+    subtables = [
         _format_toml(value, f"{name}.{_format_key(key)}")
         for key, value in values.items()
         if isinstance(value, dict)
     ]
     for key, rows in lists.items():
-        plain += [f"{_format_key(key)} = [", *(f"  {_format_inline_table(row)}," for row in rows), "]"]
-    return "\n".join([*([f"[{name}]", *plain] if plain else []), *filter(None, inner)])
+        plain_lines += [f"{_format_key(key)} = [", *(f"  {_format_inline_table(row)}," for row in rows), "]"]
+    return "\n".join([*([f"[{name}]", *plain_lines] if plain_lines else []), *filter(None, subtables)])
 
 
 def _format_inline_table(row: Mapping[str, Any]) -> str:
@@ -67,7 +67,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
             raise click.ClickException(
                 f"{path}: definitions of this family carry no figures; they are computed at start"
             )
-        started = perf_counter()
+        started_seconds = perf_counter()
         identity = {
             "definition": definition.compute_digest(data),
             "version of the program": compute_code_digest(),
@@ -85,7 +85,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
         )
         path.write_text(f"{text}\n\n{_format_toml(figures, PROVED_KEY)}\n")
         store.close(done=True)
-        echo(f"{path}: {perf_counter() - started:.1f} s")
+        echo(f"{path}: {perf_counter() - started_seconds:.1f} s")
 
 
 def _run_proof(
@@ -116,13 +116,20 @@ def _convert_to_plain_data(proof: object) -> dict[str, Any]:
 
 
 def _create_progress_reporter(name: str, stored_count: int) -> Callable[[int, int], None]:
-    started = perf_counter()
+    started_seconds = perf_counter()
 
-    def report(done: int, total: int) -> None:
-        if done == stored_count:
-            echo(f"{name}: continues after {done:,} of {total:,}")
-        elif done > stored_count and (done == total or done * 20 // total > (done - 1) * 20 // total):
-            seconds_left = (perf_counter() - started) * (total - done) / (done - stored_count)
-            echo(f"{name}: {done * 100 // total} %, {done:,} of {total:,}, about {seconds_left:.0f} s more")
+    def report(done_count: int, case_count: int) -> None:
+        if done_count == stored_count:
+            echo(f"{name}: continues after {done_count:,} of {case_count:,}")
+        elif done_count > stored_count and (
+            done_count == case_count or done_count * 20 // case_count > (done_count - 1) * 20 // case_count
+        ):
+            seconds_left = (
+                (perf_counter() - started_seconds) * (case_count - done_count) / (done_count - stored_count)
+            )
+            echo(
+                f"{name}: {done_count * 100 // case_count} %, {done_count:,} of {case_count:,}, "
+                f"about {seconds_left:.0f} s more"
+            )
 
     return report

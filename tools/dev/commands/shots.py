@@ -31,10 +31,10 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
         raise click.ClickException(str(error)) from error
     windows = [_parse_window_size(size) for size in sizes] or WINDOW_SIZES
     count = 0
-    with show_progress("drawing") as done:
+    with show_progress("drawing") as report_progress:
         for _ in draw_all(folder, games, windows):
             count += 1
-            done(count)
+            report_progress(count)
     echo(f"{format_count(count, 'picture')} in {folder}")
 
 

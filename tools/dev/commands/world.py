@@ -94,19 +94,21 @@ def command(
         exports.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="egm-world-") as folder:
         for number, case in enumerate(cases, seed):
-            began = time.perf_counter()
-            result, wrong = run_and_report(
+            started_seconds = time.perf_counter()
+            result, failure_text = run_and_report(
                 Path(folder) / "world", case, None if exports is None else exports / f"{number}.jsonl"
             )
-            echo(f"seed {number}: {format_result(result)}; {time.perf_counter() - began:.0f} s")
-            if not wrong:
+            echo(f"seed {number}: {format_result(result)}; {time.perf_counter() - started_seconds:.0f} s")
+            if not failure_text:
                 continue
             has_failed = True
-            echo(f"  {wrong}")
+            echo(f"  {failure_text}")
             if keep is not None:
                 keep.mkdir(parents=True, exist_ok=True)
                 write_case(
-                    keep / f"seed-{number}.json", shrink_case(Path(folder), case, wrong, tries, echo), wrong
+                    keep / f"seed-{number}.json",
+                    shrink_case(Path(folder), case, failure_text, tries, echo),
+                    failure_text,
                 )
     raise SystemExit(has_failed)
 

@@ -27,14 +27,16 @@ def main(*, check: bool) -> None:
     complaints = [text for row in requirements.rows.values() for text in evidence.list_shortfalls(row)]
     if complaints:
         raise click.ClickException("tests/conformance/requirements.toml:\n" + "\n".join(complaints))
-    built = {path: text for path, text in text_by_path.items() if path.is_relative_to(ROOT / PAGES_FOLDER)}
-    for path, text in {} if check else built.items():
+    uncommitted_pages = {
+        path: text for path, text in text_by_path.items() if path.is_relative_to(ROOT / PAGES_FOLDER)
+    }
+    for path, text in {} if check else uncommitted_pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     if not check:
-        echo(f"{len(built)} pages written into {PAGES_FOLDER}/")
-    committed = {path: text for path, text in text_by_path.items() if path not in built}
-    write_or_check_pages(committed, check=check, verb="make conformance")
+        echo(f"{len(uncommitted_pages)} pages written into {PAGES_FOLDER}/")
+    committed_pages = {path: text for path, text in text_by_path.items() if path not in uncommitted_pages}
+    write_or_check_pages(committed_pages, check=check, command_name="make conformance")
 
 
 if __name__ == "__main__":

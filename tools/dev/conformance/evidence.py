@@ -80,22 +80,28 @@ class Evidence:
         if status is not Status.SHOWN and not row.reasons_not_shown:
             shortfalls.append(f"{row.id} is {status}, and no reason is given (open, not_yet)")
         if row.is_required_by_regulation and status in {Status.SHOWN, Status.IN_PART}:
-            judged = {f"{row.id}:{mutant.clause}" if mutant.clause else row.id for mutant in row.mutants}
+            marks_with_mutants = {
+                f"{row.id}:{mutant.clause}" if mutant.clause else row.id for mutant in row.mutants
+            }
             shortfalls += [
                 f"{mark} has tests and no mutant"
                 for mark in row.marks
-                if self.list_tests(mark) and mark not in judged
+                if self.list_tests(mark) and mark not in marks_with_mutants
             ]
         return shortfalls
 
 
-def _describe_collection_error(done: subprocess.CompletedProcess[str]) -> str:
+def _describe_collection_error(completed_process: subprocess.CompletedProcess[str]) -> str:
     """Return why pytest collected nothing: its exit status and its last lines without the test names."""
     status = (
-        f"signal {-done.returncode} ended it" if done.returncode < 0 else f"it ended with {done.returncode}"
+        f"signal {-completed_process.returncode} ended it"
+        if completed_process.returncode < 0
+        else f"it ended with {completed_process.returncode}"
     )
     lines = [
-        line for line in f"{done.stdout}{done.stderr}".splitlines() if not _TEST_NAME_PATTERN.match(line)
+        line
+        for line in f"{completed_process.stdout}{completed_process.stderr}".splitlines()
+        if not _TEST_NAME_PATTERN.match(line)
     ]
     return "\n".join([f"pytest could not collect the tests: {status}", *lines[-_ERROR_LINES_MAX:]])
 
@@ -107,7 +113,7 @@ def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
     tests that name an id that does not exist.
     """
     with tempfile.TemporaryDirectory() as folder:
-        marks = Path(folder) / "marks.json"
+        marks_path = Path(folder) / "marks.json"
         command = [
             sys.executable,
             "-m",
@@ -117,29 +123,34 @@ def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
             "-p",
             "tools.dev.conformance.plugin",
         ]
-        command += ["-p", "no:cacheprovider", "-p", "no:xdist", "--requirement-marks", str(marks)]
-        quiet = os.environ | {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
-        done = subprocess.run(command, cwd=root, env=quiet, capture_output=True, text=True, check=False)
-        if done.returncode not in _COLLECTION_EXIT_CODES or not marks.exists():
-            raise EvidenceError(_describe_collection_error(done))
-        entries = json.loads(marks.read_text(encoding="utf-8"))
-    kinds: dict[str, dict[str, set[EvidenceTest]]] = {"rows": {}, "library": {}, "sas": {}}
+        command += ["-p", "no:cacheprovider", "-p", "no:xdist", "--requirement-marks", str(marks_path)]
+        environment = os.environ | {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+        completed_process = subprocess.run(
+            command, cwd=root, env=environment, capture_output=True, text=True, check=False
+        )
+        if completed_process.returncode not in _COLLECTION_EXIT_CODES or not marks_path.exists():
+            raise EvidenceError(_describe_collection_error(completed_process))
+        entries = json.loads(marks_path.read_text(encoding="utf-8"))
+    tests_by_mark_by_kind: dict[str, dict[str, set[EvidenceTest]]] = {"rows": {}, "library": {}, "sas": {}}
     for entry in entries:
         file, _, name = entry["test"].partition("::")
-        witness = EvidenceTest(file, name, entry["slow"])
-        for kind, found in kinds.items():
+        test = EvidenceTest(file, name, entry["slow"])
+        for kind, tests_by_mark in tests_by_mark_by_kind.items():
             for mark in entry[kind]:
-                found.setdefault(mark, set()).add(witness)
+                tests_by_mark.setdefault(mark, set()).add(test)
                 if kind != "sas":  # the test of a clause also counts for its row
-                    found.setdefault(mark.partition(":")[0], set()).add(witness)
-    unknown = [
+                    tests_by_mark.setdefault(mark.partition(":")[0], set()).add(test)
+    unknown_marks = [
         f"{test.file}::{test.name}: {mark!r}"
-        for found in (kinds["rows"], kinds["library"])
-        for mark in sorted(found.keys() - requirements.marks)
-        for test in sorted(found[mark])
+        for tests_by_mark in (tests_by_mark_by_kind["rows"], tests_by_mark_by_kind["library"])
+        for mark in sorted(tests_by_mark.keys() - requirements.marks)
+        for test in sorted(tests_by_mark[mark])
     ]
-    if unknown:
-        raise EvidenceError("no such requirement:\n" + "\n".join(unknown))
+    if unknown_marks:
+        raise EvidenceError("no such requirement:\n" + "\n".join(unknown_marks))
     return Evidence(
-        *({mark: tuple(sorted(tests)) for mark, tests in found.items()} for found in kinds.values())
+        *(
+            {mark: tuple(sorted(tests)) for mark, tests in tests_by_mark.items()}
+            for tests_by_mark in tests_by_mark_by_kind.values()
+        )
     )

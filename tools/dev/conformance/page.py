@@ -34,20 +34,20 @@ def format_pages(requirements: Requirements, evidence: Evidence) -> dict[str, st
 def format_summary(requirements: Requirements, evidence: Evidence) -> str:
     """Return the summary page: what the statuses mean, the progress of each group, and what remains to be done."""
 
-    def line(title: str, rows: Iterable[RequirementRow]) -> list[str]:
+    def build_line(title: str, rows: Iterable[RequirementRow]) -> list[str]:
         counts = Counter(evidence.status(row) for row in rows)
         return [title, str(counts.total()), *(str(counts[status]) for status in Status)]
 
     rows = tuple(requirements.rows.values())
     lines = [
-        line(f"{letter}. {name}", requirements.list_rows_of_group(letter))
+        build_line(f"{letter}. {name}", requirements.list_rows_of_group(letter))
         for letter, name in requirements.groups.items()
     ]
-    lines.append(line("**All**", rows))
+    lines.append(build_line("**All**", rows))
     lines.append(
-        line("**Asked for by a regulation ®**", (row for row in rows if row.is_required_by_regulation))
+        build_line("**Asked for by a regulation ®**", (row for row in rows if row.is_required_by_regulation))
     )
-    head = ["Group", "Rows", *(status.capitalize() for status in Status)]
+    headings = ["Group", "Rows", *(status.capitalize() for status in Status)]
     return f"""\
 # Conformance
 
@@ -64,7 +64,7 @@ requirements that it shows. The states are:
 * **open**: the machine cannot or need not show it. The reason says why.
 * **not yet**: nothing shows it yet. The reason says what is missing.
 
-{format_table(head, lines, frozenset(range(1, len(head))))}
+{format_table(headings, lines, frozenset(range(1, len(headings))))}
 
 `make conformance` writes this page. It also writes to `{PAGES_FOLDER}/`: one page per group with each requirement, its
 sources and its tests; `regulations.md` with each provision of the regulations; and `sources.md`, which states how
@@ -82,18 +82,18 @@ def format_open_rows(requirements: Requirements, evidence: Evidence) -> str:
 
     Requirements with the same reason share a line.
     """
-    found: dict[tuple[Status, str], list[RequirementRow]] = {}
+    rows_by_status_and_reason: dict[tuple[Status, str], list[RequirementRow]] = {}
     for row in requirements.rows.values():
         status = evidence.status(row)
         if status is not Status.SHOWN:
-            found.setdefault((status, row.reasons_not_shown), []).append(row)
+            rows_by_status_and_reason.setdefault((status, row.reasons_not_shown), []).append(row)
     lines = [
         [
             ", ".join(f"{row.id}{' **®**' if row.is_required_by_regulation else ''}" for row in rows),
             str(status),
             reason,
         ]
-        for (status, reason), rows in found.items()
+        for (status, reason), rows in rows_by_status_and_reason.items()
     ]
     return format_table(["No.", "State", "Reason"], lines)
 
@@ -107,18 +107,18 @@ def format_regulations(requirements: Requirements, evidence: Evidence) -> str:
             if provision.citation.source != source:
                 continue
             rows = [requirements.rows[name] for name in provision.rows]
-            states = "<br>".join(
+            states_text = "<br>".join(
                 f"{_format_link(row)} {_format_status(evidence.status(row))}" for row in rows
             )
             tests = {test for row in rows for test in evidence.list_tests(row.id)}
-            shown = format_tests(sorted(tests), _PATH_TO_ROOT)
-            why = (
+            tests_text = format_tests(sorted(tests), _PATH_TO_ROOT)
+            exemption_text = (
                 f"*not for a machine*: {REASONS_WITHOUT_ROW[provision.no_machine]}"
                 if provision.no_machine
                 else ""
             )
-            notes = "<br>".join(filter(None, (states, why)))
-            lines.append([provision.citation.clause, provision.about, notes, shown])
+            notes = "<br>".join(filter(None, (states_text, exemption_text)))
+            lines.append([provision.citation.clause, provision.about, notes, tests_text])
         if lines:
             parts += [f"## {source.title}", format_table(["Provision", "About", "Rows", "Tests"], lines)]
     return "\n\n".join(parts) + "\n"
@@ -140,14 +140,16 @@ def format_group(letter: str, requirements: Requirements, evidence: Evidence) ->
         ]
         for row in requirements.list_rows_of_group(letter)
     ]
-    head = f"# {letter}. {requirements.groups[letter]}"
+    heading = f"# {letter}. {requirements.groups[letter]}"
     note = "A test is named by its file and its description: [test_x.py]: *a repeat moves nothing*."
-    return "\n\n".join([head, note, format_table(["No.", "Requirement", "Source", "Evidence"], lines)]) + "\n"
+    return (
+        "\n\n".join([heading, note, format_table(["No.", "Requirement", "Source", "Evidence"], lines)]) + "\n"
+    )
 
 
 def format_sources(requirements: Requirements) -> str:
     """Return a table of the sources of requirements: what each key stands for, and how much of the text was read."""
-    words = {
+    text_by_extent = {
         "full": "in full",
         "part": "in part",
         "titles": "titles and contents only",
@@ -157,7 +159,7 @@ def format_sources(requirements: Requirements) -> str:
         [
             f"{source.key}{' **®**' if source.regulation else ''}",
             source.title,
-            "; ".join(filter(None, [words[source.seen], source.note])),
+            "; ".join(filter(None, [text_by_extent[source.seen], source.note])),
         ]
         for source in requirements.sources.values()
     ]
@@ -192,14 +194,16 @@ def _format_row_text(row: RequirementRow, evidence: Evidence) -> str:
 
 def _format_evidence(row: RequirementRow, evidence: Evidence) -> str:
     status = evidence.status(row)
-    found = (
+    tests = (
         evidence.tests_of_unused_modules.get(row.id, ())
         if status is Status.LIBRARY
         else evidence.list_tests(row.id)
     )
     reason = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.reasons_not_shown}"
-    judged = f"*{len(row.mutants)} mutants*" if len(row.mutants) > 1 else "*1 mutant*" if row.mutants else ""
-    return "<br>".join(filter(None, (format_tests(found, _PATH_TO_ROOT), judged, reason)))
+    mutants_text = (
+        f"*{len(row.mutants)} mutants*" if len(row.mutants) > 1 else "*1 mutant*" if row.mutants else ""
+    )
+    return "<br>".join(filter(None, (format_tests(tests, _PATH_TO_ROOT), mutants_text, reason)))
 
 
 def format_tests(tests: Sequence[EvidenceTest], root: str = "") -> str:

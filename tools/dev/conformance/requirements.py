@@ -194,12 +194,12 @@ def load(path: Path = REQUIREMENTS_FILE) -> Requirements:
         )
     groups = reader.read_table(data, "groups")
     provisions = reader.read_provisions(sources)
-    carries: dict[str, list[Citation]] = {}
+    citations_by_row: dict[str, list[Citation]] = {}
     for provision in provisions:
         for name in provision.rows:
-            carries.setdefault(name, []).append(provision.citation)
+            citations_by_row.setdefault(name, []).append(provision.citation)
     rows = {
-        key: reader.read_row(key, entry, sources, carries.get(key, ()))
+        key: reader.read_row(key, entry, sources, citations_by_row.get(key, ()))
         for key, entry in reader.read_table(data, "rows").items()
     }
     requirements = Requirements(
@@ -220,29 +220,29 @@ class _RequirementsReader:
 
     path: Path
 
-    def build_error(self, where: str, reason: str) -> RequirementsError:
-        return RequirementsError(f"{self.path}: {where}: {reason}")
+    def build_error(self, key_path: str, reason: str) -> RequirementsError:
+        return RequirementsError(f"{self.path}: {key_path}: {reason}")
 
-    def require(self, holds: object, where: str, reason: str) -> None:
-        """Raise :class:`RequirementsError` with the reason unless ``holds`` is true; ``where`` is the key."""
-        if not holds:
-            raise self.build_error(where, reason)
+    def require(self, condition: object, key_path: str, reason: str) -> None:
+        """Raise :class:`RequirementsError` with the reason unless ``condition`` is true; ``key_path`` is the key."""
+        if not condition:
+            raise self.build_error(key_path, reason)
 
     def read_table(self, data: Mapping[str, Any], key: str) -> dict[str, Any]:
         value: dict[str, Any] = data.get(key, {})
         self.require(isinstance(value, dict) and value, key, "the table is missing or empty")
         return value
 
-    def build_record(self, kind: type[_T], where: str, entry: Mapping[str, Any]) -> _T:
+    def build_record(self, kind: type[_T], key_path: str, entry: Mapping[str, Any]) -> _T:
         try:
             return kind(**entry)
         except TypeError as error:
-            raise self.build_error(where, str(error)) from error
+            raise self.build_error(key_path, str(error)) from error
 
-    def parse_citation(self, where: str, text: str, sources: Mapping[str, Source]) -> Citation:
+    def parse_citation(self, key_path: str, text: str, sources: Mapping[str, Source]) -> Citation:
         key, _, clause = text.partition(" ")
         self.require(
-            key in sources, where, f"{text!r} names the source {key!r}, which [sources] does not explain"
+            key in sources, key_path, f"{text!r} names the source {key!r}, which [sources] does not explain"
         )
         return Citation(sources[key], clause.strip())
 
@@ -258,12 +258,12 @@ class _RequirementsReader:
         provisions = []
         for key, entries in self.read_sibling_file(PROVISIONS_FILE).items():
             for clause, entry in entries.items():
-                where = f"provisions {key} {clause}"
+                key_path = f"provisions {key} {clause}"
                 fields = {
                     name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()
                 }
-                cited = self.parse_citation(where, f"{key} {clause}", sources)
-                provisions.append(self.build_record(Provision, where, {"citation": cited, **fields}))
+                citation = self.parse_citation(key_path, f"{key} {clause}", sources)
+                provisions.append(self.build_record(Provision, key_path, {"citation": citation, **fields}))
         return tuple(provisions)
 
     def read_row(
@@ -271,38 +271,45 @@ class _RequirementsReader:
         key: str,
         entry: Mapping[str, Any],
         sources: Mapping[str, Source],
-        carries: Sequence[Citation] = (),
+        provision_citations: Sequence[Citation] = (),
     ) -> RequirementRow:
-        where = f"rows.{key}"
+        key_path = f"rows.{key}"
         self.require(
-            _REQUIREMENT_ID_PATTERN.fullmatch(key), where, "an id is a letter, a dash and two digits"
+            _REQUIREMENT_ID_PATTERN.fullmatch(key), key_path, "an id is a letter, a dash and two digits"
         )
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
-        named = tuple(self.parse_citation(where, text, sources) for text in fields.pop("sources", ()))
-        citations = (*named, *(cited for cited in carries if cited not in named))
+        named_citations = tuple(
+            self.parse_citation(key_path, text, sources) for text in fields.pop("sources", ())
+        )
+        citations = (
+            *named_citations,
+            *(citation for citation in provision_citations if citation not in named_citations),
+        )
         mutants = tuple(
-            self.build_record(Mutant, f"{where}.mutants", mutant) for mutant in fields.pop("mutants", ())
+            self.build_record(Mutant, f"{key_path}.mutants", mutant) for mutant in fields.pop("mutants", ())
         )
         row = self.build_record(
-            RequirementRow, where, {"id": key, "citations": citations, "mutants": mutants, **fields}
+            RequirementRow, key_path, {"id": key, "citations": citations, "mutants": mutants, **fields}
         )
         for mutant in mutants:
-            self.check_mutant(row, mutant, where)
+            self.check_mutant(row, mutant, key_path)
         self.require(
-            row.text.strip() and row.jurisdictions, where, "text and jurisdictions must not be empty"
+            row.text.strip() and row.jurisdictions, key_path, "text and jurisdictions must not be empty"
         )
-        self.require(citations or row.see, where, "a row needs a source or a row it leans on")
+        self.require(citations or row.see, key_path, "a row needs a source or a row it leans on")
         self.require(
             row.absent or not _ABSENCE_PATTERN.search(row.reasons_not_shown),
-            where,
+            key_path,
             f"its reason says what the product has not, and names no check: {row.reasons_not_shown!r}",
         )
         return row
 
-    def check_mutant(self, row: RequirementRow, mutant: Mutant, where: str) -> None:
+    def check_mutant(self, row: RequirementRow, mutant: Mutant, key_path: str) -> None:
         mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
         self.require(
-            mark in row.marks, where, f"a mutant is of {mark!r}; the row is shown by {', '.join(row.marks)}"
+            mark in row.marks,
+            key_path,
+            f"a mutant is of {mark!r}; the row is shown by {', '.join(row.marks)}",
         )
         if mutant.function or mutant.key:
             is_complete = bool(mutant.change) if mutant.function else bool(mutant.becomes)
@@ -310,7 +317,7 @@ class _RequirementsReader:
             is_complete = bool(mutant.text) and mutant.text != mutant.becomes
         self.require(
             is_complete and mutant.takes_away,
-            where,
+            key_path,
             "a mutant changes a function, a key or a text into another and says what that takes away",
         )
 
@@ -325,38 +332,40 @@ def _check_numbering(requirements: Requirements, reader: _RequirementsReader) ->
             f"its rows are not numbered 1, 2, 3 ...: {numbers}",
         )
     for row in requirements.rows.values():
-        where = f"rows.{row.id}"
-        reader.require(row.group in requirements.groups, where, f"group {row.group} has no name in [groups]")
-        for other in row.see:
-            is_another = other in requirements.rows and other != row.id
-            reader.require(is_another, where, f"see names {other!r}, which is not another row")
+        key_path = f"rows.{row.id}"
+        reader.require(
+            row.group in requirements.groups, key_path, f"group {row.group} has no name in [groups]"
+        )
+        for other_id in row.see:
+            is_another = other_id in requirements.rows and other_id != row.id
+            reader.require(is_another, key_path, f"see names {other_id!r}, which is not another row")
 
 
 def _check_provisions(requirements: Requirements, reader: _RequirementsReader) -> None:
     """Check that each provision lists exactly the requirements that cite it, and that they exist."""
-    listed: dict[str, tuple[str, ...]] = {}
+    rows_by_citation: dict[str, tuple[str, ...]] = {}
     for provision in requirements.provisions:
-        where = f"provisions {provision.citation}"
+        key_path = f"provisions {provision.citation}"
         source, reason = provision.citation.source, provision.no_machine
         unknown_rows = [name for name in provision.rows if name not in requirements.rows]
-        reader.require(not unknown_rows, where, f"names rows that do not exist: {unknown_rows}")
-        reader.require(source.regulation, where, f"{source.key} is not marked as a regulation")
+        reader.require(not unknown_rows, key_path, f"names rows that do not exist: {unknown_rows}")
+        reader.require(source.regulation, key_path, f"{source.key} is not marked as a regulation")
         reader.require(
             not reason or reason in REASONS_WITHOUT_ROW,
-            where,
+            key_path,
             f"{reason!r} is no reason: {sorted(REASONS_WITHOUT_ROW)}",
         )
         reader.require(
             provision.rows or reason,
-            where,
+            key_path,
             "a provision without rows says why it is no machine's (no_machine)",
         )
-        reader.require(provision.about.strip(), where, "a provision says in a few words what it is about")
-        listed[str(provision.citation)] = provision.rows
+        reader.require(provision.about.strip(), key_path, "a provision says in a few words what it is about")
+        rows_by_citation[str(provision.citation)] = provision.rows
     for row in requirements.rows.values():
         for citation in row.citations:
             reader.require(
-                not citation.source.regulation or row.id in listed.get(str(citation), ()),
+                not citation.source.regulation or row.id in rows_by_citation.get(str(citation), ()),
                 f"rows.{row.id}",
                 f"cites {citation}, whose provision does not list it",
             )
@@ -364,15 +373,17 @@ def _check_provisions(requirements: Requirements, reader: _RequirementsReader) -
 
 def _check_sections(requirements: Requirements, reader: _RequirementsReader) -> None:
     """Check that, for each regulation, the list of its sections and the listed provisions agree."""
-    traced: dict[str, list[str]] = {}
+    clauses_by_source: dict[str, list[str]] = {}
     for provision in requirements.provisions:
-        traced.setdefault(provision.citation.source.key, []).append(provision.citation.clause)
-    for key, numbers in reader.read_sibling_file(SECTIONS_FILE).items():
-        sections, clauses = numbers.split(), set(traced.pop(key, ()))
+        clauses_by_source.setdefault(provision.citation.source.key, []).append(provision.citation.clause)
+    for key, section_numbers in reader.read_sibling_file(SECTIONS_FILE).items():
+        sections, clauses = section_numbers.split(), set(clauses_by_source.pop(key, ()))
         missing_clauses = ", ".join(number for number in sections if number not in clauses)
         reader.require(
             not missing_clauses, f"sections.{key}", f"no provision, and no reason, for {missing_clauses}"
         )
-        more = ", ".join(sorted(clauses.difference(sections)))
-        reader.require(not more, f"sections.{key}", f"the text has no {more}")
-    reader.require(not traced, "sections", f"the numbers of {', '.join(traced)} are not listed")
+        unknown_clauses = ", ".join(sorted(clauses.difference(sections)))
+        reader.require(not unknown_clauses, f"sections.{key}", f"the text has no {unknown_clauses}")
+    reader.require(
+        not clauses_by_source, "sections", f"the numbers of {', '.join(clauses_by_source)} are not listed"
+    )

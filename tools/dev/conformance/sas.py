@@ -51,7 +51,7 @@ The state of a row says what the machine does:
 * **not built**: the machine does not reply to the poll, never sends the exception, or reports the meter as
   unsupported. The note says why."""
 
-#: Why a named poll is not built, where its own note does not say.
+#: Why a poll is not built, by its code, if the poll's own note does not say it.
 _REASON_BY_UNBUILT_POLL: Final = {
     **dict.fromkeys(
         (0x8A, 0x90, 0x9A), "it has no transaction id, so a lost reply could lead to a double payment"
@@ -66,6 +66,7 @@ _REASON_BY_UNBUILT_POLL: Final = {
     0x8E: "no public source gives the codes of the cards; game recall shows each hand",
     0xAA: "this machine has no auto rebet",
 }
+#: Why an exception is not built, by its code.
 _REASON_BY_UNBUILT_EXCEPTION: Final = {
     **dict.fromkeys((0x32, 0x33), "a machine that has lost its memory does not run and replies to no poll"),
     **dict.fromkeys((0x34, 0x35, 0x36, 0x38, 0x39, 0x3A), "there is no EPROM: see 8E"),
@@ -87,19 +88,19 @@ _REASON_FOR_UNBUILT_METER: Final = "this machine has no such device or transfer"
 
 def format_sas_page(evidence: Evidence) -> str:
     """Return the whole page. Raises :class:`EvidenceError` if a test claims a row that does not exist."""
-    known_rows = {f"polls:{c:02X}" for c in POLL_BY_CODE} | {
+    known_row_ids = {f"polls:{c:02X}" for c in POLL_BY_CODE} | {
         f"exceptions:{c:02X}" for c in EXCEPTION_DEFINITION_BY_CODE
     }
-    known_rows |= {f"meters:{c:02X}" for c in METER_DEFINITION_BY_CODE}
-    unknown = [
+    known_row_ids |= {f"meters:{c:02X}" for c in METER_DEFINITION_BY_CODE}
+    unknown_claims = [
         f"{test.file}::{test.name}: {row}"
-        for row in evidence.tests_by_sas_row.keys() - known_rows
+        for row in evidence.tests_by_sas_row.keys() - known_row_ids
         for test in evidence.tests_by_sas_row[row]
     ]
-    if unknown:
-        raise EvidenceError("no such row of the SAS tables:\n" + "\n".join(sorted(unknown)))
+    if unknown_claims:
+        raise EvidenceError("no such row of the SAS tables:\n" + "\n".join(sorted(unknown_claims)))
     parts = [_INTRODUCTION]
-    for title, head, rows in (
+    for title, headings, rows in (
         (
             "Long polls",
             ("Poll", "Name", "Type", "Trust", "State", "Note", "Tests"),
@@ -116,9 +117,9 @@ def format_sas_page(evidence: Evidence) -> str:
             _list_meter_rows(evidence),
         ),
     ):
-        states = Counter(row[head.index("State")].partition(":")[0] for row in rows)
-        counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
-        parts.append(f"## {title}\n\n{len(rows)} rows: {counts}.\n\n{format_table(head, rows)}")
+        states = Counter(row[headings.index("State")].partition(":")[0] for row in rows)
+        counts_text = ", ".join(f"{row_count} {state}" for state, row_count in sorted(states.items()))
+        parts.append(f"## {title}\n\n{len(rows)} rows: {counts_text}.\n\n{format_table(headings, rows)}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -129,16 +130,20 @@ def _format_tests_of_row(evidence: Evidence, name: str, code: int) -> str:
 def _list_poll_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
     rows = []
     for code, poll in POLL_BY_CODE.items():
-        built = IMPLEMENTED_POLLS.get(code)
-        if built is None:
+        implemented_poll = IMPLEMENTED_POLLS.get(code)
+        if implemented_poll is None:
             state, note = "not built", _REASON_BY_UNBUILT_POLL.get(code, poll.note)
         else:
-            state = "answered" if built.group in DEFAULT_POLL_GROUPS else f"switched off: `{built.group}`"
+            state = (
+                "answered"
+                if implemented_poll.group in DEFAULT_POLL_GROUPS
+                else f"switched off: `{implemented_poll.group}`"
+            )
             note = poll.note
-        title = f"{code:02X}{' **M**' if code in REGULATOR_MINIMUM_POLL_CODES else ''}"
+        code_text = f"{code:02X}{' **M**' if code in REGULATOR_MINIMUM_POLL_CODES else ''}"
         rows.append(
             [
-                title,
+                code_text,
                 poll.name,
                 poll.poll_type,
                 poll.confidence,

@@ -160,16 +160,24 @@ def feed_codec(name: str, data: bytes, step: int) -> FeedResult:
     """
     codec = CODECS[name]
     reader: FrameReader[Any] = FrameReader(codec.cut_frame)
-    items: list[Any] = []
+    messages_and_errors: list[Any] = []
     for start in range(0, len(data), step):
-        items += reader.feed(data[start : start + step])
-    items += reader.flush(name)
-    messages = tuple(item for item in items if not isinstance(item, ProtocolError))
+        messages_and_errors += reader.feed(data[start : start + step])
+    messages_and_errors += reader.flush(name)
+    messages = tuple(
+        message_or_error
+        for message_or_error in messages_and_errors
+        if not isinstance(message_or_error, ProtocolError)
+    )
     for message in messages:
         for read in codec.decoders:
             _decode_ignoring_protocol_error(read, message)
-    refused = b"".join(item.data for item in items if isinstance(item, ProtocolError))
-    return FeedResult(messages, refused)
+    refused_bytes = b"".join(
+        message_or_error.data
+        for message_or_error in messages_and_errors
+        if isinstance(message_or_error, ProtocolError)
+    )
+    return FeedResult(messages, refused_bytes)
 
 
 def _decode_ignoring_protocol_error(read: Callable[[Any], object], message: object) -> None:

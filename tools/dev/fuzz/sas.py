@@ -79,7 +79,7 @@ class _Machine:
 
     def receive(self, data: bytes) -> bytes:
         """Return the reply to ``data``."""
-        out = b""
+        reply = b""
         self.now_ns += _STEP_NS
         for message in self._framing.decode(data, self.now_ns):
             for action in self.channel.process_message(message, self.now_ns):
@@ -90,10 +90,14 @@ class _Machine:
                         self.channel.reply_to_request(action.poll, action.request, None),
                         self.channel.reply_to_request(action.poll, action.request, ACK),
                     )
-                    out += b"".join(a.data for a in replies[self._answer % 3] if isinstance(a, SendBytes))
+                    reply += b"".join(
+                        reply_action.data
+                        for reply_action in replies[self._answer % 3]
+                        if isinstance(reply_action, SendBytes)
+                    )
                 elif isinstance(action, SendBytes):
-                    out += action.data
-        return out
+                    reply += action.data
+        return reply
 
     def pause(self) -> None:
         """Simulate a pause between two messages."""

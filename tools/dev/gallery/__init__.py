@@ -23,8 +23,7 @@ from egm.screen.scenes.help import list_help_pages
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, PlayerPage, View, build_view_timeline
-from paytables import Choice, Game, Outcome, Wager, play_with_answers
-from paytables import Decision as Asked
+from paytables import Choice, Decision, Game, Outcome, Wager, play_with_answers
 from tools.dev.gallery.pages import build_recall_page, iter_page_scenes
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_level_views, build_snapshot
 
@@ -69,36 +68,38 @@ class SampleOutcomes:
     small_win: Outcome | None
     big_win: Outcome | None
     feature: Outcome | None
-    decisions: tuple[Asked, ...] = ()
+    decisions: tuple[Decision, ...] = ()
     doubled: Outcome | None = None
     """An outcome whose win was doubled once by the double-up feature."""
 
 
-def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
+def find_decisions(game: Game, tries: int = 400) -> tuple[Decision, ...]:
     """Return the first decision of each kind that the game asks for, and the second if it is asked again.
 
     ``tries`` games are played.
     """
-    found: dict[str, Asked] = {}
+    decision_by_name: dict[str, Decision] = {}
     wager = game.build_wager(max(game.bet_options))
     for number in range(tries):
-        asked_here: Counter[str] = Counter()
+        counts_by_kind: Counter[str] = Counter()
 
-        def last(decision: Asked, here: Counter[str] = asked_here) -> Choice:
-            here[decision.kind] += 1
-            found.setdefault(f"{decision.kind}{'-later' if here[decision.kind] > 2 else ''}", decision)
+        def choose_last_option(decision: Decision, counts_by_kind: Counter[str] = counts_by_kind) -> Choice:
+            counts_by_kind[decision.kind] += 1
+            decision_by_name.setdefault(
+                f"{decision.kind}{'-later' if counts_by_kind[decision.kind] > 2 else ''}", decision
+            )
             return Choice(decision.options[-1])
 
-        play_with_answers(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager, last)
-    return tuple(found.values())
+        play_with_answers(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager, choose_last_option)
+    return tuple(decision_by_name.values())
 
 
 def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleOutcomes:
     """Return outcomes for the pictures, found among the first ``tries`` games."""
     bet = max(game.bet_options)
     wager = game.build_wager(bet)
-    found: dict[str, Outcome] = {}
-    most = 3 if game.header.family == "keno" else 4  # a draw of Keno has no step after its first
+    outcome_by_kind: dict[str, Outcome] = {}
+    sought_kind_count = 3 if game.header.family == "keno" else 4  # a draw of Keno has no step after its first
     for number in range(tries):
         outcome = _play_wager(game, f"{game.id}/{number}", wager)
         level = theme.find_celebration_level(outcome.win_credits, bet)
@@ -107,16 +108,16 @@ def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleO
         )
         steps = outcome.display.get("steps") or ()
         if len(steps) > 1:
-            found.setdefault("feature", outcome)
+            outcome_by_kind.setdefault("feature", outcome)
         elif kind:
-            found.setdefault(kind, outcome)
-        if len(found) == most:
+            outcome_by_kind.setdefault(kind, outcome)
+        if len(outcome_by_kind) == sought_kind_count:
             break
     return SampleOutcomes(
-        found.get("loss"),
-        found.get("small_win"),
-        found.get("big_win"),
-        found.get("feature"),
+        outcome_by_kind.get("loss"),
+        outcome_by_kind.get("small_win"),
+        outcome_by_kind.get("big_win"),
+        outcome_by_kind.get("feature"),
         find_decisions(game),
         find_doubled_outcome(game),
     )
@@ -128,15 +129,15 @@ def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
         return None
     wager = game.build_wager(max(game.bet_options))
     for number in range(tries):
-        called = list[str]()
+        called_colours = list[str]()
 
-        def once(decision: Asked, before: list[str] = called) -> Choice:
-            double = decision.kind == "double_up" and not before
-            before += ["red"] if double else []
-            return Choice("red" if double else decision.options[0])
+        def double_once(decision: Decision, called_colours: list[str] = called_colours) -> Choice:
+            doubles_up = decision.kind == "double_up" and not called_colours
+            called_colours += ["red"] if doubles_up else []
+            return Choice("red" if doubles_up else decision.options[0])
 
-        outcome = play_with_answers(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager, once)
-        if called and outcome.win_credits:
+        outcome = play_with_answers(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager, double_once)
+        if called_colours and outcome.win_credits:
             return outcome
     return None
 
@@ -144,40 +145,42 @@ def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
 def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     """Return the screen at the start of a game with this outcome."""
     assert view.snapshot is not None
-    bet = max(game.bet_options)
-    playing = view.snapshot.model_copy(
+    bet_credits = max(game.bet_options)
+    playing_snapshot = view.snapshot.model_copy(
         update={"state": "playing", "accepted_inputs": ("language", "service")}
     )
-    play = GameOutcome(
+    outcome_message = GameOutcome(
         play_id=game.id,
         game_id=game.id,
-        bet_credits=bet,
+        bet_credits=bet_credits,
         win_credits=outcome.win_credits,
         win_cents=outcome.win_credits * UNIT_CENTS,
         display=outcome.to_json()["display"],
     )
-    return apply_message(apply_message(view, playing), play)
+    return apply_message(apply_message(view, playing_snapshot), outcome_message)
 
 
-def show_decision(idle_view: View, game: GameView, decision: Asked) -> View:
+def show_decision(idle_view: View, game: GameView, decision: Decision) -> View:
     """Return the screen at the moment when the game asks for this decision."""
     message = DecisionRequest(
         play_id=game.id, kind=decision.kind, options=decision.options, display=dict(decision.prompt)
     )
     language = idle_view.snapshot.language if idle_view.snapshot else "en"
-    waiting = build_snapshot(game, language, state="playing", accepted_inputs=("language", "service"))
-    return apply_message(apply_message(idle_view, waiting), message)
+    playing_snapshot = build_snapshot(
+        game, language, state="playing", accepted_inputs=("language", "service")
+    )
+    return apply_message(apply_message(idle_view, playing_snapshot), message)
 
 
 def iter_game_scenes(
     games: tuple[GameView, ...],
     game: GameView,
-    found: SampleOutcomes,
+    sample_outcomes: SampleOutcomes,
     language: str,
     theme: Theme,
     layout: Layout,
 ) -> Iterator[tuple[str, View]]:
-    """Yield (name, view) for each scene of one game in a layout; ``found`` are the outcomes to show."""
+    """Yield (name, view) for each scene of one game in a layout; ``sample_outcomes`` are the outcomes to show."""
     idle_view = build_idle_view(games, game, language)
     yield "idle", idle_view
     yield (
@@ -186,30 +189,39 @@ def iter_game_scenes(
             build_idle_view(games, game, language, credit_cents=0, accepted_inputs=("language",)), now=160.0
         ),
     )
-    for name, outcome in (("loss", found.loss), ("win", found.small_win), ("big-win", found.big_win)):
+    for name, outcome in (
+        ("loss", sample_outcomes.loss),
+        ("win", sample_outcomes.small_win),
+        ("big-win", sample_outcomes.big_win),
+    ):
         if outcome is not None:
             yield from _iter_outcome_scenes(idle_view, game, outcome, name, theme)
-    yield from _iter_feature_scenes(idle_view, game, found, theme)
-    for number, decision in enumerate(found.decisions):
+    yield from _iter_feature_scenes(idle_view, game, sample_outcomes, theme)
+    for number, decision in enumerate(sample_outcomes.decisions):
         view = show_decision(idle_view, game, decision)
-        line = build_view_timeline(view, theme)
-        assert line is not None
-        yield f"asks-{decision.kind}-{number + 1}", replace(view, now=100.0 + line.roll_up_end_seconds + 0.1)
-    if found.doubled is not None:
-        view = show_outcome(idle_view, game, found.doubled)
-        line = build_view_timeline(view, theme)
-        assert line is not None
-        last = line.steps[-1]
+        timeline = build_view_timeline(view, theme)
+        assert timeline is not None
+        yield (
+            f"asks-{decision.kind}-{number + 1}",
+            replace(view, now=100.0 + timeline.roll_up_end_seconds + 0.1),
+        )
+    if sample_outcomes.doubled is not None:
+        view = show_outcome(idle_view, game, sample_outcomes.doubled)
+        timeline = build_view_timeline(view, theme)
+        assert timeline is not None
+        last_step = timeline.steps[-1]
         for part, share in (("turning", 0.3), ("turned", 1.02)):
             yield (
                 f"double-up-{part}",
                 replace(
                     view,
-                    now=100.0 + last.begin_seconds + (last.last_stop_seconds - last.begin_seconds) * share,
+                    now=100.0
+                    + last_step.begin_seconds
+                    + (last_step.last_stop_seconds - last_step.begin_seconds) * share,
                 ),
             )
-    yield from _iter_level_scenes(idle_view, game, found, theme)
-    yield from _iter_prize_scenes(idle_view, game, found, theme)
+    yield from _iter_level_scenes(idle_view, game, sample_outcomes, theme)
+    yield from _iter_prize_scenes(idle_view, game, sample_outcomes, theme)
     if is_keno_game(game):
         yield "marking", _mark_keno_cards(idle_view, game, theme)
         if layout.is_telephone:
@@ -222,13 +234,15 @@ def iter_game_scenes(
                         sheet_index=number - 1,
                     ),
                 )
-    recalls = [
+    recall_pages = [
         (f"recall-{i + 1}", build_recall_page(game, decision, i + 1))
-        for i, decision in enumerate(found.decisions[:1])
+        for i, decision in enumerate(sample_outcomes.decisions[:1])
     ]
-    ended = found.doubled or found.feature or found.small_win
-    recalls += [("recall-outcome", build_recall_page(game, ended, 3))] if ended is not None else []
-    yield from iter_page_scenes(idle_view, iter(recalls), theme)
+    ended_outcome = sample_outcomes.doubled or sample_outcomes.feature or sample_outcomes.small_win
+    recall_pages += (
+        [("recall-outcome", build_recall_page(game, ended_outcome, 3))] if ended_outcome is not None else []
+    )
+    yield from iter_page_scenes(idle_view, iter(recall_pages), theme)
     for sheet in range(
         len(list_help_pages(DrawingContext(Painter(theme), Texts(language), layout, idle_view)))
     ):
@@ -237,23 +251,25 @@ def iter_game_scenes(
 
 
 def _iter_feature_scenes(
-    idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
+    idle_view: View, game: GameView, sample_outcomes: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the first steps of a game with a feature, the cards that announce features, and the last step."""
-    if found.feature is None:
+    if sample_outcomes.feature is None:
         return
-    view = show_outcome(idle_view, game, found.feature)
-    line, show = build_view_timeline(view, theme), view.presentation
-    assert line is not None
-    assert show is not None
-    for i, step in enumerate(line.steps[:4]):
+    view = show_outcome(idle_view, game, sample_outcomes.feature)
+    timeline, presentation = build_view_timeline(view, theme), view.presentation
+    assert timeline is not None
+    assert presentation is not None
+    for i, step in enumerate(timeline.steps[:4]):
         yield f"feature-{i + 1}", replace(view, now=100.0 + step.last_stop_seconds + 0.3)
-    titles = [
-        step.title_card_begin_seconds for i, step in enumerate(line.steps) if has_feature_title_card(show, i)
+    title_seconds = [
+        step.title_card_begin_seconds
+        for i, step in enumerate(timeline.steps)
+        if has_feature_title_card(presentation, i)
     ]
-    for i, title in enumerate(titles[:2]):
-        yield f"feature-title-{i + 1}", replace(view, now=100.0 + title + 1.0)
-    yield "feature-closing", replace(view, now=100.0 + line.last_stop_seconds + 0.6)
+    for i, begin_seconds in enumerate(title_seconds[:2]):
+        yield f"feature-title-{i + 1}", replace(view, now=100.0 + begin_seconds + 1.0)
+    yield "feature-closing", replace(view, now=100.0 + timeline.last_stop_seconds + 0.6)
 
 
 def _mark_keno_cards(idle_view: View, game: GameView, theme: Theme) -> View:
@@ -270,7 +286,7 @@ def _mark_keno_cards(idle_view: View, game: GameView, theme: Theme) -> View:
 
 
 def _iter_level_scenes(
-    idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
+    idle_view: View, game: GameView, sample_outcomes: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of progressive levels: with values that are not up to date, and of a level being won."""
     level_views = build_level_views(game)
@@ -284,46 +300,50 @@ def _iter_level_scenes(
                 idle_view.snapshot.model_copy(update={"progressives": build_level_views(game, status)}),
             ),
         )
-    outcome = found.feature or found.big_win or found.small_win
+    outcome = sample_outcomes.feature or sample_outcomes.big_win or sample_outcomes.small_win
     if outcome is None:
         return
     view = show_outcome(idle_view, game, outcome)
     assert view.presentation is not None
     for name, cents in (("won", level_views[0].amount_cents), ("confirming", None)):
-        hit = ProgressiveWin(
+        level_win = ProgressiveWin(
             id=level_views[0].id, level=level_views[0].level, names=level_views[0].names, amount_cents=cents
         )
-        more = view.presentation.outcome.win_cents + (cents or 0)
-        play = view.presentation.outcome.model_copy(update={"progressives": (hit,), "win_cents": more})
-        won = replace(view, presentation=replace(view.presentation, outcome=play))
-        line = build_view_timeline(won, theme)
-        assert line is not None
+        win_cents = view.presentation.outcome.win_cents + (cents or 0)
+        outcome_message = view.presentation.outcome.model_copy(
+            update={"progressives": (level_win,), "win_cents": win_cents}
+        )
+        won_view = replace(view, presentation=replace(view.presentation, outcome=outcome_message))
+        timeline = build_view_timeline(won_view, theme)
+        assert timeline is not None
         yield (
             f"levels-{name}",
-            replace(won, now=100.0 + (line.last_stop_seconds + line.roll_up_end_seconds) / 2),
+            replace(won_view, now=100.0 + (timeline.last_stop_seconds + timeline.roll_up_end_seconds) / 2),
         )
 
 
 def _iter_prize_scenes(
-    idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
+    idle_view: View, game: GameView, sample_outcomes: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scene of a prize in kind being won."""
-    stated = game.presentation.get("merchandise") or ()
-    if not stated or found.small_win is None:
+    stated_prizes = game.presentation.get("merchandise") or ()
+    if not stated_prizes or sample_outcomes.small_win is None:
         return
-    view = show_outcome(idle_view, game, found.small_win)
+    view = show_outcome(idle_view, game, sample_outcomes.small_win)
     assert view.presentation is not None
-    first = stated[0]
-    prize = PrizeInKind(id=first["id"], names=first["name"], value_cents=first["value_cents"])
-    play = view.presentation.outcome.model_copy(update={"prizes": (prize,)})
-    for name, cents in (("beside-a-win", play.win_cents), ("alone", 0)):
-        shown_play = play.model_copy(update={"win_cents": cents})
-        won = replace(view, presentation=replace(view.presentation, outcome=shown_play))
-        line = build_view_timeline(won, theme)
-        assert line is not None
+    first_prize = stated_prizes[0]
+    prize = PrizeInKind(
+        id=first_prize["id"], names=first_prize["name"], value_cents=first_prize["value_cents"]
+    )
+    outcome_message = view.presentation.outcome.model_copy(update={"prizes": (prize,)})
+    for name, cents in (("beside-a-win", outcome_message.win_cents), ("alone", 0)):
+        shown_outcome = outcome_message.model_copy(update={"win_cents": cents})
+        won_view = replace(view, presentation=replace(view.presentation, outcome=shown_outcome))
+        timeline = build_view_timeline(won_view, theme)
+        assert timeline is not None
         yield (
             f"prize-{name}",
-            replace(won, now=100.0 + (line.last_stop_seconds + line.roll_up_end_seconds) / 2),
+            replace(won_view, now=100.0 + (timeline.last_stop_seconds + timeline.roll_up_end_seconds) / 2),
         )
 
 
@@ -331,19 +351,21 @@ def _iter_outcome_scenes(
     idle_view: View, game: GameView, outcome: Outcome, name: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     view = show_outcome(idle_view, game, outcome)
-    line = build_view_timeline(view, theme)
-    assert line is not None
+    timeline = build_view_timeline(view, theme)
+    assert timeline is not None
     if name == "loss":
         yield "spin", replace(view, now=100.9)
         return
     yield (
         f"{name}-rolling",
-        replace(view, now=100.0 + (line.last_stop_seconds + line.roll_up_end_seconds) / 2),
+        replace(view, now=100.0 + (timeline.last_stop_seconds + timeline.roll_up_end_seconds) / 2),
     )
-    settled_view = replace(view, now=100.0 + line.end_seconds)
-    win = outcome.win_credits * UNIT_CENTS
+    settled_view = replace(view, now=100.0 + timeline.end_seconds)
+    win_cents = outcome.win_credits * UNIT_CENTS
     settled_view = apply_message(
         settled_view,
-        build_snapshot(game, idle_view.snapshot.language if idle_view.snapshot else "en", win_cents=win),
+        build_snapshot(
+            game, idle_view.snapshot.language if idle_view.snapshot else "en", win_cents=win_cents
+        ),
     )
-    yield f"{name}-after", replace(settled_view, now=100.0 + line.end_seconds + 3.2)
+    yield f"{name}-after", replace(settled_view, now=100.0 + timeline.end_seconds + 3.2)

@@ -208,10 +208,10 @@ def _iter_round_scenes(
         question_count += is_own
         question = build_decision_request(played, game_view, wager.seat or 0)
         view = apply_message(view, question)
-        line = build_view_timeline(view, theme)
-        assert line is not None
+        timeline = build_view_timeline(view, theme)
+        assert timeline is not None
         began = view.presentation.began_at if view.presentation is not None else view.now
-        view = replace(view, now=began + line.roll_up_end_seconds + 0.1)
+        view = replace(view, now=began + timeline.roll_up_end_seconds + 0.1)
         if not is_own:
             waited.add(question.kind)
         yield f"asks-{question.kind}-{question_count}" if is_own else f"waits-{question.kind}", view
@@ -229,36 +229,36 @@ def _iter_round_scenes(
             win_cents=cents,
             display=dict(outcome.display),
             cues=tuple(cue.to_json() for cue in played.cues),
-            settlements=tuple(each.to_json() for each in played.settlements),
+            settlements=tuple(settlement.to_json() for settlement in played.settlements),
         ),
     )
-    line = build_view_timeline(view, theme)
-    assert line is not None
+    timeline = build_view_timeline(view, theme)
+    assert timeline is not None
     assert view.presentation is not None
-    last = line.steps[-1]
+    last_step = timeline.steps[-1]
     for name, share in (("moving", 0.35), ("landed", 0.93)):
         yield (
             name,
             replace(
                 view,
                 now=view.presentation.began_at
-                + last.begin_seconds
-                + (last.last_stop_seconds - last.begin_seconds) * share,
+                + last_step.begin_seconds
+                + (last_step.last_stop_seconds - last_step.begin_seconds) * share,
             ),
         )
-    over = replace(view, now=view.presentation.began_at + line.end_seconds)
+    settled_view = replace(view, now=view.presentation.began_at + timeline.end_seconds)
     next_rules = game.with_table_state(outcome.table_state).rules
-    standing = {bet.spot: bet.credits for bet in next_rules.list_standing_bets()}
-    shut = tuple(spot.id for spot in next_rules.list_spots() if not spot.accepts_bets)
+    standing_credits_by_spot = {bet.spot: bet.credits for bet in next_rules.list_standing_bets()}
+    closed_spots = tuple(spot.id for spot in next_rules.list_spots() if not spot.accepts_bets)
     snapshot_values = {
         "win_cents": cents,
         "last_display": dict(outcome.display),
-        "standing_credits_by_spot": standing,
-        "closed_spots": shut,
+        "standing_credits_by_spot": standing_credits_by_spot,
+        "closed_spots": closed_spots,
     }
     snapshot_values["last_results"] = tuple(
         str(outcome.display[key]) for key in ("result",) if key in outcome.display
     )
     snapshot_values["felt_state"] = FeltState.model_validate(next_rules.build_current_view())
-    over = apply_message(over, idle_view.model_copy(update=snapshot_values))
-    yield "settled", replace(over, now=over.now + 3.2)
+    settled_view = apply_message(settled_view, idle_view.model_copy(update=snapshot_values))
+    yield "settled", replace(settled_view, now=settled_view.now + 3.2)

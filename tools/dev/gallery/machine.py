@@ -44,19 +44,19 @@ def _iter_protection_scenes(
             since_utc="2026-11-21T16:00:00+00:00", spent_cents=3450, limit_minutes=60
         ),
     }
-    for kind, until in (
+    for kind, until_utc in (
         ("time", ""),
         ("spend", ""),
         ("time_limit", "2026-11-21T17:20:00+00:00"),
         ("spend_limit", ""),
     ):
         reminder = Reminder.model_validate(
-            {"kind": kind, "minutes": 65, "spent_cents": 3450, "until_utc": until}
+            {"kind": kind, "minutes": 65, "spent_cents": 3450, "until_utc": until_utc}
         )
-        goes = ("acknowledge",) if kind in {"time", "spend"} else ()
-        accepts = (*goes, "cash_out", "language", "service")
+        acknowledge_inputs = ("acknowledge",) if kind in {"time", "spend"} else ()
+        accepted_inputs = (*acknowledge_inputs, "cash_out", "language", "service")
         idle_view = build_idle_view(
-            games, games[0], language, reminder=reminder, accepted_inputs=accepts, **protection_fields
+            games, games[0], language, reminder=reminder, accepted_inputs=accepted_inputs, **protection_fields
         )
         yield f"reminder-{kind}", idle_view
     idle_view = build_idle_view(
@@ -74,7 +74,9 @@ def _iter_tournament_scenes(
     rules = parse_rules(EXAMPLE_RULES_FILE.read_text(encoding="utf-8"))
     announced = TournamentView(
         name={"en": rules.name.en, "fr": rules.name.fr},
-        rules={each: list_sections(rules, each) for each in NOTICE_LANGUAGES},
+        rules={
+            notice_language: list_sections(rules, notice_language) for notice_language in NOTICE_LANGUAGES
+        },
         is_on=False,
     )
     round_values = {"is_on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
@@ -127,15 +129,15 @@ def iter_machine_scenes(
     hamper = PrizeInKind(
         id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000
     )
-    for name, more in (("delivered", {}), ("or-cash", {"amount_cents": 1850, "can_take_cash": True})):
-        handpay_values = {"kind": "merchandise", "amount_cents": 0, "prizes": (hamper,), **more}
+    for name, extra_values in (("delivered", {}), ("or-cash", {"amount_cents": 1850, "can_take_cash": True})):
+        handpay_values = {"kind": "merchandise", "amount_cents": 0, "prizes": (hamper,), **extra_values}
         yield (
             f"handpay-prize-{name}",
             stopped(state="handpay", handpay=HandpayView.model_validate(handpay_values)),
         )
-    for way in ("ticket", "coins", "aft"):
-        paying = stopped(state="paying", payout=PayoutView(method=way, amount_cents=4725))
-        yield f"paying-{way}", replace(paying, now=101.5, scene_began_at=100.0)
+    for method in ("ticket", "coins", "aft"):
+        paying_view = stopped(state="paying", payout=PayoutView(method=method, amount_cents=4725))
+        yield f"paying-{method}", replace(paying_view, now=101.5, scene_began_at=100.0)
     yield from _iter_stopped_machine_scenes(stopped)
     yield from _iter_credit_scenes(games, game, language)
     yield from _iter_money_scenes(games, game, language)
@@ -160,23 +162,23 @@ def iter_machine_scenes(
 def _iter_stopped_machine_scenes(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a stopped machine: open doors, tilts, and a memory that cannot be used."""
     yield "door", stopped(state="door_open", open_doors=("main", "cash_box"))
-    for code, by in (
+    for code, cleared_by in (
         ("io_board.communication", "self"),
         ("bill_acceptor.disputed", "attendant"),
         ("game_defective", "technician"),
     ):
-        tilt = Tilt.model_validate({"code": code, "since": PICTURE_TIME_UTC, "cleared_by": by})
-        yield f"tilt-{by}", stopped(state="tilt", tilts=(tilt,))
+        tilt = Tilt.model_validate({"code": code, "since": PICTURE_TIME_UTC, "cleared_by": cleared_by})
+        yield f"tilt-{cleared_by}", stopped(state="tilt", tilts=(tilt,))
     tilts = [
-        Tilt.model_validate({"code": code, "since": PICTURE_TIME_UTC, "cleared_by": by})
-        for code, by in (
+        Tilt.model_validate({"code": code, "since": PICTURE_TIME_UTC, "cleared_by": cleared_by})
+        for code, cleared_by in (
             ("ticket_printer.paper_out", "attendant"),
             ("hopper.hopper_empty", "attendant"),
             ("bill_acceptor.stacker_full", "technician"),
         )
     ]
     yield "tilt-several", stopped(state="tilt", tilts=tuple(tilts))
-    wrong = Tilt.model_validate(
+    cabinet_file_tilt = Tilt.model_validate(
         {
             "code": "cabinet_file_unusable",
             "since": PICTURE_TIME_UTC,
@@ -184,9 +186,9 @@ def _iter_stopped_machine_scenes(stopped: Callable[..., View]) -> Iterator[tuple
             "detail": "cabinet.toml: line 12: machine.licence_holder: tickets bear it, and it is missing",
         }
     )
-    yield "tilt-cabinet-file", stopped(state="tilt", tilts=(wrong,))
-    memory = Tilt(code="memory_damaged", since=PICTURE_TIME_UTC, cleared_by="memory_clear")
-    yield "tilt-memory", stopped(state="tilt", tilts=(memory,))
+    yield "tilt-cabinet-file", stopped(state="tilt", tilts=(cabinet_file_tilt,))
+    memory_tilt = Tilt(code="memory_damaged", since=PICTURE_TIME_UTC, cleared_by="memory_clear")
+    yield "tilt-memory", stopped(state="tilt", tilts=(memory_tilt,))
     yield "out-of-service", stopped(state="out_of_service")
 
 
@@ -196,15 +198,15 @@ def _iter_money_scenes(
     """Yield the scenes of a machine out of service, and of notices about money in and out."""
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
         notices = (Notice(code=code, severity="warning", is_lasting=True),)
-        accepts = ("cash_out", "language")
-        out = build_idle_view(
-            games, game, language, state="out_of_service", accepted_inputs=accepts, notices=notices
+        accepted_inputs = ("cash_out", "language")
+        out_of_service_view = build_idle_view(
+            games, game, language, state="out_of_service", accepted_inputs=accepted_inputs, notices=notices
         )
-        yield f"out-{code.partition('.')[2]}", out
+        yield f"out-{code.partition('.')[2]}", out_of_service_view
     for code in ("bill_accepted", "ticket_accepted", "coins_accepted", "ticket_printed", "ticket_returned"):
         values: dict[str, int | str] = {} if code == "ticket_returned" else {"amount_cents": 2000}
-        moved = build_idle_view(games, game, language, notices=(Notice(code=code, values=values),))
-        yield f"value-{code}", replace(moved, now=101.2)
+        notice_view = build_idle_view(games, game, language, notices=(Notice(code=code, values=values),))
+        yield f"value-{code}", replace(notice_view, now=101.2)
 
 
 def _iter_credit_scenes(
@@ -217,21 +219,21 @@ def _iter_credit_scenes(
     )
     kinds = {"credit_cents": 123450, "restricted_cents": 100000, "nonrestricted_cents": 2500}
     yield "credit-promotional", build_idle_view(games, game, language, **kinds)
-    accepts = ("language", "service", "residual")
-    idle_view = {
+    accepted_inputs = ("language", "service", "residual")
+    idle_values = {
         "credit_cents": 3,
         "residual_credit": ResidualCreditView(amount_cents=3),
-        "accepted_inputs": accepts,
+        "accepted_inputs": accepted_inputs,
     }
-    yield "residual", build_idle_view(games, game, language, **idle_view)
-    staked = ResidualCreditView(amount_cents=3, prize_cents=5)
+    yield "residual", build_idle_view(games, game, language, **idle_values)
+    played_residual_credit = ResidualCreditView(amount_cents=3, prize_cents=5)
     yield (
         "residual-played",
-        build_idle_view(games, game, language, **{**idle_view, "residual_credit": staked}),
+        build_idle_view(games, game, language, **{**idle_values, "residual_credit": played_residual_credit}),
     )
     disabled_notices = (Notice(code="disabled.host", severity="warning", is_lasting=True),)
-    shut = {"state": "out_of_service", "notices": disabled_notices, **idle_view}
-    yield "residual-out", build_idle_view(games, game, language, **shut)
+    out_of_service_values = {"state": "out_of_service", "notices": disabled_notices, **idle_values}
+    yield "residual-out", build_idle_view(games, game, language, **out_of_service_values)
 
 
 def _build_device_drawer_view(idle_view: View) -> View:
@@ -252,7 +254,7 @@ def _build_device_drawer_view(idle_view: View) -> View:
         },
         "io": {"doors_open": ["belly"], "keys_on": ["operator"], "tower": ["service"]},
     }
-    out = replace(
+    drawer_view = replace(
         idle_view,
         has_device_drawer=True,
         drawer_opened_at=90.0,
@@ -260,4 +262,4 @@ def _build_device_drawer_view(idle_view: View) -> View:
         state_by_device=state_by_device,
         now=101.0,
     )
-    return apply_bench_reply(out, BenchReply(ok=True, text="2000 cents inserted"))
+    return apply_bench_reply(drawer_view, BenchReply(ok=True, text="2000 cents inserted"))

@@ -85,11 +85,11 @@ def build_menu_page() -> ServicePage:
     )
     actions = [
         PageAction.model_validate(
-            {"id": f"a{i}", "label": build_bilingual_text(en, fr), "style": style, "enabled": on}
+            {"id": f"a{i}", "label": build_bilingual_text(en, fr), "style": style, "enabled": is_enabled}
         )
-        for i, (en, fr, style, on) in enumerate(entries)
+        for i, (en, fr, style, is_enabled) in enumerate(entries)
     ]
-    leave = PageAction(id="out", label=build_bilingual_text("Sign out", "Quitter"), style="back")
+    sign_out_action = PageAction(id="out", label=build_bilingual_text("Sign out", "Quitter"), style="back")
     return ServicePage(
         id="menu",
         title=build_bilingual_text("Service menu", "Menu de service"),
@@ -98,7 +98,7 @@ def build_menu_page() -> ServicePage:
             "Configuration needs the logic door open",
             "La configuration exige que la porte logique soit ouverte",
         ),
-        actions=(*actions, leave),
+        actions=(*actions, sign_out_action),
     )
 
 
@@ -286,7 +286,7 @@ VISITED_PAGES_MAX: Final = 110
 
 def _list_links(page: ServicePage) -> list[str]:
     """Return the ids of a page's actions that only open other pages: plain buttons, and rows that can be touched."""
-    action_ids = [one.id for one in page.actions if one.enabled and one.style == "go"]
+    action_ids = [action.id for action in page.actions if action.enabled and action.style == "go"]
     return action_ids + [row.action for table in page.tables for row in table.rows[:30] if row.action]
 
 
@@ -300,23 +300,27 @@ def _reopen_if_closed(menu: Menu) -> bool:
 
 def _iter_menu_pages(menu: Menu) -> Iterator[ServicePage]:
     """Yield the pages that are at most two touches from the main menu, one per layout, and each form's first prompt."""
-    seen = set()
+    seen_layouts = set()
     yield menu.page
-    everything = sorted(menu.collect_all_actions())
-    for first in [*_list_links(menu.home().page), *everything]:
-        menu.home().touch(first)
+    all_actions = sorted(menu.collect_all_actions())
+    for first_action in [*_list_links(menu.home().page), *all_actions]:
+        menu.home().touch(first_action)
         if _reopen_if_closed(menu):
             continue
         page = menu.page
-        key = (page.title.value, len(page.tables), page.prompt is None)
-        if key in seen:
+        page_layout = (page.title.value, len(page.tables), page.prompt is None)
+        if page_layout in seen_layouts:
             continue
-        seen.add(key)
+        seen_layouts.add(page_layout)
         yield page
-        for second in _list_links(page)[:4]:
-            if not menu.is_open or menu.page.title != page.title or second not in _list_links(menu.page):
-                menu.home().touch(first)
-            menu.touch(second)
+        for second_action in _list_links(page)[:4]:
+            if (
+                not menu.is_open
+                or menu.page.title != page.title
+                or second_action not in _list_links(menu.page)
+            ):
+                menu.home().touch(first_action)
+            menu.touch(second_action)
             if not _reopen_if_closed(menu):
                 yield menu.page
 

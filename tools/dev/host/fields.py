@@ -129,9 +129,9 @@ class _MessageReader:
                 values[name] = self.read_rows(parts, values[count_field] if count_field else None)
             case LengthPrefixedGroup(parts):
                 inner_reader = _MessageReader(self.take("data", self.take("length", 1)[0]))
-                for inner in parts:
+                for inner_part in parts:
                     if inner_reader.data:
-                        inner_reader.read_part(inner, values)
+                        inner_reader.read_part(inner_part, values)
                 inner_reader.check_end()
 
     def read_rows(self, parts: Layout, count: int | None) -> list[Values]:

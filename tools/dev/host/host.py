@@ -2,7 +2,7 @@
 
 It drives the machine of a simulation, where :meth:`Host.send` is a line in memory that loses bytes, and real machine
 processes over a serial line. The machine infers from the host's next message whether its last reply was received: the
-same poll again means "not received", any other message "received". A poll to address 0, which no machine answers,
+same poll again means "not received", any other message "received". A poll to address 0, to which no machine replies,
 therefore acknowledges a report that the machine sends only once.
 """
 
@@ -18,7 +18,7 @@ from tools.dev.host.messages import (
     SYNC_POLL,
     ReplyKind,
     SasReply,
-    decode_answer,
+    decode_reply,
     encode_general_poll,
     encode_long_poll,
 )
@@ -28,7 +28,7 @@ _ADDRESS: Final = 1
 _SYSTEM_ID: Final = 7
 _NO_EXPIRATION: Final = "00000000"
 _TRANSFER_TYPE_BY_DIRECTION: Final = {"in": 0x00, "out": 0x80, "bonus": 0x10}
-#: Number of times a poll is sent before it counts as unanswered.
+#: Number of times a poll is sent before it counts as having no reply.
 _POLL_ATTEMPTS: Final = 4
 #: Maximum number of repeats of a poll to a machine that is busy or reports an event instead.
 _INTERRUPTIONS_MAX: Final = 50
@@ -123,17 +123,17 @@ class Host:
         interruptions = _INTERRUPTIONS_MAX
         tries = _POLL_ATTEMPTS
         while True:
-            answer = decode_answer(request, self.send(request))
-            if answer.outcome in {ReplyKind.REAL_TIME_EVENT, ReplyKind.BUSY} and interruptions:
+            reply = decode_reply(request, self.send(request))
+            if reply.kind in {ReplyKind.REAL_TIME_EVENT, ReplyKind.BUSY} and interruptions:
                 interruptions -= 1
-                if answer.outcome is ReplyKind.REAL_TIME_EVENT:
-                    self.received.append(answer)
+                if reply.kind is ReplyKind.REAL_TIME_EVENT:
+                    self.received.append(reply)
                     self.send(SYNC_POLL)
                 self.wait_for_machine()
-            elif answer.outcome in {ReplyKind.NO_REPLY, ReplyKind.DAMAGED} and tries > 1:
+            elif reply.kind in {ReplyKind.NO_REPLY, ReplyKind.DAMAGED} and tries > 1:
                 tries -= 1
             else:
-                return answer
+                return reply
 
     def read_values(self, code: int, values: Mapping[str, Any] | None = None) -> Values:
         """Return the values of the reply to a long poll; empty if there is no reply."""
@@ -144,8 +144,8 @@ class Host:
         values: dict[int, int | None] = {}
         for n, start in enumerate(range(0, len(codes), _METER_CODES_PER_POLL_MAX)):
             part = [{"code": code} for code in codes[start : start + _METER_CODES_PER_POLL_MAX]]
-            answer = self.send_poll(0xAF if n % 2 else 0x6F, {"game": 0, "codes": part})
-            values |= {row["code"]: row["value"] for row in answer.values["meters"]}
+            reply = self.send_poll(0xAF if n % 2 else 0x6F, {"game": 0, "codes": part})
+            values |= {row["code"]: row["value"] for row in reply.values["meters"]}
         return values
 
     def poll(self) -> bool:
@@ -153,13 +153,13 @@ class Host:
         if self.has_unread_validation_records:
             self._read_all_validation_records()
         request = encode_general_poll(_ADDRESS)
-        answer = decode_answer(request, self.send(request))
-        if answer.outcome in {ReplyKind.NO_REPLY, ReplyKind.NOTHING_TO_REPORT, ReplyKind.DAMAGED}:
-            return answer.outcome is not ReplyKind.NOTHING_TO_REPORT  # the machine may be starting
-        self.send(SYNC_POLL)  # acknowledges; the same poll again would request the same answer
-        self.received.append(answer)
-        if answer.outcome is not ReplyKind.DATA:
-            self._handle_exception(answer.code)
+        reply = decode_reply(request, self.send(request))
+        if reply.kind in {ReplyKind.NO_REPLY, ReplyKind.NOTHING_TO_REPORT, ReplyKind.DAMAGED}:
+            return reply.kind is not ReplyKind.NOTHING_TO_REPORT  # the machine may be starting
+        self.send(SYNC_POLL)  # acknowledges; the same poll again would request the same reply
+        self.received.append(reply)
+        if reply.kind is not ReplyKind.DATA:
+            self._handle_exception(reply.code)
         return True
 
     @property
@@ -242,15 +242,15 @@ class Host:
         self._record_ticket_status(self.read_values(0x71, {"code": 0xFF}))
         self.send(SYNC_POLL)
 
-    def _record_ticket_status(self, answer: Values) -> None:
+    def _record_ticket_status(self, reply: Values) -> None:
         """Enter the machine's report on the last inserted ticket into the ledger."""
-        voucher = self.tickets.get(answer.get("validation_data", ""))
+        voucher = self.tickets.get(reply.get("validation_data", ""))
         if voucher is None or voucher.state != "pending":
             return
-        if answer["status"] in {0x00, 0x01, 0x02}:
-            assert voucher.cents == answer["amount_cents"]
+        if reply["status"] in {0x00, 0x01, 0x02}:
+            assert voucher.cents == reply["amount_cents"]
             voucher.state = "redeemed"
-        elif answer["status"] >= 0x80:
+        elif reply["status"] >= 0x80:
             voucher.state = "issued"
 
     # -------------------------------------------------------------- transfers
@@ -289,36 +289,36 @@ class Host:
         elif status == 0x81:
             self._search_transfer_results(identifier)
         elif status >= 0x80:
-            self._close_transfer(identifier, 0, done=False)
+            self._close_transfer(identifier, 0, is_completed=False)
 
     def _end_transfer(self) -> None:
         self._record_transfer_result(self.read_values(0x72, {"transfer_code": 0xFF, "index": 0}))
         self.send(SYNC_POLL)
 
-    def _record_transfer_result(self, answer: Values) -> str:
+    def _record_transfer_result(self, reply: Values) -> str:
         """Enter the result of a transfer into the ledger; return the transfer's identifier, or an empty string."""
-        if "transaction" not in answer:
+        if "transaction" not in reply:
             return ""
-        identifier: str = answer["transaction"]
+        identifier: str = reply["transaction"]
         kinds = ("cashable_cents", "restricted_cents", "nonrestricted_cents")
-        if answer["status"] in {0x00, 0x01}:
-            self._close_transfer(identifier, sum(answer[kind] for kind in kinds), done=True)
-        elif answer["status"] >= 0x80:
-            self._close_transfer(identifier, 0, done=False)
+        if reply["status"] in {0x00, 0x01}:
+            self._close_transfer(identifier, sum(reply[kind] for kind in kinds), is_completed=True)
+        elif reply["status"] >= 0x80:
+            self._close_transfer(identifier, 0, is_completed=False)
         return identifier
 
     def _search_transfer_results(self, identifier: str) -> None:
         for position in range(1, 36):
-            answer = self.read_values(0x72, {"transfer_code": 0xFE, "index": position})
-            if self._record_transfer_result(answer) == identifier:
+            reply = self.read_values(0x72, {"transfer_code": 0xFE, "index": position})
+            if self._record_transfer_result(reply) == identifier:
                 return
 
-    def _close_transfer(self, identifier: str, moved_cents: int, *, done: bool) -> None:
+    def _close_transfer(self, identifier: str, moved_cents: int, *, is_completed: bool) -> None:
         movement = self.transfers[identifier]
         if movement.state != "ordered":
             assert movement.state == "dead" or movement.moved_cents == moved_cents
             return
-        movement.state, movement.moved_cents = ("done", moved_cents) if done else ("dead", 0)
+        movement.state, movement.moved_cents = ("done", moved_cents) if is_completed else ("dead", 0)
         if movement.direction == "in":
             self.account_cents += movement.total_cents - movement.moved_cents
         elif movement.direction == "out":
@@ -328,10 +328,10 @@ class Host:
         """Query the machine for the state of every ticket and transfer that is open in the ledger."""
         for voucher in self.tickets.values():
             if voucher.state == "pending":
-                answer = self.read_values(0x71, {"code": 0xFF})
-                self._record_ticket_status(answer)
-                reported_voucher = self.tickets.get(answer.get("validation_data", ""))
-                if answer and reported_voucher is not voucher and voucher.state == "pending":
+                reply = self.read_values(0x71, {"code": 0xFF})
+                self._record_ticket_status(reply)
+                reported_voucher = self.tickets.get(reply.get("validation_data", ""))
+                if reply and reported_voucher is not voucher and voucher.state == "pending":
                     voucher.state = "issued"  # the machine does not know this ticket
                 self.send(SYNC_POLL)
         for identifier, movement in self.transfers.items():

@@ -1,4 +1,4 @@
-"""Send requests on the host's end of a SAS line and receive the answers.
+"""Send requests on the host's end of a SAS line and receive the replies.
 
 The first byte of each message carries the wakeup bit. A line without a ninth bit (a TCP serial server) sends
 plain bytes; a pseudo-terminal can carry what a Linux UART in the machine would have delivered for it
@@ -42,18 +42,23 @@ class HostLine:
     """The host's open port to a SAS line. Use it from one thread, for one exchange at a time."""
 
     def __init__(
-        self, port: str, wire: WakeupEncoding, *, answer_seconds: float = 0.1, gap_seconds: float = 0.01
+        self,
+        port: str,
+        wire: WakeupEncoding,
+        *,
+        reply_timeout_seconds: float = 0.1,
+        gap_seconds: float = 0.01,
     ) -> None:
         """Open ``port``, a path or a pyserial URL. Raises :class:`HostLineError`.
 
-        ``answer_seconds``: time limit for the first byte of an answer (20 ms by the standard, but a busy computer
-        or a network adds to it). ``gap_seconds``: silence that ends an answer.
+        ``reply_timeout_seconds``: time limit for the first byte of a reply (20 ms by the standard, but a busy computer
+        or a network adds to it). ``gap_seconds``: silence that ends a reply.
         """
         self.port = port
         self._is_marked = wire is WakeupEncoding.MARKED
-        self._answer_seconds = answer_seconds
+        self._reply_timeout_seconds = reply_timeout_seconds
         self._gap_seconds = gap_seconds
-        #: Seconds from the last byte sent to the first of the answer, of the last exchange that had one.
+        #: Seconds from the last byte sent to the first of the reply, of the last exchange that had one.
         self.latency_seconds = 0.0
         local: dict[str, Any] = {} if "://" in port else {"exclusive": True}
         with self._convert_port_errors("opened"):
@@ -85,15 +90,15 @@ class HostLine:
         self.listen(0.0)
         self.send(message)
         sent_at = time.monotonic()
-        answer = self._receive(self._answer_seconds)
-        if answer:
+        reply = self._receive(self._reply_timeout_seconds)
+        if reply:
             self.latency_seconds = time.monotonic() - sent_at
-        while answer and not is_complete(answer):
+        while reply and not is_complete(reply):
             next_bytes = self._receive(self._gap_seconds)
             if not next_bytes:
                 break
-            answer += next_bytes
-        return answer
+            reply += next_bytes
+        return reply
 
     def listen(self, seconds: float) -> bytes:
         """Return the bytes that arrive within ``seconds`` without a poll.

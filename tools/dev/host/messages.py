@@ -1,7 +1,7 @@
 """Encode the polls of the host and decode the replies of the machine.
 
 A reply can only be interpreted together with its poll. A reply that may be one byte or a frame ends when the line is
-silent. These functions do not wait; :func:`is_complete_answer` returns whether no more bytes can follow.
+silent. These functions do not wait; :func:`is_complete_reply` returns whether no more bytes can follow.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from tools.dev.host.fields import (
 from tools.dev.host.poll import LongPollType
 from tools.dev.host.polls import EVENT_LAYOUT_BY_CODE, POLL_BY_CODE
 
-#: A general poll to address 0, which no machine answers.
+#: A general poll to address 0, to which no machine replies.
 SYNC_POLL: Final = bytes((0x80,))
 _EVENT_CODE: Final = 0xFF
 _BUSY_CODE: Final = 0x00
@@ -33,7 +33,7 @@ _DENOMINATION_POLL_CODE: Final = 0xB0
 
 
 class ReplyKind(StrEnum):
-    """What kind of reply arrived, if any."""
+    """The kind of a reply, or that none arrived."""
 
     NO_REPLY = "silence"
     NOTHING_TO_REPORT = "nothing to report"
@@ -53,7 +53,7 @@ class SasReply:
     ``code`` is the code of the exception, the event or the poll. ``error`` says why a reply is damaged.
     """
 
-    outcome: ReplyKind
+    kind: ReplyKind
     data: bytes = b""
     code: int = 0
     values: Values = field(default_factory=dict)
@@ -78,13 +78,13 @@ def is_general_poll(request: bytes) -> bool:
     return len(request) == 1 and bool(request[0] & 0x80)
 
 
-def expects_answer(request: bytes) -> bool:
-    """Return whether a machine answers the request; address 0 is never answered."""
+def expects_reply(request: bytes) -> bool:
+    """Return whether a machine replies to the request; no machine replies to address 0."""
     return bool(request[0] & 0x7F)
 
 
 # ---------------------------------------------------------------- the machine's side
-def is_complete_answer(request: bytes, received: bytes) -> bool:
+def is_complete_reply(request: bytes, received: bytes) -> bool:
     """Return whether no more bytes of the reply can follow. If it returns False, silence ends the reply."""
     if not received:
         return False
@@ -93,36 +93,32 @@ def is_complete_answer(request: bytes, received: bytes) -> bool:
         return is_general_poll(request) or received[0] == (address | 0x80)
     if len(received) < _HEADER_SIZE_BYTES:
         return False
-    size = _compute_answer_size(request, received)
+    size = _compute_reply_size(request, received)
     return size is not None and len(received) >= size
 
 
-def _compute_answer_size(request: bytes, received: bytes) -> int | None:
+def _compute_reply_size(request: bytes, received: bytes) -> int | None:
     """Return the size of a reply frame in bytes, or None if the bytes so far do not determine it."""
     if received[1] == _BUSY_CODE:
         return _HEADER_SIZE_BYTES
     if received[1] == _EVENT_CODE:
-        about = (
+        data_size = (
             compute_fixed_size(EVENT_LAYOUT_BY_CODE.get(received[2], ()))
             if len(received) > _HEADER_SIZE_BYTES
             else None
         )
-        return None if about is None else _HEADER_SIZE_BYTES + 1 + about + _CRC_SIZE_BYTES
+        return None if data_size is None else _HEADER_SIZE_BYTES + 1 + data_size + _CRC_SIZE_BYTES
     poll = POLL_BY_CODE.get(received[1])
-    if poll is None or poll.answer is None or (not is_general_poll(request) and received[1] != request[1]):
+    if poll is None or poll.reply is None or (not is_general_poll(request) and received[1] != request[1]):
         return None
-    size = compute_fixed_size(poll.answer)
-    if (
-        size is None
-        and isinstance(poll.answer[0], LengthPrefixedGroup)
-        and len(received) > _HEADER_SIZE_BYTES
-    ):
+    size = compute_fixed_size(poll.reply)
+    if size is None and isinstance(poll.reply[0], LengthPrefixedGroup) and len(received) > _HEADER_SIZE_BYTES:
         size = 1 + received[_HEADER_SIZE_BYTES]
     return None if size is None else _HEADER_SIZE_BYTES + size + _CRC_SIZE_BYTES
 
 
-def decode_answer(request: bytes, received: bytes) -> SasReply:
-    """Decode the answer to ``request``. Bytes that cannot be read are DAMAGED, with the reason; nothing is raised."""
+def decode_reply(request: bytes, received: bytes) -> SasReply:
+    """Decode the reply to ``request``. Bytes that cannot be read are DAMAGED, with the reason; nothing is raised."""
     address = request[0] & 0x7F
     if not received:
         return SasReply(ReplyKind.NO_REPLY)
@@ -144,7 +140,7 @@ def _decode_one_byte(request: bytes, received: bytes) -> SasReply:
         return SasReply(ReplyKind.EXCEPTION if byte else ReplyKind.NOTHING_TO_REPORT, received, byte)
     if byte == address:
         # A signature is acknowledged, and sent in reply to a later general poll.
-        if request[1] == _SIGNATURE_POLL_CODE or POLL_BY_CODE[request[1]].answer is None:
+        if request[1] == _SIGNATURE_POLL_CODE or POLL_BY_CODE[request[1]].reply is None:
             return SasReply(ReplyKind.ACK, received, request[1])
         return SasReply(ReplyKind.DAMAGED, received, error="the reply ends after the address")
     if byte == address | 0x80:
@@ -169,16 +165,16 @@ def _decode_frame(request: bytes, received: bytes) -> SasReply:
         )
     expected_code = _SIGNATURE_POLL_CODE if is_general_poll(request) else request[1]
     if code != expected_code:
-        raise LayoutError(f"answers poll {code:02X}, not {expected_code:02X}")
-    layout = _find_answer_layout(code)
+        raise LayoutError(f"replies to poll {code:02X}, not {expected_code:02X}")
+    layout = _find_reply_layout(code)
     if layout is None:
-        raise LayoutError(f"poll {code:02X} has no data in its answer")
+        raise LayoutError(f"poll {code:02X} has no data in its reply")
     values = decode_layout(layout, data)
-    if code == _DENOMINATION_POLL_CODE and (inner := _find_answer_layout(values["poll"])) is not None:
-        values = decode_layout(inner, bytes.fromhex(values["data"])) | values
+    if code == _DENOMINATION_POLL_CODE and (inner_layout := _find_reply_layout(values["poll"])) is not None:
+        values = decode_layout(inner_layout, bytes.fromhex(values["data"])) | values
     return SasReply(ReplyKind.DATA, received, code, values)
 
 
-def _find_answer_layout(code: int) -> Layout | None:
+def _find_reply_layout(code: int) -> Layout | None:
     poll = POLL_BY_CODE.get(code)
-    return None if poll is None else poll.answer
+    return None if poll is None else poll.reply

@@ -23,14 +23,14 @@ class LongPollType(StrEnum):
 class Poll:
     """One long poll: the layouts of its request and its reply.
 
-    If ``answer`` is None, the machine replies with one byte (ACK or NACK).
+    If ``reply`` is None, the machine replies with one byte (ACK or NACK).
     """
 
     code: int
     name: str
     type: LongPollType
     request: Layout
-    answer: Layout | None
+    reply: Layout | None
     confidence: TableConfidence
     can_be_broadcast: bool = False
     """Whether the poll may also be sent to address 0, to which no machine replies."""

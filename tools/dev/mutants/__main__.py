@@ -70,69 +70,78 @@ def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, worker
 def format_counts(
     requirements: Requirements,
     evidence: Evidence,
-    found: Iterable[Trial],
+    trials: Iterable[Trial],
     outcomes: Mapping[str, TrialOutcome],
 ) -> str:
     """Return text with the number of requirements by status, and how many fail without their behaviour."""
     rows = tuple(requirements.rows.values())
     lines = []
-    for title, chosen in (
+    for title, chosen_rows in (
         ("all rows", rows),
         ("rows of regulations", [row for row in rows if row.is_required_by_regulation]),
     ):
-        states = Counter(evidence.status(row) for row in chosen)
+        count_by_status = Counter(evidence.status(row) for row in chosen_rows)
         lines.append(
-            f"{title}: {len(chosen)}; " + ", ".join(f"{states[status]} {status}" for status in Status)
+            f"{title}: {len(chosen_rows)}; "
+            + ", ".join(f"{count_by_status[status]} {status}" for status in Status)
         )
     verdicts: dict[str, set[Verdict]] = {}
-    for trial in found:
+    for trial in trials:
         verdicts.setdefault(trial.row.id, set()).add(outcomes[trial.name].verdict)
-    green = [row for row, seen in verdicts.items() if seen != {Verdict.KILLED}]
+    surviving_rows = [row for row, row_verdicts in verdicts.items() if row_verdicts != {Verdict.KILLED}]
     lines.append(
-        f"rows tried: {len(verdicts)}; {len(verdicts) - len(green)} fail without their behaviour, "
-        f"{len(green)} do not{': ' if green else ''}{', '.join(green)}"
+        f"rows tried: {len(verdicts)}; {len(verdicts) - len(surviving_rows)} fail without their behaviour, "
+        f"{len(surviving_rows)} do not{': ' if surviving_rows else ''}{', '.join(surviving_rows)}"
     )
     return "\n".join(lines)
 
 
 def _run_trials(
-    found: Sequence[Trial], *, workers: int, limit: float, fresh: bool
+    trials: Sequence[Trial], *, workers: int, limit: float, fresh: bool
 ) -> dict[str, TrialOutcome]:
-    memory: dict[str, dict[str, Any]] = json.loads(RESULTS_FILE.read_text()) if RESULTS_FILE.exists() else {}
+    stored_results: dict[str, dict[str, Any]] = (
+        json.loads(RESULTS_FILE.read_text()) if RESULTS_FILE.exists() else {}
+    )
     outcomes: dict[str, TrialOutcome] = {}
-    waiting: list[Trial] = []
-    digests = {trial.name: _compute_digest(trial) for trial in found}  # digests of the tree that is copied
-    for trial in found:
-        last = memory.get(trial.name, {})
-        if fresh or last.get("digest") != digests[trial.name] or last["verdict"] == Verdict.ERROR:
-            waiting.append(trial)
+    pending_trials: list[Trial] = []
+    digests = {trial.name: _compute_digest(trial) for trial in trials}  # digests of the tree that is copied
+    for trial in trials:
+        stored_result = stored_results.get(trial.name, {})
+        if (
+            fresh
+            or stored_result.get("digest") != digests[trial.name]
+            or stored_result["verdict"] == Verdict.ERROR
+        ):
+            pending_trials.append(trial)
         else:
             outcomes[trial.name] = TrialOutcome(
-                verdict=Verdict(last["verdict"]), by=last["by"], seconds=last["seconds"]
+                verdict=Verdict(stored_result["verdict"]),
+                by=stored_result["by"],
+                seconds=stored_result["seconds"],
             )
-    if not waiting:
+    if not pending_trials:
         return outcomes
     RESULTS_FILE.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(workers) as pool:
         scratches: queue.SimpleQueue[ScratchCheckout] = queue.SimpleQueue()
-        for number in range(min(workers, len(waiting))):
+        for number in range(min(workers, len(pending_trials))):
             (Path(folder) / str(number)).mkdir()
             scratches.put(ScratchCheckout(ROOT, Path(folder) / str(number)))
 
-        def one(trial: Trial) -> TrialOutcome:
+        def run_in_scratch(trial: Trial) -> TrialOutcome:
             scratch = scratches.get()
             try:
-                return run_trial(trial, scratch, limit, memory.get(trial.name, {}).get("by", ""))
+                return run_trial(trial, scratch, limit, stored_results.get(trial.name, {}).get("by", ""))
             finally:
                 scratches.put(scratch)
 
-        running = {pool.submit(one, trial): trial for trial in waiting}
-        for done in as_completed(running):
-            trial, outcome = running[done], done.result()
+        trial_by_future = {pool.submit(run_in_scratch, trial): trial for trial in pending_trials}
+        for future in as_completed(trial_by_future):
+            trial, outcome = trial_by_future[future], future.result()
             outcomes[trial.name] = outcome
-            memory[trial.name] = {**asdict(outcome), "digest": digests[trial.name]}
-            RESULTS_FILE.write_text(json.dumps(memory, indent=1, sort_keys=True))
-            echo(f"{len(outcomes)}/{len(found)} {trial.name} {outcome.verdict}", err=True)
+            stored_results[trial.name] = {**asdict(outcome), "digest": digests[trial.name]}
+            RESULTS_FILE.write_text(json.dumps(stored_results, indent=1, sort_keys=True))
+            echo(f"{len(outcomes)}/{len(trials)} {trial.name} {outcome.verdict}", err=True)
     return outcomes
 
 
@@ -145,8 +154,8 @@ def _compute_digest(trial: Trial) -> str:
     return state.hexdigest()
 
 
-def _print_outcomes(found: Iterable[Trial], outcomes: Mapping[str, TrialOutcome]) -> None:
-    for trial in found:
+def _print_outcomes(trials: Iterable[Trial], outcomes: Mapping[str, TrialOutcome]) -> None:
+    for trial in trials:
         outcome = outcomes[trial.name]
         echo(f"{trial.name:<9} {outcome.verdict:<9} {outcome.seconds:5.0f} s  {outcome.by}")
         if outcome.verdict is not Verdict.KILLED:

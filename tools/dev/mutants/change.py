@@ -52,9 +52,9 @@ def _read_and_change(mutant: Mutant, root: Path) -> tuple[str, str]:
         return text, _change_function(mutant, text)
     if mutant.key:
         return text, _change_key(mutant, text)
-    if (found := text.count(mutant.text)) != 1:
+    if (occurrence_count := text.count(mutant.text)) != 1:
         raise MutantError(
-            f"{mutant.file} contains the text to remove {found} times, not once: {mutant.text!r}"
+            f"{mutant.file} contains the text to remove {occurrence_count} times, not once: {mutant.text!r}"
         )
     result = text.replace(mutant.text, mutant.becomes)
     if mutant.file.endswith(".py"):
@@ -193,10 +193,10 @@ def _negate_condition(function: Any, operand: str) -> None:
 
 
 def _replace_called_function(function: Any, operand: str) -> None:
-    old, _, new = operand.partition(" ")
+    old_name, _, new_expression = operand.partition(" ")
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == old:
-            node.func = _parse_expression(new)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == old_name:
+            node.func = _parse_expression(new_expression)
 
 
 _OPERATOR_BY_NAME: Final[Mapping[str, Callable[[Any, str], None]]] = {

@@ -40,20 +40,22 @@ _UNIQUE_FILE_TIMES_SECONDS = itertools.count(int(time.time()))
 class TestRun:
     """Result of a pytest run: its exit code, output and duration."""
 
-    code: int
+    exit_code: int
     output: str
-    seconds: float
+    duration_seconds: float
 
 
 def _create_environment(folder: Path, checkout: Path) -> Path:
-    """Create a virtual environment and return its Python.
+    """Create a virtual environment and return the path of its Python.
 
     It imports modules from ``checkout`` first, then from the packages of this process's environment.
     """
     venv.create(folder, symlinks=True)
-    packages, parent = ({"base": path, "platbase": path} for path in (str(folder), sys.prefix))
-    paths = Path(sysconfig.get_path("purelib", vars=packages)), sysconfig.get_path("purelib", vars=parent)
-    (paths[0] / "scratch.pth").write_text(f"{checkout}\n{paths[1]}\n", encoding="utf-8")
+    new_packages, own_packages = (
+        sysconfig.get_path("purelib", vars={"base": base, "platbase": base})
+        for base in (str(folder), sys.prefix)
+    )
+    Path(new_packages, "scratch.pth").write_text(f"{checkout}\n{own_packages}\n", encoding="utf-8")
     return folder / "bin" / "python"
 
 
@@ -88,11 +90,11 @@ class ScratchCheckout:
         finally:
             self._write(path, original)
 
-    def run_tests(self, tests: Sequence[str], limit_seconds: float) -> TestRun:
+    def run_tests(self, tests: Sequence[str], time_limit_seconds: float) -> TestRun:
         """Run tests until one fails or the time limit ends; processes that they started are ended too."""
         command = [str(self._python), "-m", "pytest", "-x", "-q", "-rfE", "-m", "not slow", "--tb=short"]
         command += ["-p", "no:cacheprovider", "-p", "no:xdist", *tests]
-        started = time.monotonic()
+        started_seconds = time.monotonic()
         with subprocess.Popen(
             command,
             cwd=self.root,
@@ -103,14 +105,14 @@ class ScratchCheckout:
             start_new_session=True,
         ) as process:
             try:
-                output, _ = process.communicate(timeout=limit_seconds)
-                code = process.returncode
+                output, _ = process.communicate(timeout=time_limit_seconds)
+                exit_code = process.returncode
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                output, code = process.communicate()[0], TIMEOUT_EXIT_CODE
-        for left in self._temporary.iterdir():
-            shutil.rmtree(left, ignore_errors=True)
-        return TestRun(code, output, time.monotonic() - started)
+                output, exit_code = process.communicate()[0], TIMEOUT_EXIT_CODE
+        for left_path in self._temporary.iterdir():
+            shutil.rmtree(left_path, ignore_errors=True)
+        return TestRun(exit_code, output, time.monotonic() - started_seconds)
 
     @staticmethod
     def _write(path: Path, text: str) -> None:

@@ -54,44 +54,54 @@ def create_trials(
     A trial is named ``F-05`` or, for a clause, ``F-05:b``; further mutants of the same requirement get a number:
     ``F-05/2``.
     """
-    found: list[Trial] = []
+    trials: list[Trial] = []
     for row in requirements.rows.values():
-        names: dict[str, int] = {}
+        mutant_count_by_mark: dict[str, int] = {}
         for mutant in row.mutants if row.is_required_by_regulation or not regulation else ():
             mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
-            names[mark] = names.get(mark, 0) + 1
-            name = mark if names[mark] == 1 else f"{mark}/{names[mark]}"
+            mutant_count_by_mark[mark] = mutant_count_by_mark.get(mark, 0) + 1
+            name = mark if mutant_count_by_mark[mark] == 1 else f"{mark}/{mutant_count_by_mark[mark]}"
             tests = sorted(
                 (test for test in evidence.list_tests(mark) if not test.is_slow), key=_build_cost_sort_key
             )
-            found.append(Trial(name=name, row=row, mutant=mutant, tests=tuple(tests)))
-    return tuple(found)
+            trials.append(Trial(name=name, row=row, mutant=mutant, tests=tuple(tests)))
+    return tuple(trials)
 
 
-def run_trial(trial: Trial, scratch: ScratchCheckout, limit_seconds: float, first: str = "") -> TrialOutcome:
-    """Try one mutant and return the verdict. ``first`` is the test to run first, as ``file::name``.
+def run_trial(
+    trial: Trial, scratch: ScratchCheckout, limit_seconds: float, first_test_id: str = ""
+) -> TrialOutcome:
+    """Try one mutant and return the verdict. ``first_test_id`` is the test to run first, as ``file::name``.
 
     If the failing test also fails without the change, the verdict is an error. It is also an error if the change has no
     effect, if tests cannot be collected, or if the time limit passes.
     """
-    ids = sorted((f"{test.file}::{test.name}" for test in trial.tests), key=lambda one: one != first)
-    if not ids:
+    test_ids = sorted(
+        (f"{test.file}::{test.name}" for test in trial.tests), key=lambda test_id: test_id != first_test_id
+    )
+    if not test_ids:
         return TrialOutcome(verdict=Verdict.NO_TEST)
     try:
         with scratch.apply(trial.mutant):
-            run = scratch.run_tests(ids, limit_seconds)
+            run = scratch.run_tests(test_ids, limit_seconds)
     except MutantError as error:
         return TrialOutcome(verdict=Verdict.ERROR, by=str(error))
-    if run.code == 0:
-        return TrialOutcome(verdict=Verdict.SURVIVED, by=f"{len(ids)} tests", seconds=run.seconds)
-    failed = _FAILED_TEST_PATTERN.search(run.output)
-    if run.code != 1 or failed is None:
-        return TrialOutcome(verdict=Verdict.ERROR, by=_describe_failure(run), seconds=run.seconds)
-    control_run = scratch.run_tests([failed[1]], limit_seconds)
-    if control_run.code != 0:
-        reason = f"{failed[1]} fails without any change: {_describe_failure(control_run)}"
-        return TrialOutcome(verdict=Verdict.ERROR, by=reason, seconds=run.seconds + control_run.seconds)
-    return TrialOutcome(verdict=Verdict.KILLED, by=failed[1], seconds=run.seconds + control_run.seconds)
+    if run.exit_code == 0:
+        return TrialOutcome(
+            verdict=Verdict.SURVIVED, by=f"{len(test_ids)} tests", seconds=run.duration_seconds
+        )
+    failed_test = _FAILED_TEST_PATTERN.search(run.output)
+    if run.exit_code != 1 or failed_test is None:
+        return TrialOutcome(verdict=Verdict.ERROR, by=_describe_failure(run), seconds=run.duration_seconds)
+    control_run = scratch.run_tests([failed_test[1]], limit_seconds)
+    if control_run.exit_code != 0:
+        reason = f"{failed_test[1]} fails without any change: {_describe_failure(control_run)}"
+        return TrialOutcome(
+            verdict=Verdict.ERROR, by=reason, seconds=run.duration_seconds + control_run.duration_seconds
+        )
+    return TrialOutcome(
+        verdict=Verdict.KILLED, by=failed_test[1], seconds=run.duration_seconds + control_run.duration_seconds
+    )
 
 
 def list_inapplicable_mutants(mutants: Sequence[tuple[str, Mutant]], root: Path) -> list[str]:
@@ -110,6 +120,6 @@ def _build_cost_sort_key(test: EvidenceTest) -> tuple[bool, str]:
 
 
 def _describe_failure(run: TestRun) -> str:
-    if run.code == TIMEOUT_EXIT_CODE:
-        return f"time limit exceeded after {run.seconds:.0f} s"
-    return f"pytest ended with {run.code}:\n" + "\n".join(run.output.splitlines()[-_SHOWN_LINES_MAX:])
+    if run.exit_code == TIMEOUT_EXIT_CODE:
+        return f"time limit exceeded after {run.duration_seconds:.0f} s"
+    return f"pytest ended with {run.exit_code}:\n" + "\n".join(run.output.splitlines()[-_SHOWN_LINES_MAX:])

@@ -14,7 +14,7 @@ from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from tools.floor.progressive.certificates import (
     AUTHORITY_CERTIFICATE_NAME,
-    make_link,
+    make_link_certificates,
     write_broker_configuration,
 )
 from tools.floor.progressive.mystery_secrets import make_key
@@ -28,10 +28,10 @@ class BrokerMissingError(OperatorError):
 
 def find_mosquitto() -> str:
     """Return the path of the broker's program. Raises :class:`BrokerMissingError`."""
-    found = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
-    if found is None:
+    program = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+    if program is None:
         raise BrokerMissingError("mosquitto is not installed (Debian: apt install mosquitto)")
-    return found
+    return program
 
 
 class Broker:
@@ -44,7 +44,7 @@ class Broker:
         """Create the certificates of broker, controller, sign and ``machines``. Raises BrokerMissingError."""
         self._program = find_mosquitto()
         self._folder = folder
-        make_link(folder, machines, "127.0.0.1", datetime.now(UTC))
+        make_link_certificates(folder, machines, "127.0.0.1", datetime.now(UTC))
         make_key(folder)
         # This socket reserves the port while the broker is down. Otherwise another process could get the port, or a
         # connecting client could be connected to itself.

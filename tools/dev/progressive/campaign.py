@@ -83,10 +83,10 @@ class CampaignResult:
 
     def format_report(self) -> list[str]:
         """Return the report lines."""
-        done = f"{self.wagers} wagers, {self.hits} hits, {self.paid_cents} minor units paid, "
+        totals_text = f"{self.wagers} wagers, {self.hits} hits, {self.paid_cents} minor units paid, "
         return [
             *(f"{count:8} x {name}" for name, count in sorted(self.fault_counts.items())),
-            f"{done}{self.values_seen} values seen",
+            f"{totals_text}{self.values_seen} values seen",
             *(f"wrong: {text}" for text in self.findings),
             *self.waiting_tasks,
             *(() if self.findings else (_SUCCESS_TEXT,)),
@@ -99,7 +99,7 @@ class _CampaignFloor:
 
     broker: Broker
     relays: dict[str, Relay]
-    dice: random.Random
+    random_source: random.Random
     result: CampaignResult
     value_checker: ValueChecker
     controllers: ControllerSuccession = field(init=False)
@@ -156,11 +156,11 @@ async def run_campaign(
 async def _open_floor(
     folder: Path, open_store: Callable[[], Store], result: CampaignResult
 ) -> AsyncIterator[_CampaignFloor]:
-    dice = random.Random(result.seed)  # noqa: S311 (the sequence must be repeatable)
+    random_source = random.Random(result.seed)  # noqa: S311 (the sequence must be repeatable)
     broker = Broker(folder / "link", MACHINE_SERIALS)
     relays = {name: Relay(broker.port) for name in (CONTROLLER_CERTIFICATE_NAME, *MACHINE_SERIALS)}
     value_checker = ValueChecker()
-    floor = _CampaignFloor(broker, relays, dice, result, value_checker)
+    floor = _CampaignFloor(broker, relays, random_source, result, value_checker)
     try:
         await broker.start()
         for relay in relays.values():
@@ -168,7 +168,7 @@ async def _open_floor(
         controllers = floor.controllers = ControllerSuccession(
             open_store,
             lambda: floor.build_link_settings(CONTROLLER_CERTIFICATE_NAME),
-            dice,
+            random_source,
             result.fault_counts,
         )
         controllers.controller.open_levels([_COLLECTING_LEVEL])
@@ -221,10 +221,10 @@ async def _run_with_limit(
     return False
 
 
-async def _cancel_new_tasks(before: set[asyncio.Task[Any]]) -> None:
-    """Cancel every task that is not in ``before``, and wait a limited time for each to end."""
+async def _cancel_new_tasks(tasks_before: set[asyncio.Task[Any]]) -> None:
+    """Cancel every task that is not in ``tasks_before``, and wait a limited time for each to end."""
     for _ in range(_CLEANING_ATTEMPTS):
-        new_tasks = asyncio.all_tasks() - before
+        new_tasks = asyncio.all_tasks() - tasks_before
         if not new_tasks:
             return
         for task in new_tasks:
@@ -241,23 +241,23 @@ def _record_errors(result: CampaignResult, name: str) -> Iterator[None]:
 
 
 # ---------------------------------------------------------------------------------------------- a scenario
-def _create_level(number: int, dice: random.Random) -> LevelDefinition:
+def _create_level(number: int, random_source: random.Random) -> LevelDefinition:
     """Return the definition of a new level.
 
     Every third level is a mystery level; the controller decides its winner after a few wagers.
     """
     is_mystery = number % _MYSTERY_INTERVAL == _MYSTERY_INTERVAL - 1
-    base_cents = dice.choice((100, 1_000, 50_000))
-    increment = Fraction(dice.randrange(1, 40), dice.randrange(41, 400))
-    ceiling_cents = dice.choice((None, 60_000))
+    base_cents = random_source.choice((100, 1_000, 50_000))
+    increment = Fraction(random_source.randrange(1, 40), random_source.randrange(41, 400))
+    ceiling_cents = random_source.choice((None, 60_000))
     if is_mystery:
         ceiling_cents = base_cents + max(
-            1, int(increment * STAKE_CENTS * dice.randrange(1, _WAGERS_PER_SCENARIO))
+            1, int(increment * STAKE_CENTS * random_source.randrange(1, _WAGERS_PER_SCENARIO))
         )
     terms = LevelTerms(
         base_cents=base_cents,
         increment=increment,
-        hidden_increment=dice.choice((Fraction(0), Fraction(1, 97))),
+        hidden_increment=random_source.choice((Fraction(0), Fraction(1, 97))),
         ceiling_cents=ceiling_cents,
         is_mystery=is_mystery,
     )
@@ -274,7 +274,7 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
 
 
 async def _run_scenario(number: int, floor: _CampaignFloor) -> None:
-    definition, controllers = _create_level(number, floor.dice), floor.controllers
+    definition, controllers = _create_level(number, floor.random_source), floor.controllers
     controllers.controller.open_levels([definition])
     pool = ProgressivePool(
         definition=definition, game_id="campaign", level_name="top", keeper=LevelKeeper.CONTROLLER
@@ -301,7 +301,7 @@ async def _open_machines(
 ) -> AsyncIterator[list[CampaignMachine]]:
     fault_counts = floor.result.fault_counts
     machines = [
-        CampaignMachine(serial, pool, floor.build_link_settings(serial), floor.dice, fault_counts)
+        CampaignMachine(serial, pool, floor.build_link_settings(serial), floor.random_source, fault_counts)
         for serial in MACHINE_SERIALS
     ]
     floor.machines = machines
@@ -322,12 +322,14 @@ async def _restart_dead_parts(machines: list[CampaignMachine], controllers: Cont
 def _plan_disturbances(seed: int, number: int) -> dict[int, str]:
     """Return the name of the disturbance before each wager, by the wager's index.
 
-    Each kind occurs, combined with others as the seed decides. The plan has its own dice, because the number of other
-    random draws depends on timing.
+    Each kind occurs, combined with others as the seed decides. The plan has its own source of
+    random numbers, because the number of other random draws depends on timing.
     """
-    dice, kinds = random.Random(f"{seed}.{number}"), tuple(_DISTURBANCES)  # noqa: S311 (the sequence must be repeatable)
-    planned = {kinds[number % len(kinds)], *dice.choices(kinds, k=dice.randrange(3))}
-    return dict(zip(dice.sample(range(_WAGERS_PER_SCENARIO), len(planned)), sorted(planned), strict=True))
+    random_source, kinds = random.Random(f"{seed}.{number}"), tuple(_DISTURBANCES)  # noqa: S311 (the sequence must be repeatable)
+    planned = {kinds[number % len(kinds)], *random_source.choices(kinds, k=random_source.randrange(3))}
+    return dict(
+        zip(random_source.sample(range(_WAGERS_PER_SCENARIO), len(planned)), sorted(planned), strict=True)
+    )
 
 
 async def _play_with_disturbances(
@@ -342,20 +344,20 @@ async def _play_with_disturbances(
                 await disturbing
         for machine in machines:
             machine.play(_HIT_CHANCE)
-        await asyncio.sleep(floor.dice.choice((0.0, 0.0, 0.01, 0.03)))
+        await asyncio.sleep(floor.random_source.choice((0.0, 0.0, 0.01, 0.03)))
 
 
 async def _kill_broker(floor: _CampaignFloor) -> None:
     floor.broker.kill()
     floor.result.fault_counts["broker killed"] += 1
-    await asyncio.sleep(floor.dice.uniform(0.0, 0.05))
+    await asyncio.sleep(floor.random_source.uniform(0.0, 0.05))
     await floor.broker.start()
 
 
 def _kill_machine(machines: list[CampaignMachine], floor: _CampaignFloor) -> None:
     """Plan to kill one machine after a random step of a hit, and make it hit, so that the step occurs."""
-    machine = floor.dice.choice(machines)
-    machine.kill_after(floor.dice.choice(KILL_POINTS))
+    machine = floor.random_source.choice(machines)
+    machine.kill_after(floor.random_source.choice(KILL_POINTS))
     machine.play(hit_chance=1.0)
 
 
@@ -365,10 +367,10 @@ async def _disconnect(name: str, part: str, floor: _CampaignFloor) -> None:
     Messages sent meanwhile arrive afterwards if there is still a receiver. ``part`` says what is disconnected, for the
     count of faults.
     """
-    relay, seconds = floor.relays[name], floor.dice.uniform(0.0, _DISCONNECTED_SECONDS_MAX)
+    relay, seconds = floor.relays[name], floor.random_source.uniform(0.0, _DISCONNECTED_SECONDS_MAX)
     relay.disconnect()
     floor.result.fault_counts[f"{part} disconnected from the broker"] += 1
-    if floor.dice.random() < _LONG_DISCONNECTION_PROBABILITY:
+    if floor.random_source.random() < _LONG_DISCONNECTION_PROBABILITY:
         floor.result.fault_counts["disconnected for longer than the keep-alive time"] += 1
         await asyncio.sleep(_LONG_DISCONNECTION_SECONDS)
     asyncio.get_running_loop().call_later(seconds, relay.reconnect)
@@ -376,7 +378,9 @@ async def _disconnect(name: str, part: str, floor: _CampaignFloor) -> None:
 
 def _delay_one_connection(floor: _CampaignFloor) -> None:
     """Delay one connection by more than the time after which its sender repeats a message."""
-    floor.relays[floor.dice.choice(sorted(floor.relays))].delay(floor.dice.uniform(*_DELAY_RANGE_SECONDS))
+    floor.relays[floor.random_source.choice(sorted(floor.relays))].delay(
+        floor.random_source.uniform(*_DELAY_RANGE_SECONDS)
+    )
     floor.result.fault_counts["wire slow"] += 1
 
 
@@ -399,7 +403,7 @@ _DISTURBANCES: Final[
     "clock wrong": lambda _, floor: floor.controllers.set_wrong_clock(),
     "machine killed": _kill_machine,
     "machine parted": lambda machines, floor: _disconnect(
-        floor.dice.choice(machines).serial, "machine", floor
+        floor.random_source.choice(machines).serial, "machine", floor
     ),
     "controller parted": lambda _, floor: _disconnect(CONTROLLER_CERTIFICATE_NAME, "controller", floor),
     "wire slow": lambda _, floor: _delay_one_connection(floor),

@@ -64,14 +64,14 @@ class CampaignMachine:
         serial: str,
         pool: ProgressivePool,
         slot: ProgressiveLinkTable,
-        dice: random.Random,
+        random_source: random.Random,
         fault_counts: Counter[str],
     ) -> None:
         self.serial = serial
         self.memory = MachineMemory()
         self._pool = pool
         self._slot = slot
-        self._dice = dice
+        self._random_source = random_source
         self._fault_counts = fault_counts
         self._fatal_step = ""
         self._is_dead = False
@@ -128,7 +128,7 @@ class CampaignMachine:
         """Play one wager, unless the machine is dead; the wager may kill it."""
         if not self._is_dead:
             with contextlib.suppress(ProcessKilled):
-                self.machine.play(self._dice, hit_chance)
+                self.machine.play(self._random_source, hit_chance)
 
     async def restart_if_dead(self) -> None:
         """Start the machine again if it is dead. Raises any other error that ended it."""
@@ -169,13 +169,13 @@ class ControllerSuccession:
         self,
         open_store: Callable[[], Store],
         slot: Callable[[], ProgressiveLinkTable],
-        dice: random.Random,
+        random_source: random.Random,
         fault_counts: Counter[str],
     ) -> None:
         """Start the first controller. ``slot`` returns the current connection settings."""
         self._open = open_store
         self._slot = slot
-        self._dice = dice
+        self._random_source = random_source
         self._fault_counts = fault_counts
         self._skew = timedelta()
         self._mystery_secrets = MysterySecrets(_MYSTERY_SECRETS_KEY)
@@ -198,12 +198,12 @@ class ControllerSuccession:
         """Set the controllers' clock to a wrong time."""
         self._fault_counts["clock wrong"] += 1
         self._skew = timedelta(
-            seconds=self._dice.uniform(-_CLOCK_ERROR_SECONDS_MAX, _CLOCK_ERROR_SECONDS_MAX)
+            seconds=self._random_source.uniform(-_CLOCK_ERROR_SECONDS_MAX, _CLOCK_ERROR_SECONDS_MAX)
         )
 
     def plan_kill(self) -> None:
         """Kill the active controller at one of its next statements."""
-        self._term.statements_until_kill = self._dice.randrange(1, _STATEMENTS_BEFORE_KILL_MAX)
+        self._term.statements_until_kill = self._random_source.randrange(1, _STATEMENTS_BEFORE_KILL_MAX)
 
     def cancel_kill(self) -> None:
         """Cancel the planned kill."""

@@ -121,7 +121,7 @@ async def run_floor(
     A difference is text about amounts that machines and controller do not agree on. Raises BrokerMissingError, or
     TimeoutError if the floor does not start or settle.
     """
-    dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
+    random_source = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
     names = [f"FLOOR-{n}" for n in range(1, machines + 1)]
     broker = Broker(folder / "link", names)
     with contextlib.closing(broker), contextlib.closing(open_store()) as store:
@@ -129,7 +129,7 @@ async def run_floor(
         async with open_floor(broker, store, names) as running_floor:
             for _ in range(wagers):
                 for machine in running_floor.machines:
-                    machine.play(dice, _HIT_CHANCE)
+                    machine.play(random_source, _HIT_CHANCE)
                 await asyncio.sleep(0)
             await running_floor.wait_until(running_floor.is_settled)
         (record,) = (

@@ -1,8 +1,8 @@
 """Simulate a machine on a progressive link, with the real link client and a memory that outlives each run.
 
-Wins are decided by dice instead of games. :class:`MachineMemory` stores what a machine's journal would; everything
-else is lost with the object, as in a killed process. ``step`` is called after each durable change and before its
-consequences: an exception raised there kills the machine at that point.
+Wins are decided by random numbers instead of games. :class:`MachineMemory` stores what a machine's journal would;
+everything else is lost with the object, as in a killed process. ``step`` is called after each durable change and
+before its consequences: an exception raised there kills the machine at that point.
 """
 
 import asyncio
@@ -137,7 +137,7 @@ class SimulatedMachine:
         """Return the level's amount on the machine's screen, in minor units."""
         return self.link.find_displayed_amount(self._pool.id, self._now_ns()).amount_cents
 
-    def play(self, dice: random.Random, hit_chance: float) -> None:
+    def play(self, random_source: random.Random, hit_chance: float) -> None:
         """Play one wager, which hits the level with probability ``hit_chance``."""
         memory, terms = self.memory, self._pool.definition.terms
         stake_cents = self._pool.definition.stake_and_hit_rate.stake_cents
@@ -149,7 +149,7 @@ class SimulatedMachine:
             amount=stake_cents * terms.increment,
         )
         memory.contributions.append(contribution)
-        is_hit = dice.random() < hit_chance and not terms.is_mystery
+        is_hit = random_source.random() < hit_chance and not terms.is_mystery
         name = f"{self._serial}.{self._pool.id}.{contribution.number}"
         if is_hit:  # in the transaction of the wager, as the machine does
             memory.hits[name] = Hit(
@@ -192,9 +192,9 @@ class SimulatedMachine:
         self.link.enrol_levels(nonce, self._now_ns())
         self._send_messages()
 
-    def handle_disconnection(self, why: str) -> None:
+    def handle_disconnection(self, reason: str) -> None:
         """Mark the level as unavailable, because the link has disconnected."""
-        del why
+        del reason
         self.link.handle_disconnection()
 
     def process_message(self, message: ControllerMessage) -> None:
@@ -250,40 +250,42 @@ class SimulatedMachine:
         self.link.mark_award_recorded(name)
         self._pay_hit(name, hit)
 
-    def _resend_contributions(self, after: int) -> None:
+    def _resend_contributions(self, last_counted_number: int) -> None:
         """Send contributions and their hits again, to a controller that lost them.
 
-        All contributions with a number above ``after`` are sent.
+        All contributions with a number above ``last_counted_number`` are sent.
         """
-        self.memory.last_counted_number = after
-        self.link.restore_contributions(self._pool.id, after, self.memory.contributions[after:])
+        self.memory.last_counted_number = last_counted_number
+        self.link.restore_contributions(
+            self._pool.id, last_counted_number, self.memory.contributions[last_counted_number:]
+        )
         for name, hit in self.memory.hits.items():
-            if hit.contribution_number > after and hit.trigger is None:
+            if hit.contribution_number > last_counted_number and hit.trigger is None:
                 hit.is_closed, hit.was_resent = False, True
                 self._resume_hit(name, hit)
 
-    def _handle_mystery_win(self, won: WonPrize) -> None:
+    def _handle_mystery_win(self, won_prize: WonPrize) -> None:
         """Record that the controller decided that a wager wins, then pay it. A repeated message changes nothing."""
-        hit = self.memory.hits.get(won.claim_id)
+        hit = self.memory.hits.get(won_prize.claim_id)
         if hit is None:
             if (
-                self.memory.commitments.get(won.trigger.prize_number, won.trigger.commitment)
-                != won.trigger.commitment
+                self.memory.commitments.get(won_prize.trigger.prize_number, won_prize.trigger.commitment)
+                != won_prize.trigger.commitment
             ):
-                self.memory.findings.append(f"{won.claim_id}: its secret does not match the commitment")
+                self.memory.findings.append(f"{won_prize.claim_id}: its secret does not match the commitment")
             self._step("award received")
-            hit = self.memory.hits[won.claim_id] = Hit(
-                contribution_number=won.contribution_number,
-                shown_cents=won.amount_cents,
-                locked_cents=won.amount_cents,
-                trigger=won.trigger,
+            hit = self.memory.hits[won_prize.claim_id] = Hit(
+                contribution_number=won_prize.contribution_number,
+                shown_cents=won_prize.amount_cents,
+                locked_cents=won_prize.amount_cents,
+                trigger=won_prize.trigger,
             )
             self._step("award stored")
-        elif (hit.locked_cents, hit.trigger) != (won.amount_cents, won.trigger):
-            self.memory.findings.append(f"{won.claim_id}: {won.amount_cents} in addition")
+        elif (hit.locked_cents, hit.trigger) != (won_prize.amount_cents, won_prize.trigger):
+            self.memory.findings.append(f"{won_prize.claim_id}: {won_prize.amount_cents} in addition")
         if not hit.is_closed:
-            self.link.open_mystery_claim(self._build_claim(won.claim_id, hit), self._now_ns())
-            self._pay_hit(won.claim_id, hit)
+            self.link.open_mystery_claim(self._build_claim(won_prize.claim_id, hit), self._now_ns())
+            self._pay_hit(won_prize.claim_id, hit)
 
     def _pay_hit(self, name: str, hit: Hit) -> None:
         if hit.paid_cents is None and hit.locked_cents is not None:

@@ -30,10 +30,10 @@ def find_postgres_program(name: str) -> str:
     for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
         if (folder / name).is_file():
             return str(folder / name)
-    found = shutil.which(name)
-    if found is None:
+    program = shutil.which(name)
+    if program is None:
         raise PostgresMissingError(f"{name}: PostgreSQL is not installed (Debian: apt install postgresql)")
-    return found
+    return program
 
 
 class Postgres:
@@ -58,11 +58,11 @@ class Postgres:
 
     def _run_program(self, name: str, *arguments: str) -> None:
         command = [find_postgres_program(name), *arguments]
-        done = subprocess.run(
+        completed_process = subprocess.run(
             command, user=self._user, cwd=self.folder, capture_output=True, text=True, check=False
         )
-        if done.returncode:
-            raise OperatorError(f"{name}: {done.stderr.strip()}")
+        if completed_process.returncode:
+            raise OperatorError(f"{name}: {completed_process.stderr.strip()}")
 
     def start(self) -> None:
         """Start the server and wait until it accepts connections. Raises OperatorError if it does not."""

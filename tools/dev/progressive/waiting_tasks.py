@@ -19,16 +19,16 @@ def describe_waiting_tasks(tasks: Iterable[asyncio.Task[Any]]) -> list[str]:
     return lines
 
 
-def _list_suspended_frames(waiting: Any) -> list[str]:
+def _list_suspended_frames(awaitable: Any) -> list[str]:
     """Return a line for each suspended frame of a coroutine, outermost first.
 
     ``Task.get_stack`` has only the outermost frame.
     """
-    found: list[str] = []
-    while waiting is not None and len(found) < _DEPTH_MAX:
-        frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "ag_frame", None)
+    frame_lines: list[str] = []
+    while awaitable is not None and len(frame_lines) < _DEPTH_MAX:
+        frame = getattr(awaitable, "cr_frame", None) or getattr(awaitable, "ag_frame", None)
         if frame is None:
-            return [*found, type(waiting).__name__]
-        found.append(f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_name}")
-        waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "ag_await", None)
-    return found
+            return [*frame_lines, type(awaitable).__name__]
+        frame_lines.append(f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_name}")
+        awaitable = getattr(awaitable, "cr_await", None) or getattr(awaitable, "ag_await", None)
+    return frame_lines

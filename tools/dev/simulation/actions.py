@@ -114,7 +114,7 @@ class Crowd:
         self._world = world
         self.players = players
         self.done: Counter[str] = Counter()
-        self.dice = random.Random()  # noqa: S311 (each action has its own seed)
+        self.random_source = random.Random()  # noqa: S311 (each action has its own seed)
         self.player = players[1]
         self._turn_back_timers: dict[str, asyncio.TimerHandle] = {}
         self._turned_at: dict[str, float] = {}
@@ -122,32 +122,36 @@ class Crowd:
 
     def perform_action(self, action: Action) -> None:
         """Perform an action at a player position that the action's seed chooses."""
-        self.dice = random.Random(action.seed)  # noqa: S311 (the sequence must be repeatable)
-        self.player = self.players[self.dice.choice(sorted(self.players))]
+        self.random_source = random.Random(action.seed)  # noqa: S311 (the sequence must be repeatable)
+        self.player = self.players[self.random_source.choice(sorted(self.players))]
         _, perform = _WEIGHT_AND_FUNCTION_BY_ACTION[action.name]
         perform(self)
         self.done[action.name] += 1
 
     def pause_seconds(self, longest: float) -> float:
         """Return a random time until the next action, at most ``longest`` seconds; it is often zero."""
-        return self.dice.choice((0.0, 0.05, self.dice.uniform(0.0, longest)))
+        return self.random_source.choice((0.0, 0.05, self.random_source.uniform(0.0, longest)))
 
     def _name_device(self, kind: str) -> str:
         return kind if kind in {"io", "wheel"} else f"{kind}-{self.player.position}"
 
     def set_limit(self) -> None:
         """Set or remove one of the limits that a player may set for their own play."""
-        unit, value = self.dice.choice((("minutes", 1), ("minutes", 30), ("cents", 100), ("cents", 5000)))
-        self.player.press("limit", self.dice.choice((0, value)), {"of": unit})
+        unit, value = self.random_source.choice(
+            (("minutes", 1), ("minutes", 30), ("cents", 100), ("cents", 5000))
+        )
+        self.player.press("limit", self.random_source.choice((0, value)), {"of": unit})
 
     def press_button(self) -> None:
         """Press a button of the deck."""
-        self._world.act_on_device("io", "press", button=self.dice.choice(("play", "cash_out", "service")))
+        self._world.act_on_device(
+            "io", "press", button=self.random_source.choice(("play", "cash_out", "service"))
+        )
 
     # ------------------------------------------------------------ value
     def insert_bill(self) -> None:
         """Insert a bill that the jurisdiction accepts."""
-        cents = self.dice.choice(self._world.profile.value_in.bills_cents)
+        cents = self.random_source.choice(self._world.profile.value_in.bills_cents)
         self._world.act_on_device(self._name_device("bill"), "insert", amount_cents=cents)
 
     def insert_coin(self) -> None:
@@ -159,13 +163,13 @@ class Crowd:
         name = self._name_device("coin")
         cable, coins = self._world.cables[name], self._world.profile.coins.accepted_coins_cents
         if coins and cable.is_plugged_in and not cable.is_silent:
-            cents = self.dice.choice(coins)
+            cents = self.random_source.choice(coins)
             self._world.act_on_device(name, "insert", amount_cents=cents)
 
     def insert_ticket(self) -> None:
         """Insert one of the last printed tickets, redeemed or not, or a ticket number that was never printed."""
-        number = self.dice.choice(
-            [*self._world.list_printed_tickets(), f"{self.dice.randrange(10**18):018d}"]
+        number = self.random_source.choice(
+            [*self._world.list_printed_tickets(), f"{self.random_source.randrange(10**18):018d}"]
         )
         self._world.act_on_device(self._name_device("bill"), "insert_ticket", barcode=number)
 
@@ -176,26 +180,26 @@ class Crowd:
         Players with too little credit insert a bill first; some players do not take part.
         """
         for player in self._list_players():
-            if self.dice.random() < _STAYS_AWAY_PROBABILITY:
+            if self.random_source.random() < _STAYS_AWAY_PROBABILITY:
                 continue
             if player.snapshot is not None and player.snapshot.credit_cents < _CREDIT_FOR_ROUND_CENTS:
                 cents = max(self._world.profile.value_in.bills_cents)
                 self._world.act_on_device(f"bill-{player.position}", "insert", amount_cents=cents)
-            player.join_round(self._world.setup.gathering, self.dice)
+            player.join_round(self._world.setup.gathering, self.random_source)
 
     # ------------------------------------------------------------ the host
     def order_transfer(self) -> None:
         """Order a host transfer in either direction, or a bonus."""
         if self._world.host is not None:
             self._world.host.order_transfer(
-                self.dice.choice(("in", "out", "bonus")), self.dice.randrange(1, 5000)
+                self.random_source.choice(("in", "out", "bonus")), self.random_source.randrange(1, 5000)
             )
 
     def disturb_host_line(self) -> None:
         """Lose some messages on the host's line, or restart the host."""
         if self._world.host is not None:
-            self._world.lossy_messages = self.dice.randint(1, 8)
-            if self.dice.random() < 0.2:
+            self._world.lossy_messages = self.random_source.randint(1, 8)
+            if self.random_source.random() < 0.2:
                 self._world.host.restart()
 
     def disturb_link(self) -> None:
@@ -203,7 +207,7 @@ class Crowd:
         link = self._world.link
         if link is None:
             return
-        match self.dice.choice(("break", "mend", "restart")):
+        match self.random_source.choice(("break", "mend", "restart")):
             case "break":
                 link.break_wire()
             case "mend":
@@ -238,8 +242,10 @@ class Crowd:
 
         One turn of the key must first pay what is owed at any position, and only then clear faults.
         """
-        waiting = [player for player, handpay in owed_handpays.items() if player.awaited_handpay == handpay]
-        if len(waiting) < len(owed_handpays) or any(
+        waiting_players = [
+            player for player, handpay in owed_handpays.items() if player.awaited_handpay == handpay
+        ]
+        if len(waiting_players) < len(owed_handpays) or any(
             player.run_number != run_number for player in (*owed_handpays, *faults)
         ):
             return
@@ -247,7 +253,7 @@ class Crowd:
             if cleared := codes_before - player.attendant_fault_codes:
                 player.observed.findings.append(
                     f"the attendant's key cleared {', '.join(sorted(cleared))} at position {player.position}"
-                    f" before the hand-pay at position {waiting[0].position}"
+                    f" before the hand-pay at position {waiting_players[0].position}"
                 )
 
     def open_menu_for_ruling(self) -> None:
@@ -267,12 +273,14 @@ class Crowd:
 
     def visit_service_menu(self) -> None:
         """Open the service menu for a while, to fill in forms or to look around."""
-        is_looking = self.dice.random() < 0.3
+        is_looking = self.random_source.random() < 0.3
         self._world.requested_forms = (
-            () if is_looking else [*self.dice.sample(_MENU_FORMS, 4), *COMPLETION_FORMS, *_BOX_COUNT_FORMS]
+            ()
+            if is_looking
+            else [*self.random_source.sample(_MENU_FORMS, 4), *COMPLETION_FORMS, *_BOX_COUNT_FORMS]
         )
         self._hold_key_turned(
-            "operator", self.dice.uniform(0.5, _MENU_OPEN_SECONDS) if is_looking else _REPAIR_SECONDS
+            "operator", self.random_source.uniform(0.5, _MENU_OPEN_SECONDS) if is_looking else _REPAIR_SECONDS
         )
 
     def _hold_key_turned(self, key: str, seconds: float) -> None:
@@ -290,7 +298,7 @@ class Crowd:
 
     def open_door(self) -> None:
         """Open a door."""
-        self._world.act_on_device("io", "door", name=self.dice.choice(_DOOR_NAMES), open=True)
+        self._world.act_on_device("io", "door", name=self.random_source.choice(_DOOR_NAMES), open=True)
 
     def close_doors(self) -> None:
         """Close every door."""
@@ -312,7 +320,7 @@ class Crowd:
         if self._world.link is not None:
             self._world.link.is_up = True
         self._world.act_on_device("io", "battery", good=True)
-        if self._is_file_refused() and self.dice.random() < 0.5:
+        if self._is_file_refused() and self.random_source.random() < 0.5:
             self._world.pending_work = self._world.restore_previous_file
         elif self._is_file_refused() or any(
             player.snapshot and player.snapshot.state == "out_of_service" for player in self._list_players()
@@ -336,13 +344,13 @@ class Crowd:
     # ------------------------------------------------------------ bad luck
     def inject_device_fault(self) -> None:
         """Cause a fault of a random device, or remove a part of it."""
-        kind, action, values = self.dice.choice(_DEVICE_FAULT_ACTIONS)
+        kind, action, values = self.random_source.choice(_DEVICE_FAULT_ACTIONS)
         self._world.act_on_device(self._name_device(kind), action, **values)
 
     def inject_line_fault(self) -> None:
         """Make the line of a random device unreliable until it is repaired."""
-        action, values = self.dice.choice(_LINE_FAULT_ACTIONS)
-        self._world.act_on_device(self.dice.choice(sorted(self._world.twins)), action, **values)
+        action, values = self.random_source.choice(_LINE_FAULT_ACTIONS)
+        self._world.act_on_device(self.random_source.choice(sorted(self._world.twins)), action, **values)
 
     # ------------------------------------------------------------ work on the machine while it is off
     def clear_memory(self) -> None:
@@ -352,12 +360,12 @@ class Crowd:
             shown_games = {play_id for player in self._list_players() for play_id in player.observed.games}
             can_pay_by_hand = self._world.link is None  # a controller is not informed of a game paid by hand
             handpays = self._world.clears.clear_memory(
-                self._world, dice, shown_games, can_pay_by_hand=can_pay_by_hand
+                self._world, random_source, shown_games, can_pay_by_hand=can_pay_by_hand
             )
             for position, is_settled in handpays.items():
                 self.players[position].handle_memory_clear(is_handpay_settled=is_settled)
 
-        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (the sequence must be repeatable)
+        random_source = random.Random(self.random_source.randbytes(8))  # noqa: S311 (the sequence must be repeatable)
         self._schedule_work(work)
 
     def install_update(self) -> None:
@@ -374,11 +382,11 @@ class Crowd:
                 return
             world.release += 1
             world.previous_file = world.cabinet.read_text(encoding="utf-8")
-            update_games(world.cabinet, dice)
+            update_games(world.cabinet, random_source)
             if signed:
                 sign_cabinet_file(world.folder.root, world.cabinet.read_text(encoding="utf-8"), world.now())
 
-        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (the sequence must be repeatable)
+        random_source = random.Random(self.random_source.randbytes(8))  # noqa: S311 (the sequence must be repeatable)
         self._schedule_work(work)
 
     def lose_cabinet_file(self) -> None:
@@ -397,15 +405,15 @@ class Crowd:
     def _schedule_work(self, work: Callable[[], None]) -> None:
         """Schedule ``work`` for when the machine is off, and cut the power or shut the machine down."""
         self._world.pending_work = work
-        if self.dice.random() < 0.5:
+        if self.random_source.random() < 0.5:
             self._world.schedule_power_cut(
-                self.dice.choice((1, self.dice.randint(1, _OPERATIONS_BEFORE_CUT_MAX)))
+                self.random_source.choice((1, self.random_source.randint(1, _OPERATIONS_BEFORE_CUT_MAX)))
             )
 
     def cut_power(self) -> None:
         """Cut the power at one of the next operations of the media, while that operation is running."""
         self._world.schedule_power_cut(
-            self.dice.choice((1, self.dice.randint(1, _OPERATIONS_BEFORE_CUT_MAX)))
+            self.random_source.choice((1, self.random_source.randint(1, _OPERATIONS_BEFORE_CUT_MAX)))
         )
 
 
@@ -420,16 +428,16 @@ def _is_idle_without_credit(player: Player) -> bool:
 
 #: Name -> weight and function. Each world omits some kinds, because a frequent fault can hide others.
 _WEIGHT_AND_FUNCTION_BY_ACTION: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
-    "play": (480, lambda c: c.player.press_play(c.dice)),
+    "play": (480, lambda c: c.player.press_play(c.random_source)),
     "bill": (110, Crowd.insert_bill),
     "coin": (70, Crowd.insert_coin),
     "ticket in": (50, Crowd.insert_ticket),
     "cash out": (40, lambda c: c.player.press("cash_out")),
     "button": (30, Crowd.press_button),
-    "bet": (60, lambda c: c.player.choose_bet(c.dice)),
-    "denomination": (15, lambda c: c.player.choose_denomination(c.dice)),
-    "game": (25, lambda c: c.player.choose_game(c.dice)),
-    "language": (5, lambda c: c.player.press("language", c.dice.choice(("en", "fr")))),
+    "bet": (60, lambda c: c.player.choose_bet(c.random_source)),
+    "denomination": (15, lambda c: c.player.choose_denomination(c.random_source)),
+    "game": (25, lambda c: c.player.choose_game(c.random_source)),
+    "language": (5, lambda c: c.player.press("language", c.random_source.choice(("en", "fr")))),
     "service": (5, lambda c: c.player.press("service")),
     "residual": (10, lambda c: c.player.press("residual")),
     "limit": (3, Crowd.set_limit),
@@ -457,26 +465,30 @@ _MAINTENANCE_COUNT_RANGE: Final = (1, 5)
 _ACTIONS_PER_MAINTENANCE: Final = 60
 
 
-def create_script(dice: random.Random, actions: int, cuts: int, *, gathers: bool = False) -> list[Action]:
+def create_script(
+    random_source: random.Random, actions: int, cuts: int, *, gathers: bool = False
+) -> list[Action]:
     """Return a script of ``actions`` actions, ``cuts`` of them power cuts; some kinds of action may be left out.
 
     ``gathers``: the players gather at one table for some of the games.
     """
-    omitted = {name for name in ("door", "fault", "bad line", "menu", "limit") if dice.random() < 0.25}
+    omitted = {
+        name for name in ("door", "fault", "bad line", "menu", "limit") if random_source.random() < 0.25
+    }
     weights = {
         name: weight for name, (weight, _) in _WEIGHT_AND_FUNCTION_BY_ACTION.items() if name not in omitted
     }
-    names = dice.choices(list(weights), list(weights.values()), k=actions)
-    for index in dice.sample(range(actions), min(cuts, actions)):
+    names = random_source.choices(list(weights), list(weights.values()), k=actions)
+    for index in random_source.sample(range(actions), min(cuts, actions)):
         names[index] = POWER_CUT_ACTION
-    script_actions = [Action(name, dice.randrange(2**32)) for name in names]
-    times = min(dice.randint(*_MAINTENANCE_COUNT_RANGE), actions // _ACTIONS_PER_MAINTENANCE)
-    for index in dice.sample(range(actions), times):
-        script_actions[index] = Action(dice.choice(_MAINTENANCE_ACTIONS), script_actions[index].seed)
+    script_actions = [Action(name, random_source.randrange(2**32)) for name in names]
+    times = min(random_source.randint(*_MAINTENANCE_COUNT_RANGE), actions // _ACTIONS_PER_MAINTENANCE)
+    for index in random_source.sample(range(actions), times):
+        script_actions[index] = Action(random_source.choice(_MAINTENANCE_ACTIONS), script_actions[index].seed)
     if gathers:
         script_actions = [
             action._replace(name=SHARED_ROUND_ACTION)
-            if action.name == "play" and dice.random() < _ROUND_PROBABILITY
+            if action.name == "play" and random_source.random() < _ROUND_PROBABILITY
             else action
             for action in script_actions
         ]

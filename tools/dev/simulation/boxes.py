@@ -50,8 +50,8 @@ class BoxContents:
         """Count the boxes from now on: a new journal has metered nothing of what they contain."""
         self._previous_contents, self._last_contents, self._is_ending = None, self.read_contents(), False
 
-    def count_cents(self, box: str) -> int | None:
-        """Return the contents of a box at its last collection, or None if that is unknown."""
+    def compute_collected_cents(self, box: str) -> int | None:
+        """Return what a box contained at its last collection, in minor units, or None if that is unknown."""
         if self._previous_contents is None or self._last_contents is None:
             return None
         return self._last_contents[box] - self._previous_contents[box]

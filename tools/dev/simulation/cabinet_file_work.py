@@ -26,13 +26,13 @@ _DENOMINATIONS_PATTERN: Final = re.compile(r"^denominations_cents = \[([^\]]+)\]
 _SIGNER_STAFF_NUMBERS: Final = ("1001", "1002")
 
 
-def sign_cabinet_file(state: Path, text: str, time: datetime) -> None:
+def sign_cabinet_file(state: Path, text: str, signed_at: datetime) -> None:
     """Store the signature of two people for the cabinet file with this text."""
     signature = CabinetFileSignature(
         compute_cabinet_file_digest(text),
         _SIGNER_STAFF_NUMBERS,
         "it is installed",
-        time.isoformat(timespec="seconds"),
+        signed_at.isoformat(timespec="seconds"),
     )
     signature.write(state / SIGNATURE_FILE_NAME)
 
@@ -49,41 +49,43 @@ def can_restore_file(state: Path) -> bool:
         return any(True for _ in view.entries(CABINET_FILE_SIGNED.kind, limit=1))
 
 
-def update_games(cabinet: Path, dice: Random) -> None:
+def update_games(cabinet_path: Path, random_source: Random) -> None:
     """Install another version of a game, remove a game from the cabinet file, or add one to it."""
-    text = cabinet.read_text(encoding="utf-8")
+    text = cabinet_path.read_text(encoding="utf-8")
     games = _GAME_TABLE_PATTERN.findall(text)
-    levels = set(re.findall(r'\[\[progressives\]\]\ngame = "([^"]+)"', text))
-    removable = [game for game in games if game not in levels and not game.startswith("./")]
-    addable = [game for game in REEL_GAMES if not any(game in each for each in games)]
-    change = dice.choice(("version", "version", "version", "remove", "add"))
+    games_with_levels = set(re.findall(r'\[\[progressives\]\]\ngame = "([^"]+)"', text))
+    removable = [game for game in games if game not in games_with_levels and not game.startswith("./")]
+    addable = [game for game in REEL_GAMES if not any(game in installed_game for installed_game in games)]
+    change = random_source.choice(("version", "version", "version", "remove", "add"))
     if change == "remove" and len(games) > 1 and removable:
-        text = _replace_game_table(text, dice.choice(removable), "")
+        text = _replace_game_table(text, random_source.choice(removable), "")
     elif change == "add" and addable:
-        text = text.replace("[[games]]", f'[[games]]\ngame = "{dice.choice(addable)}"\n\n[[games]]', 1)
+        text = text.replace(
+            "[[games]]", f'[[games]]\ngame = "{random_source.choice(addable)}"\n\n[[games]]', 1
+        )
     else:
-        game = dice.choice(games)
-        path = _write_next_version(cabinet.parent, game, dice)
+        game = random_source.choice(games)
+        path = _write_next_version(cabinet_path.parent, game, random_source)
         text = _replace_game_table(text, game, f'[[games]]\ngame = "./{path.name}"\n\n')
-    cabinet.write_text(text, encoding="utf-8")
+    cabinet_path.write_text(text, encoding="utf-8")
 
 
-def _replace_game_table(text: str, game: str, table: str) -> str:
-    return _GAME_TABLE_PATTERN.sub(lambda found: table if found[1] == game else found[0], text)
+def _replace_game_table(text: str, game: str, new_table: str) -> str:
+    return _GAME_TABLE_PATTERN.sub(lambda match: new_table if match[1] == game else match[0], text)
 
 
-def _write_next_version(folder: Path, game: str, dice: Random) -> Path:
+def _write_next_version(folder: Path, game: str, random_source: Random) -> Path:
     """Write the next version of a definition into the cabinet's folder; it may offer fewer denominations."""
     path = Path(game) if game.startswith("/") else folder / game
-    source = path if path.suffix else next(LIBRARY_FOLDER.rglob(f"{game}.toml"))
-    text = source.read_text(encoding="utf-8")
+    source_path = path if path.suffix else next(LIBRARY_FOLDER.rglob(f"{game}.toml"))
+    text = source_path.read_text(encoding="utf-8")
     version = [int(part) for part in _VERSION_PATTERN.findall(text)[0]]
     version[2] += 1
     text = _VERSION_PATTERN.sub(f'version = "{".".join(map(str, version))}"', text, count=1)
-    if offered := _DENOMINATIONS_PATTERN.search(text):
-        cents = offered[1].split(",")
-        offered_cents = cents[: dice.randint(1, len(cents))]
-        text = text.replace(offered[0], f"denominations_cents = [{','.join(offered_cents)}]", 1)
-    target = folder / f"{source.stem.partition('@')[0]}@{version[2]}.toml"
-    target.write_text(text, encoding="utf-8")
-    return target
+    if offered_match := _DENOMINATIONS_PATTERN.search(text):
+        all_cents = offered_match[1].split(",")
+        offered_cents = all_cents[: random_source.randint(1, len(all_cents))]
+        text = text.replace(offered_match[0], f"denominations_cents = [{','.join(offered_cents)}]", 1)
+    target_path = folder / f"{source_path.stem.partition('@')[0]}@{version[2]}.toml"
+    target_path.write_text(text, encoding="utf-8")
+    return target_path

@@ -99,55 +99,58 @@ class CabinetSetup:
         return self.positions == 1 and not (self.limits or self.link)
 
     @classmethod
-    def choose(cls, dice: random.Random) -> "CabinetSetup":
+    def choose(cls, random_source: random.Random) -> "CabinetSetup":
         """Return a random cabinet.
 
         A cabinet has only some of all features, so that no feature hides another one.
         """
         if (
-            jurisdiction := dice.choice(("generic", "generic", "generic", *GAMES_BY_JURISDICTION))
+            jurisdiction := random_source.choice(("generic", "generic", "generic", *GAMES_BY_JURISDICTION))
         ) in GAMES_BY_JURISDICTION:
             return cls(
                 jurisdiction=jurisdiction,
-                printer=dice.choice(PRINTERS),
+                printer=random_source.choice(PRINTERS),
                 games=GAMES_BY_JURISDICTION[jurisdiction],
             )
-        positions = dice.choice((1, 1, 2, 3))
-        has_host = positions == 1 and dice.random() < 0.5
-        has_wheel = positions > 1 and dice.random() < 0.5
-        games = [*dice.sample(REEL_GAMES, dice.randint(1, 2)), *dice.sample(TABLE_GAMES, dice.randint(1, 2))]
+        positions = random_source.choice((1, 1, 2, 3))
+        has_host = positions == 1 and random_source.random() < 0.5
+        has_wheel = positions > 1 and random_source.random() < 0.5
+        games = [
+            *random_source.sample(REEL_GAMES, random_source.randint(1, 2)),
+            *random_source.sample(TABLE_GAMES, random_source.randint(1, 2)),
+        ]
         levels: list[tuple[str, str]] = []
-        if dice.random() < 0.4:
-            game = dice.choice(sorted(STAND_ALONE_LEVELS_BY_GAME))
+        if random_source.random() < 0.4:
+            game = random_source.choice(sorted(STAND_ALONE_LEVELS_BY_GAME))
             games.append(game)
             levels += [(game, level) for level in STAND_ALONE_LEVELS_BY_GAME[game]]
         return cls(
             positions=positions,
-            bill=dice.choice(BILL_ACCEPTORS),
-            printer=dice.choice(PRINTERS),
-            hopper=dice.random() < 0.7,
-            limits=dice.random() < 0.4,
+            bill=random_source.choice(BILL_ACCEPTORS),
+            printer=random_source.choice(PRINTERS),
+            hopper=random_source.random() < 0.7,
+            limits=random_source.random() < 0.4,
             host=has_host,
-            link=positions == 1 and dice.random() < 0.4,
+            link=positions == 1 and random_source.random() < 0.4,
             wheel=has_wheel,
             games=tuple(games),
             levels=tuple(levels),
         )
 
     @classmethod
-    def choose_gathering(cls, dice: random.Random) -> "CabinetSetup":
+    def choose_gathering(cls, random_source: random.Random) -> "CabinetSetup":
         """Return a random cabinet whose players gather at one table.
 
         It has few games, so that the players stay at this table.
         """
-        game = dice.choice(sorted(POSITION_COUNTS_BY_SHARED_GAME))
+        game = random_source.choice(sorted(POSITION_COUNTS_BY_SHARED_GAME))
         return cls(
-            positions=dice.choice(POSITION_COUNTS_BY_SHARED_GAME[game]),
-            bill=dice.choice(BILL_ACCEPTORS),
-            printer=dice.choice(PRINTERS),
-            hopper=dice.random() < 0.5,
-            limits=dice.random() < 0.2,
-            games=(game, dice.choice(REEL_GAMES)),
+            positions=random_source.choice(POSITION_COUNTS_BY_SHARED_GAME[game]),
+            bill=random_source.choice(BILL_ACCEPTORS),
+            printer=random_source.choice(PRINTERS),
+            hopper=random_source.random() < 0.5,
+            limits=random_source.random() < 0.2,
+            games=(game, random_source.choice(REEL_GAMES)),
             gathering=game,
         )
 

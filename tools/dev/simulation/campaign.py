@@ -79,11 +79,11 @@ def run_case(
 
 class _CaseRun:
     def __init__(self, root: Path, case: SimulationCase) -> None:
-        dice = random.Random(case.world)  # noqa: S311 (the sequence must be repeatable)
+        random_source = random.Random(case.world)  # noqa: S311 (the sequence must be repeatable)
         self._script = case.script
-        self._world = SimulatedWorld(root, case.setup, dice.randrange(2**63))
+        self._world = SimulatedWorld(root, case.setup, random_source.randrange(2**63))
         self._players = {
-            number: Player(self._world, number, random.Random(dice.randrange(2**63)))  # noqa: S311
+            number: Player(self._world, number, random.Random(random_source.randrange(2**63)))  # noqa: S311
             for number in range(1, case.setup.positions + 1)
         }
         self._crowd = Crowd(self._world, self._players)
@@ -237,12 +237,14 @@ def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = Fa
 
     ``gathers``: whether its players gather at one table; None if the seed determines that too.
     """
-    dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
+    random_source = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
     if gathers is None:
         gathers = random.Random(f"gathering of {seed}").random() < _GATHERING_PROBABILITY  # noqa: S311
-    setup = CabinetSetup.choose_gathering(dice) if gathers else CabinetSetup.choose(dice)
+    setup = CabinetSetup.choose_gathering(random_source) if gathers else CabinetSetup.choose(random_source)
     start = random.Random(f"start of {seed}")  # noqa: S311
     setup = replace(
         setup, start=start.choice(("file", "signed", *(("asked",) if setup.can_use_first_start else ())))
     )
-    return SimulationCase(dice.randrange(2**63), setup, create_script(dice, actions, cuts, gathers=gathers))
+    return SimulationCase(
+        random_source.randrange(2**63), setup, create_script(random_source, actions, cuts, gathers=gathers)
+    )

@@ -48,10 +48,15 @@ class MemoryClears:
     """The journals that ended with a memory clear, and the claims that were paid by hand, by kind."""
 
     histories: list[History] = field(default_factory=list)
-    paid: Counter[str] = field(default_factory=Counter)
+    paid_by_hand_cents: Counter[str] = field(default_factory=Counter)
 
     def clear_memory(
-        self, world: "SimulatedWorld", dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
+        self,
+        world: "SimulatedWorld",
+        random_source: Random,
+        shown_games: Collection[str],
+        *,
+        can_pay_by_hand: bool,
     ) -> dict[int, bool]:
         """Clear the memory of the stopped machine; if the power is cut meanwhile, finish the clear after it.
 
@@ -61,40 +66,45 @@ class MemoryClears:
         """
         folder = world.folder.root
         possible_histories = [read_copy(folder, world.now(), world.setup.positions, folder.parent)]
-        if _damage_one_copy(folder, dice):
+        if _damage_one_copy(folder, random_source):
             possible_histories.append(read_copy(folder, world.now(), world.setup.positions, folder.parent))
         ended_history = possible_histories[0]
         decisions: Mapping[str, ClaimDecision] = {}
         settled_handpays: dict[int, bool] = {}
         while True:
             storage = ForgetfulStorage(world.medium, world.random_bytes)
-            if dice.random() < _CUT_PROBABILITY:
-                world.schedule_power_cut(dice.randint(1, _OPERATIONS_BEFORE_CUT_MAX))
+            if random_source.random() < _CUT_PROBABILITY:
+                world.schedule_power_cut(random_source.randint(1, _OPERATIONS_BEFORE_CUT_MAX))
             try:
                 if is_clear_unfinished(folder, storage):
                     finish_memory_clear(folder, now=world.now, storage=storage)
                 else:
-                    found = inspect_claims(folder, FEATURES, storage=storage)
-                    if not found.inspection.is_complete:  # at most one copy is damaged
-                        copies = (found.inspection.first_copy.damage, found.inspection.second_copy.damage)
+                    claim_inspection = inspect_claims(folder, FEATURES, storage=storage)
+                    if not claim_inspection.inspection.is_complete:  # at most one copy is damaged
+                        copies = (
+                            claim_inspection.inspection.first_copy.damage,
+                            claim_inspection.inspection.second_copy.damage,
+                        )
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
-                    ended_history = _choose_history(possible_histories, found)
-                    decisions = _decide_claims(found, dice, shown_games, can_pay_by_hand=can_pay_by_hand)
+                    ended_history = _choose_history(possible_histories, claim_inspection)
+                    decisions = _decide_claims(
+                        claim_inspection, random_source, shown_games, can_pay_by_hand=can_pay_by_hand
+                    )
                     settled_handpays = {
-                        _parse_position(each.id): decisions[each.id].decision == DECISION_PAID
-                        for each in found.proposals
-                        if _parse_claim_kind(each.id) == "handpay"
+                        _parse_position(proposal.id): decisions[proposal.id].decision == DECISION_PAID
+                        for proposal in claim_inspection.proposals
+                        if _parse_claim_kind(proposal.id) == "handpay"
                     }
-                    decided = prepare_clearance(
-                        found,
+                    clearance = prepare_clearance(
+                        claim_inspection,
                         decisions,
                         person="1001",
                         second_person="1002",
                         reason="the memory is replaced",
-                        challenge=found.inspection.challenge,
+                        challenge=claim_inspection.inspection.challenge,
                         authentication_method="proved by PIN",
                     )
-                    clear_memory(folder, decided, now=world.now, storage=storage)
+                    clear_memory(folder, clearance, now=world.now, storage=storage)
                     roster = Roster.load(world.folder.staff)
                     carry_over_roster(roster, folder, None, "", now=world.now, storage=storage)
             except Exception:
@@ -107,55 +117,59 @@ class MemoryClears:
         self.histories.append(ended_history)
         world.boxes.handle_memory_clear()
         for claim, decision in decisions.items():
-            self.paid[_parse_claim_kind(claim)] += decision.amount_cents or 0
+            self.paid_by_hand_cents[_parse_claim_kind(claim)] += decision.amount_cents or 0
         return settled_handpays
 
 
-def _choose_history(histories: Sequence[History], found: ClaimInspection) -> History:
+def _choose_history(histories: Sequence[History], claim_inspection: ClaimInspection) -> History:
     """Return the history with the amounts that the inspection of both copies found.
 
     An entry that only one copy has was never acknowledged. A machine that starts with a damaged copy drops it, and
     a clear reads it from the damaged copy.
     """
-    ledger = found.inspection.both_copies.ledger
+    ledger = claim_inspection.inspection.both_copies.ledger
     for history in histories:
         if all(history.balance[account] == abs(ledger.balance_cents(account)) for account in SUMMED_ACCOUNTS):
             return history
     raise RuntimeError("the clear found other amounts than the journal has, with or without the damage")
 
 
-def _damage_one_copy(folder: Path, dice: Random) -> bool:
+def _damage_one_copy(folder: Path, random_source: Random) -> bool:
     """Change one bit of one of the journal's two copies, or of none; return whether one was changed.
 
     The undamaged copy still proves everything that the machine owes.
     """
-    second = folder / SECOND_FOLDER
-    copies = [[], [folder / DATABASE_NAME], sorted(second.glob(f"*{LOG_SUFFIX}"))]
-    files = dice.choice(copies)
+    second_copy_folder = folder / SECOND_FOLDER
+    copies = [[], [folder / DATABASE_NAME], sorted(second_copy_folder.glob(f"*{LOG_SUFFIX}"))]
+    files = random_source.choice(copies)
     if not files:
         return False
-    path = dice.choice(files)
-    content = bytearray(path.read_bytes())
-    content[dice.randrange(len(content))] ^= 1 << dice.randrange(8)
-    path.write_bytes(content)
+    path = random_source.choice(files)
+    damaged_bytes = bytearray(path.read_bytes())
+    damaged_bytes[random_source.randrange(len(damaged_bytes))] ^= 1 << random_source.randrange(8)
+    path.write_bytes(damaged_bytes)
     return True
 
 
 def _decide_claims(
-    found: ClaimInspection, dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
+    claim_inspection: ClaimInspection,
+    random_source: Random,
+    shown_games: Collection[str],
+    *,
+    can_pay_by_hand: bool,
 ) -> dict[str, ClaimDecision]:
     """Return the decision on every claim: it is carried over, or for some paid by hand."""
     decisions: dict[str, ClaimDecision] = {}
-    for proposal in found.proposals:
+    for proposal in claim_inspection.proposals:
         is_paid = (
             can_pay_by_hand
-            and dice.random() < _PAID_BY_HAND_PROBABILITY
+            and random_source.random() < _PAID_BY_HAND_PROBABILITY
             and _can_be_paid_by_hand(proposal, shown_games)
         )
-        cents = int(proposal.claim.amount) if is_paid else None
-        act = DECISION_PAID if is_paid else DECISION_CARRIED
+        amount_cents = int(proposal.claim.amount) if is_paid else None
+        decision = DECISION_PAID if is_paid else DECISION_CARRIED
         decisions[proposal.id] = ClaimDecision(
-            decision=act, amount_cents=cents, payer="1001" if is_paid else ""
+            decision=decision, amount_cents=amount_cents, payer="1001" if is_paid else ""
         )
     return decisions
 

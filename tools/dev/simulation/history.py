@@ -105,13 +105,13 @@ class History:
     findings: list[str] = field(default_factory=list)
     is_audited: bool = False
 
-    def add(self, other: "History") -> None:
+    def add(self, next_history: "History") -> None:
         """Add the sums of another journal of the same machine."""
         for name in self.__slots__:
             if name not in _LAST_JOURNAL_FIELDS:
-                setattr(self, name, getattr(self, name) + getattr(other, name))
+                setattr(self, name, getattr(self, name) + getattr(next_history, name))
         for name in _LAST_JOURNAL_FIELDS:
-            setattr(self, name, getattr(other, name))
+            setattr(self, name, getattr(next_history, name))
 
 
 def read_history(
@@ -215,6 +215,6 @@ def _audit_export(
             reader.iter_bodies(), expected_head=(reader.header.sequence, reader.header.head_hash)
         )
     history.games = report.game_count
-    history.findings += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
+    history.findings += [f"audit: entry {each.sequence} {each.id}: {each.text}" for each in report.findings]
     if is_idle and report.open_game_count:
         history.findings.append(f"audit: {report.open_game_count} games were never closed")

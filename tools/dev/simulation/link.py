@@ -60,9 +60,14 @@ class FloorLink:
     """The controller and the connection to it: a :class:`~egm.progressive.carrier.LinkCarrier` for the machine."""
 
     def __init__(
-        self, folder: Path, dice: random.Random, now: Callable[[], datetime], source: EntropySource
+        self, folder: Path, random_source: random.Random, now: Callable[[], datetime], source: EntropySource
     ) -> None:
-        self._path, self._dice, self._now, self._source = folder / "controller.db", dice, now, source
+        self._path, self._random_source, self._now, self._source = (
+            folder / "controller.db",
+            random_source,
+            now,
+            source,
+        )
         self.is_up = True
         """Whether the connection is working."""
         self._listener: CarrierListener | None = None
@@ -143,8 +148,10 @@ class FloorLink:
             if self.is_up and connection == self._connections:
                 deliver(data)
 
-        for _ in range(2 if self._dice.random() < _DUPLICATE_PROBABILITY else 1):
-            delay_seconds = self._dice.choice((0.0, self._dice.uniform(0.0, _DELAY_SECONDS_MAX)))
+        for _ in range(2 if self._random_source.random() < _DUPLICATE_PROBABILITY else 1):
+            delay_seconds = self._random_source.choice(
+                (0.0, self._random_source.uniform(0.0, _DELAY_SECONDS_MAX))
+            )
             asyncio.get_running_loop().call_later(delay_seconds, there)
 
     def _deliver_to_controller(self, data: bytes) -> None:

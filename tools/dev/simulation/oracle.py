@@ -122,7 +122,7 @@ def reconcile(
     """
     verdict = ReconciliationResult()
     books = CountedBooks.count(world, players)
-    paid_at_clears = world.clears.paid
+    paid_at_clears = world.clears.paid_by_hand_cents
     current = read_history(
         world.folder.root, now, len(players), world.folder.root.parent, is_idle=True, audit_from=audit_from
     )

@@ -80,10 +80,10 @@ class PlayerObservations:
 class Player:
     """A person at the screen of one player position; also plays the staff who use this screen."""
 
-    def __init__(self, world: SimulatedWorld, position: int, dice: random.Random) -> None:
+    def __init__(self, world: SimulatedWorld, position: int, random_source: random.Random) -> None:
         self._world = world
         self.position = position
-        self._dice = dice
+        self._random_source = random_source
         self.snapshot: Snapshot | None = None
         """The last snapshot of the machine that the screen received; None while it is not connected."""
         self.run_number = 0
@@ -169,10 +169,10 @@ class Player:
         if not decision.options:  # a physical wheel, or another seat, decides
             return
         common_table = self._world.setup.gathering
-        is_silent = bool(common_table) and self._dice.random() < _NO_ANSWER_PROBABILITY
+        is_silent = bool(common_table) and self._random_source.random() < _NO_ANSWER_PROBABILITY
         if is_silent and self.snapshot is not None and self.snapshot.game_id == common_table:
             return
-        self._press_later("choose", self._dice.choice(decision.options))
+        self._press_later("choose", self._random_source.choice(decision.options))
 
     def _handle_snapshot(self, snapshot: Snapshot) -> None:
         self._track_handpay(snapshot)
@@ -186,7 +186,7 @@ class Player:
             self._answered_page_id = ""
         elif snapshot.service_page.id != self._answered_page_id:
             self._answered_page_id = snapshot.service_page.id
-            delay = self._dice.uniform(0.1, _REACTION_SECONDS_MAX)
+            delay = self._random_source.uniform(0.1, _REACTION_SECONDS_MAX)
             asyncio.get_running_loop().call_later(delay, self._answer_page, snapshot.service_page)
         # A reached limit cannot be acknowledged.
         if snapshot.reminder is not None and "acknowledge" in snapshot.accepted_inputs:
@@ -225,7 +225,7 @@ class Player:
         self._is_handpay_renumbered = not is_handpay_settled
 
     def _press_later(self, name: str, value: int | str) -> None:
-        delay = self._dice.uniform(0.0, _REACTION_SECONDS_MAX)
+        delay = self._random_source.uniform(0.0, _REACTION_SECONDS_MAX)
         asyncio.get_running_loop().call_later(delay, self.press, name, value)
 
     # ------------------------------------------------------------ buttons
@@ -236,7 +236,7 @@ class Player:
         if self._world.is_on and self._writer is not None and not self._writer.is_closing():
             self._writer.write(encode_message(Intent(name=name, value=value, options=options)))
 
-    def press_play(self, dice: random.Random) -> None:
+    def press_play(self, random_source: random.Random) -> None:
         """Press PLAY; at a table without chips, place some first."""
         snapshot = self.snapshot
         game = self.games.get(snapshot.game_id or "") if snapshot else None
@@ -246,7 +246,7 @@ class Player:
             and is_table_game(game)
             and not (snapshot.bet_wager.get("bets") or snapshot.standing_credits_by_spot)
         ):
-            self.choose_bet(dice)
+            self.choose_bet(random_source)
         self.press("play")
 
     def cash_out_or_finish_bet(self) -> None:
@@ -270,18 +270,18 @@ class Player:
         else:
             self.press("play")
 
-    def choose_bet(self, dice: random.Random) -> None:
+    def choose_bet(self, random_source: random.Random) -> None:
         """Choose another bet on the selected game: one of its bet options, or chips on a table."""
         game = self.games.get(self.snapshot.game_id or "") if self.snapshot else None
         if game is None:
             return
         if is_table_game(game):
-            bets = _choose_chips(read_table(game).spots, dice)
+            bets = _choose_chips(read_table(game).spots, random_source)
             self.press("bet", sum(bets.values()), {"bets": bets})
         elif game.bet_options:
-            self.press("bet", dice.choice(game.bet_options))
+            self.press("bet", random_source.choice(game.bet_options))
 
-    def join_round(self, game_id: str, dice: random.Random) -> None:
+    def join_round(self, game_id: str, random_source: random.Random) -> None:
         """Select a table, place bets within the credit and press PLAY, with a pause before each step."""
         snapshot, game = self.snapshot, self.games.get(game_id)
         if snapshot is None or game is None:
@@ -296,7 +296,7 @@ class Player:
             if not spot.added_bet_multiples and name not in closed_spots
         }
         most_cents = min(snapshot.credit_cents, snapshot.bet_max_cents or snapshot.credit_cents)
-        bets = _choose_bets(spots, limits, most_cents // unit_cents, dice)
+        bets = _choose_bets(spots, limits, most_cents // unit_cents, random_source)
         intents: list[tuple[str, int | str | None, dict[str, object] | None]] = [
             *([] if is_selected else [("game", game_id, None)]),
             ("bet", sum(bets.values()), {"bets": bets}),
@@ -304,19 +304,19 @@ class Player:
         ]
         seconds = 0.0
         for name, value, options in intents:
-            seconds += dice.uniform(0.0, _REACTION_SECONDS_MAX)
+            seconds += random_source.uniform(0.0, _REACTION_SECONDS_MAX)
             asyncio.get_running_loop().call_later(seconds, self.press, name, value, options)
 
-    def choose_denomination(self, dice: random.Random) -> None:
+    def choose_denomination(self, random_source: random.Random) -> None:
         """Choose another denomination of the selected game."""
         game = self.games.get(self.snapshot.game_id or "") if self.snapshot else None
         if game is not None:
-            self.press("denomination", dice.choice(game.denominations_cents))
+            self.press("denomination", random_source.choice(game.denominations_cents))
 
-    def choose_game(self, dice: random.Random) -> None:
+    def choose_game(self, random_source: random.Random) -> None:
         """Choose another game."""
         if self.games:
-            self.press("game", dice.choice(sorted(self.games)))
+            self.press("game", random_source.choice(sorted(self.games)))
 
     # ------------------------------------------------------------ the service menu
     @property
@@ -350,14 +350,14 @@ class Player:
         lines = [
             row.action for table in page.tables for row in table.rows if row.action not in _IGNORED_ACTIONS
         ]
-        buttons = [each.id for each in page.actions if each.enabled and each.style != "danger"]
-        if line := self._find_ruling_line([*lines, *buttons]) or self._find_next_form_line(page, lines):
+        button_ids = [action.id for action in page.actions if action.enabled and action.style != "danger"]
+        if line := self._find_ruling_line([*lines, *button_ids]) or self._find_next_form_line(page, lines):
             self._touch_line(page, line)
             return
-        back = [each.id for each in page.actions if each.style == "back"]
-        choices = back if page.test else [*lines, *buttons]
+        back_action_ids = [action.id for action in page.actions if action.style == "back"]
+        choices = back_action_ids if page.test else [*lines, *button_ids]
         if choices:
-            self._touch_line(page, self._dice.choice(choices))
+            self._touch_line(page, self._random_source.choice(choices))
 
     def _answer_first_start(self, page: ServicePage) -> None:
         """Answer a page of the first start as two people, or restore the file that they signed last."""
@@ -398,11 +398,11 @@ class Player:
 
     def _choose_staff_number(self, title: str) -> str:
         """Return the staff number to sign in with: sometimes the technician's, if no ruling needs a manager."""
-        manager, second, technician = PIN_BY_STAFF_NUMBER
+        manager, second_person, technician = PIN_BY_STAFF_NUMBER
         if title == "service.second_person":
-            return second
+            return second_person
         is_free = title == "service.sign_in" and not any(self._world.rulings_needed.values())
-        return technician if is_free and self._dice.random() < _TECHNICIAN_PROBABILITY else manager
+        return technician if is_free and self._random_source.random() < _TECHNICIAN_PROBABILITY else manager
 
     def _touch_line(self, page: ServicePage, line: str) -> None:
         """Touch a line or button of a page.
@@ -434,10 +434,10 @@ class Player:
 
     def _find_ruling_line(self, lines: list[str]) -> str:
         """Return the line of a page that leads to a ruling needed at any position; empty if there is none."""
-        needed = self._world.rulings_needed
-        own_line = needed.get(self.position, "")
+        line_by_position = self._world.rulings_needed
+        own_line = line_by_position.get(self.position, "")
         position_lines = [
-            f"position:{number}" for number, line in sorted(needed.items()) if line and not own_line
+            f"position:{number}" for number, line in sorted(line_by_position.items()) if line and not own_line
         ]
         prefixes = (
             *((own_line, f"{own_line}:") if own_line else ()),
@@ -453,7 +453,9 @@ class Player:
         """
         prompt, form = page.prompt, str(page.title.value).split(".")[1]
         is_in_vain = any(row.icon == "warning" for table in page.tables for row in table.rows)
-        if is_in_vain or (page.notice_severity != "info" and self._dice.random() < _GIVE_UP_PROBABILITY):
+        if is_in_vain or (
+            page.notice_severity != "info" and self._random_source.random() < _GIVE_UP_PROBABILITY
+        ):
             self.observed.forms[form] |= {"left"}
             self.press("answer", "back", {"page": page.id})
         elif prompt is None:
@@ -466,7 +468,9 @@ class Player:
         elif prompt.kind == "choice":
             offered_choices = [choice.id for choice in prompt.choices]
             ruled = "" if self._ruling is None else self._ruling.choice
-            self._choice = ruled if ruled in offered_choices else self._dice.choice(offered_choices or [""])
+            self._choice = (
+                ruled if ruled in offered_choices else self._random_source.choice(offered_choices or [""])
+            )
             self._enter_text(page, self._choice)
         elif form == "box_count":
             self._count_box(page)
@@ -479,11 +483,11 @@ class Player:
                 *PIN_BY_STAFF_NUMBER,
                 *self._world.list_printed_tickets()[-3:],
             )
-            self._enter_text(page, self._dice.choice(typed))
+            self._enter_text(page, self._random_source.choice(typed))
 
     def _count_box(self, page: ServicePage) -> None:
         """Enter what the chosen box contained at its last collection; leave the form if that is unknown."""
-        cents = self._world.boxes.count_cents(self._choice)
+        cents = self._world.boxes.compute_collected_cents(self._choice)
         if cents is None:
             self.observed.forms["box_count"] |= {"left"}
             self.press("answer", "back", {"page": page.id})
@@ -502,27 +506,28 @@ def _identify_handpay(owed: HandpayView) -> tuple[object, ...]:
     return owed.since, owed.kind, owed.amount_cents, 0 if owed.position else owed.slip_number
 
 
-def _choose_chips(spots: Mapping[str, BetSpot], dice: random.Random) -> dict[str, int]:
+def _choose_chips(spots: Mapping[str, BetSpot], random_source: random.Random) -> dict[str, int]:
     """Return bets on one to three spots, and on the spots that these require."""
     bets: dict[str, int] = {}
-    for spot in dice.sample(list(spots), min(len(spots), dice.choice((1, 1, 2, 3)))):
+    for spot in random_source.sample(list(spots), min(len(spots), random_source.choice((1, 1, 2, 3)))):
         spot_to_bet = spots.get(spot)
         while spot_to_bet is not None and spot_to_bet.id not in bets:
             bets[spot_to_bet.id] = min(
-                spot_to_bet.bet_max, spot_to_bet.bet_min + spot_to_bet.bet_step * dice.choice((0, 0, 0, 1, 2))
+                spot_to_bet.bet_max,
+                spot_to_bet.bet_min + spot_to_bet.bet_step * random_source.choice((0, 0, 0, 1, 2)),
             )
             spot_to_bet = spots.get(spot_to_bet.required_spot or "")
     return bets
 
 
 def _choose_bets(
-    spots: Mapping[str, BetSpot], limits: Mapping[str, SpotState], credits_: int, dice: random.Random
+    spots: Mapping[str, BetSpot], limits: Mapping[str, SpotState], credits_: int, random_source: random.Random
 ) -> dict[str, int]:
     """Return bets on one or two spots, and on the spots that these require, up to the credit and the limits."""
     bets: dict[str, int] = {}
-    for chosen in dice.sample(list(spots), min(len(spots), dice.choice((1, 1, 2)))):
+    for chosen_id in random_source.sample(list(spots), min(len(spots), random_source.choice((1, 1, 2)))):
         chain = []
-        spot = spots.get(chosen)
+        spot = spots.get(chosen_id)
         while spot is not None and spot.id not in bets and spot not in chain:
             chain.append(spot)
             spot = spots.get(spot.required_spot or "")
@@ -530,12 +535,12 @@ def _choose_bets(
         spare_credits = credits_ - sum(bets.values()) - sum(view.bet_min for view in views.values())
         for name, view in views.items():
             steps = max(0, min(view.bet_max - view.bet_min, spare_credits)) // view.bet_step
-            raised_credits = view.bet_step * dice.choice((0, dice.randint(0, steps)))
+            raised_credits = view.bet_step * random_source.choice((0, random_source.randint(0, steps)))
             bets[name] = view.bet_min + raised_credits
             spare_credits -= raised_credits
     for name in bets:
-        if (share := spots[name].required_bet_divisor) is not None and (
-            needed := spots[name].required_spot
+        if (divisor := spots[name].required_bet_divisor) is not None and (
+            required_id := spots[name].required_spot
         ) is not None:
-            bets[name] = bets[needed] // share
+            bets[name] = bets[required_id] // divisor
     return bets

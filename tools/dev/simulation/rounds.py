@@ -1,7 +1,7 @@
 """Check rounds in which players win each other's stakes, by what the screens of their positions showed.
 
 The venue wins and loses nothing in such a round, except what it keeps by the rules: the commission of a poker room, and
-the levy on a bank that wins at chemin de fer. The audit replays each game with the rules that played it; here the
+of a bank that wins at chemin de fer. The audit replays each game with the rules that played it; here the
 stakes and returns of all positions are added up.
 """
 
@@ -12,7 +12,7 @@ from typing import Final
 from egm.kernel.messages import GameOutcome
 
 _CHEMIN_DE_FER_GAME: Final = "monaco-chemin-de-fer"
-_LEVY_PERCENT: Final = 5
+_BANK_COMMISSION_PERCENT: Final = 5
 #: Games in which players always play against each other.
 GAMES_BETWEEN_PLAYERS: Final = frozenset(
     {"quebec-texas-holdem-room", "quebec-omaha-room", "quebec-seven-card-stud-room", _CHEMIN_DE_FER_GAME}
@@ -20,7 +20,7 @@ GAMES_BETWEEN_PLAYERS: Final = frozenset(
 
 
 def find_unbalanced_rounds(
-    plays_by_round: Iterable[tuple[str, str]], shown: Mapping[str, GameOutcome]
+    plays_by_round: Iterable[tuple[str, str]], outcome_by_play: Mapping[str, GameOutcome]
 ) -> Iterator[str]:
     """Yield a text for each round in which all positions together lost more or less than the venue keeps.
 
@@ -30,24 +30,26 @@ def find_unbalanced_rounds(
     play_ids: defaultdict[str, set[str]] = defaultdict(set)
     for round_id, play_id in plays_by_round:
         play_ids[round_id].add(play_id)
-    for round_id, ids in sorted(play_ids.items()):
-        plays = [shown[play_id] for play_id in sorted(ids) if play_id in shown]
-        if len(plays) < len(ids) or plays[0].game_id not in GAMES_BETWEEN_PLAYERS:
+    for round_id, round_play_ids in sorted(play_ids.items()):
+        plays = [outcome_by_play[play_id] for play_id in sorted(round_play_ids) if play_id in outcome_by_play]
+        if len(plays) < len(round_play_ids) or plays[0].game_id not in GAMES_BETWEEN_PLAYERS:
             continue
         lost_credits = sum(play.bet_credits - play.win_credits for play in plays)
-        kept_credits = _find_levied_credits(plays)
+        kept_credits = _find_kept_credits(plays)
         if {lost_credits} != kept_credits:
             kept_text = " or ".join(map(str, sorted(kept_credits)))
             yield f"round {round_id}: the players lost {lost_credits} credits, the venue kept {kept_text}"
 
 
-def _find_levied_credits(plays: Sequence[GameOutcome]) -> set[int]:
+def _find_kept_credits(plays: Sequence[GameOutcome]) -> set[int]:
     """Return the credits that the venue keeps of a round, as each position shows them.
 
     The set has one number if all positions agree.
     """
     if plays[0].game_id != _CHEMIN_DE_FER_GAME:
         return {int(play.display.get("commission", 0)) for play in plays}
-    banks = [settled for play in plays for settled in play.settlements if settled["spot"] == "bank"]
-    winning_stakes = [settled["staked"] for settled in banks if settled["credits"] > settled["staked"]]
-    return {sum(winning_stakes) * _LEVY_PERCENT // 100}
+    banks = [settlement for play in plays for settlement in play.settlements if settlement["spot"] == "bank"]
+    winning_stakes = [
+        settlement["staked"] for settlement in banks if settlement["credits"] > settlement["staked"]
+    ]
+    return {sum(winning_stakes) * _BANK_COMMISSION_PERCENT // 100}

@@ -63,12 +63,12 @@ class _SeededSource:
     entropy_bits = Fraction(8)
     claim_basis = "none: it is a seed, and must repeat"
 
-    def __init__(self, dice: random.Random) -> None:
-        self._dice = dice
+    def __init__(self, random_source: random.Random) -> None:
+        self._random_source = random_source
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` bytes that the seed determines."""
-        return self._dice.randbytes(count)
+        return self._random_source.randbytes(count)
 
 
 class SimulatedWorld:
@@ -83,19 +83,19 @@ class SimulatedWorld:
         self.file = load_cabinet(self.cabinet)
         self._machine_table = self.file.machine
         self.profile = load_profile(self.file.machine.profile)
-        dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
-        self._dice = dice
+        random_source = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
+        self._random_source = random_source
         self._locks = {
             self.folder.root / MACHINE_LOCK_FILE_NAME,
             self.folder.root / SECOND_FOLDER / MACHINE_LOCK_FILE_NAME,
         }
-        salts = random.Random(dice.randbytes(8))  # noqa: S311
+        salts = random.Random(random_source.randbytes(8))  # noqa: S311
         self._digest = partial(PinDigest.from_pin, cost=_PIN_DIGEST_COST, random_bytes=salts.randbytes)
         self._prepare_first_start()
-        self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
-        self.medium = SimulatedMedium(random.Random(dice.randbytes(8)))  # noqa: S311
+        self._source = _SeededSource(random.Random(random_source.randbytes(8)))  # noqa: S311
+        self.medium = SimulatedMedium(random.Random(random_source.randbytes(8)))  # noqa: S311
         self.medium.on_power_loss = self._handle_power_loss
-        self.random_bytes = random.Random(dice.randbytes(8)).randbytes  # noqa: S311
+        self.random_bytes = random.Random(random_source.randbytes(8)).randbytes  # noqa: S311
         self.cables: dict[str, LossyCable] = {}
         self.twins: dict[str, Twin[Any]] = {}
         for name, device in self.file.devices.items():
@@ -114,8 +114,8 @@ class SimulatedWorld:
         self.link: FloorLink | None = None
         if setup.link:
             clock = LoopClock(asyncio.get_running_loop())
-            source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
-            self.link = FloorLink(root, random.Random(dice.randbytes(8)), clock.now, source)  # noqa: S311
+            source = _SeededSource(random.Random(random_source.randbytes(8)))  # noqa: S311
+            self.link = FloorLink(root, random.Random(random_source.randbytes(8)), clock.now, source)  # noqa: S311
         self.lossy_messages = 0
         """The number of next host messages of which the message or its reply may be lost."""
         self.rulings_needed: dict[int, str] = {}
@@ -200,7 +200,7 @@ class SimulatedWorld:
         self.is_on = False
         self.cuts += 1
         for cable in self.cables.values():
-            if cable.is_plugged_in and self._dice.random() < 0.5:
+            if cable.is_plugged_in and self._random_source.random() < 0.5:
                 cable.deliver_sent_data()
             cable.unplug()
         if self.link is not None:
@@ -255,10 +255,10 @@ class SimulatedWorld:
 
     def _release_locks(self) -> None:
         """Close the lock files of a stopped machine, as the end of a real process does."""
-        for held in Path("/proc/self/fd").iterdir():
+        for descriptor_path in Path("/proc/self/fd").iterdir():
             with suppress(OSError):
-                if held.readlink() in self._locks:
-                    os.close(int(held.name))
+                if descriptor_path.readlink() in self._locks:
+                    os.close(int(descriptor_path.name))
 
     def find_failure(self) -> BaseException | None:
         """Return the error that ended the machine, or None if it is running or was ended by a power cut."""
@@ -305,7 +305,7 @@ class SimulatedWorld:
         lost_part = ""
         if self.lossy_messages:
             self.lossy_messages -= 1
-            lost_part = self._dice.choice(("request", "answer", ""))
+            lost_part = self._random_source.choice(("request", "answer", ""))
         try:
             wire.tick()
             reply = b"" if lost_part == "request" else wire.send(message)

@@ -22,11 +22,11 @@ from paytables.contract import DrawSource, Json
 from paytables.keno import claims
 from paytables.keno.claims import (
     ClaimPayment,
-    ClaimRefusal,
+    KenoTicketRecord,
+    KenoTicketRefusal,
+    KenoTicketState,
     PresentedTicket,
-    TicketRecord,
     TicketRefusedError,
-    TicketState,
 )
 from paytables.keno.draws import DrawnBalls, evaluate_ticket
 from paytables.keno.limit import limit_prizes
@@ -181,7 +181,7 @@ class KenoOffice:
     # ------------------------------------------------------------------ tickets
     def sell(
         self, request: Mapping[str, Json], draw_source: DrawSource, *, station: str, is_paid: bool = True
-    ) -> TicketRecord:
+    ) -> KenoTicketRecord:
         """Record the selections of a slip as a ticket, and return the ticket to print (ss. 80 to 82).
 
         ``draw_source`` chooses the numbers of quick picks. A ticket takes part in the next draws. Raises WagerError
@@ -206,7 +206,7 @@ class KenoOffice:
             station=station,
             claim_place=self.opened.claim_place,
         )
-        record = TicketRecord(printed_ticket)
+        record = KenoTicketRecord(printed_ticket)
         sold_ticket = claims.record_ticket_payment(record) if is_paid else record
         self._write(
             f"keno-ticket-{number}.sold",
@@ -219,7 +219,7 @@ class KenoOffice:
         )
         return sold_ticket
 
-    def pay(self, ticket_number: int) -> TicketRecord:
+    def pay(self, ticket_number: int) -> KenoTicketRecord:
         """Record that the player has paid the price of a ticket, which must be before its first draw (s. 83)."""
         record = claims.record_ticket_payment(self.find_ticket(ticket_number))
         flows = self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, record.printed_ticket.cost_credits))
@@ -243,7 +243,7 @@ class KenoOffice:
         )
         return refund_credits
 
-    def find_ticket(self, ticket_number: int) -> TicketRecord:
+    def find_ticket(self, ticket_number: int) -> KenoTicketRecord:
         """Return the central record of a ticket.
 
         Raises TicketRefusedError if no such ticket was recorded, or if its record was removed (:meth:`expire_ticket`).
@@ -251,18 +251,20 @@ class KenoOffice:
         stored_ticket: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{ticket_number}")
         if stored_ticket is None:
             raise TicketRefusedError(
-                ClaimRefusal.NOT_PROVEN,
+                KenoTicketRefusal.NOT_PROVEN,
                 f"no ticket {ticket_number} is recorded here, or its claim period is over",
             )
-        return TicketRecord.from_json(stored_ticket)
+        return KenoTicketRecord.from_json(stored_ticket)
 
-    def list_tickets(self) -> dict[int, TicketRecord]:
+    def list_tickets(self) -> dict[int, KenoTicketRecord]:
         """Return the central records of the tickets that :meth:`expire` has not removed, by ascending ticket number."""
         stored_tickets: Mapping[str, Json] = self.journal.states(TICKET_KEY_PREFIX)
         data_by_number = {
             int(key.removeprefix(TICKET_KEY_PREFIX)): data for key, data in stored_tickets.items()
         }
-        return {number: TicketRecord.from_json(data_by_number[number]) for number in sorted(data_by_number)}
+        return {
+            number: KenoTicketRecord.from_json(data_by_number[number]) for number in sorted(data_by_number)
+        }
 
     # ------------------------------------------------------------------ draws
     def close_sales(self) -> int:
@@ -274,11 +276,11 @@ class KenoOffice:
         self._require_open_sales(counters)
         number = counters.next_draw
         tickets = {
-            n: claims.close_ticket_for_draw(record, number)
+            n: claims.record_draw_closing(record, number)
             for n, record in self.list_tickets().items()
-            if number in record.printed_ticket.draws and record.state is not TicketState.VOID
+            if number in record.printed_ticket.draws and record.state is not KenoTicketState.VOID
         }
-        void_numbers = tuple(n for n, record in tickets.items() if record.state is TicketState.VOID)
+        void_numbers = tuple(n for n, record in tickets.items() if record.state is KenoTicketState.VOID)
         self._write(
             f"keno-draw-{number}.closed",
             SalesClosed(draw=number, tickets=(*tickets,), void_tickets=void_numbers),
@@ -320,7 +322,7 @@ class KenoOffice:
                 (
                     STAKED_ACCOUNT,
                     HOUSE_ACCOUNT,
-                    sum(record.printed_ticket.cost_a_draw_credits for record in tickets.values()),
+                    sum(record.printed_ticket.cost_per_draw_credits for record in tickets.values()),
                 ),
                 (HOUSE_ACCOUNT, OWED_ACCOUNT, sum(prizes.values())),
             ),
@@ -338,7 +340,7 @@ class KenoOffice:
         failed_tickets = {
             n: claims.record_draw_fault(record, number, failed_at.date()) for n, record in tickets.items()
         }
-        staked_credits = sum(record.printed_ticket.cost_a_draw_credits for record in tickets.values())
+        staked_credits = sum(record.printed_ticket.cost_per_draw_credits for record in tickets.values())
         self._write(
             f"keno-draw-{number}.failed",
             DrawFailed(recorded_at=failed_at.isoformat(), draw=number, reason=reason),
@@ -362,7 +364,7 @@ class KenoOffice:
         )
         if claimed_ticket is None:
             raise TicketRefusedError(
-                ClaimRefusal.NOT_PROVEN,
+                KenoTicketRefusal.NOT_PROVEN,
                 f"no ticket recorded here has this control number (condition of the paper:"
                 f" {presented_ticket.condition})",
             )
@@ -406,7 +408,7 @@ class KenoOffice:
         """
         record, expired_at = self.find_ticket(ticket_number), self._now()
         credits_ = (
-            0 if record.state is TicketState.VOID else claims.expire_ticket(record, expired_at.date())[1]
+            0 if record.state is KenoTicketState.VOID else claims.expire_ticket(record, expired_at.date())[1]
         )
         self._write(
             f"keno-ticket-{ticket_number}.expired",
@@ -422,10 +424,10 @@ class KenoOffice:
         """Return the office's totals. Raises OperatorError if its accounts differ from its tickets."""
         tickets, unit_cents = self.list_tickets().values(), self.opened.unit_cents
         staked_credits = sum(
-            record.printed_ticket.cost_a_draw_credits
+            record.printed_ticket.cost_per_draw_credits
             * (len(record.printed_ticket.draws) - len(record.decided_draws))
             for record in tickets
-            if record.state in {TicketState.PAID, TicketState.IN_PLAY}
+            if record.state in {KenoTicketState.SOLD, KenoTicketState.IN_PLAY}
         )
         owed_credits = sum(record.unpaid_credits for record in tickets)
         for account, credits_ in ((STAKED_ACCOUNT, staked_credits), (OWED_ACCOUNT, owed_credits)):
@@ -455,7 +457,7 @@ class KenoOffice:
         if counters.is_closed:
             raise OperatorError(f"draw {counters.next_draw} is closed: hold it, or record that it failed")
 
-    def _list_tickets_of_draw(self) -> tuple[int, dict[int, TicketRecord]]:
+    def _list_tickets_of_draw(self) -> tuple[int, dict[int, KenoTicketRecord]]:
         """Return the number of the draw whose sales are closed, and its tickets.
 
         Raises OperatorError if the sales of no draw are closed.
@@ -468,7 +470,7 @@ class KenoOffice:
             )
         tickets = self.list_tickets().items()
         return number, {
-            n: r for n, r in tickets if number in r.closed_draws and r.state is TicketState.IN_PLAY
+            n: r for n, r in tickets if number in r.closed_draws and r.state is KenoTicketState.IN_PLAY
         }
 
     def _build_next_draw_counters(self) -> OfficeCounters:
@@ -479,7 +481,9 @@ class KenoOffice:
         counters = self._read_counters()
         return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
 
-    def _compute_prizes(self, tickets: Mapping[int, TicketRecord], drawn_balls: DrawnBalls) -> dict[int, int]:
+    def _compute_prizes(
+        self, tickets: Mapping[int, KenoTicketRecord], drawn_balls: DrawnBalls
+    ) -> dict[int, int]:
         """Return the prize of each ticket in a draw, in credits.
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit.
@@ -509,7 +513,7 @@ class KenoOffice:
         self,
         entry_id: str,
         record: object,
-        tickets: Mapping[int, TicketRecord | None],
+        tickets: Mapping[int, KenoTicketRecord | None],
         transfers: tuple[Transfer, ...] = (),
         counters: OfficeCounters | None = None,
     ) -> None:

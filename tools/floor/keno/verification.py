@@ -14,7 +14,7 @@ from egm.record_codec import from_json
 from meters import Journal, StoredEntry, Transaction
 from paytables import Game, PaytableError, ReplayDrawSource
 from paytables.contract import Json
-from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord, TicketState
+from paytables.keno.claims import KenoTicketRecord, KenoTicketState, PresentedTicket, TicketCondition
 from tools.floor.keno.entries import (
     KIND_BY_RECORD_CLASS,
     DrawFailed,
@@ -94,12 +94,12 @@ class _Verifier:
         """
         match record:
             case TicketSold():
-                sold_ticket = TicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
+                sold_ticket = KenoTicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
                 office.sell(
                     sold_ticket.printed_ticket.wager_options,
                     ReplayDrawSource(()),  # a quick pick has its numbers already
                     station=record.station,
-                    is_paid=sold_ticket.state is TicketState.PAID,
+                    is_paid=sold_ticket.state is KenoTicketState.SOLD,
                 )
             case TicketPaid():
                 office.pay(record.number)

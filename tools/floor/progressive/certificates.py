@@ -51,36 +51,36 @@ def format_sign_name(name: str) -> str:
     return f"{SIGN_CERTIFICATE_PREFIX}-{name}"
 
 
-def _require_machine(name: str) -> None:
+def _refuse_reserved_name(machine_name: str) -> None:
     """Raise OperatorError if a machine's name is reserved for the broker, the controller, the authority or a sign."""
-    if name in {
+    if machine_name in {
         CONTROLLER_CERTIFICATE_NAME,
         SIGN_CERTIFICATE_PREFIX,
         BROKER_CERTIFICATE_NAME,
         AUTHORITY_CERTIFICATE_NAME,
-    } or name.startswith(format_sign_name("")):
-        raise OperatorError(f"{name} is not a valid machine serial number")
+    } or machine_name.startswith(format_sign_name("")):
+        raise OperatorError(f"{machine_name} is not a valid machine serial number")
 
 
-def make_link(
+def make_link_certificates(
     folder: Path, machine_names: Iterable[str], host: str, now: datetime, sign_names: Iterable[str] = ("1",)
 ) -> tuple[str, ...]:
     """Create in ``folder`` the missing certificate files of a progressive link.
 
     These are the authority, the revocation list, and certificates for broker, controller, signs and machines;
     ``host`` is the broker's host. Returns the names certified by this call; if a call is interrupted, the
-    next one completes it. Raises OperatorError, also if an existing certificate is not usable now.
+    next one completes it. Raises OperatorError, for example if an existing certificate is not usable now.
     """
     if not is_host_name_or_address(host):
         raise OperatorError(f"{host!r} is neither a host name nor an address")
     if (folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt").exists():
-        write_revocations(folder, now)
+        write_revocation_list(folder, now)
     else:
         make_authority(folder, now)
     authority, _ = _load_authority(folder, now)
     machine_names, certified_names = tuple(machine_names), []
-    for machine in machine_names:
-        _require_machine(machine)
+    for machine_name in machine_names:
+        _refuse_reserved_name(machine_name)
     for name in dict.fromkeys(
         (
             BROKER_CERTIFICATE_NAME,
@@ -126,7 +126,7 @@ def make_authority(folder: Path, now: datetime) -> None:
         x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
     )
     _store_certificate(folder, AUTHORITY_CERTIFICATE_NAME, builder.sign(key, None))
-    write_revocations(folder, now)
+    write_revocation_list(folder, now)
 
 
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
@@ -155,7 +155,7 @@ def answer_request(
     serial, public = read_request(request)
     if key_digest.replace("-", "").lower() != compute_key_digest(public).replace("-", ""):
         raise OperatorError(f"the request has the key {compute_key_digest(public)}, not {key_digest}")
-    _require_machine(serial)
+    _refuse_reserved_name(serial)
     authority, signer = _load_authority(folder, now)
     current_certificate = _find_current_certificate(folder, serial)
     if (
@@ -165,7 +165,7 @@ def answer_request(
     ):
         revoke_certificate(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
         current_certificate = None
-    # If the key was signed before, its certificate was not written to the stick: write it again.
+    # The key is already certified: the earlier answer probably never reached the machine, so give the same one again.
     if current_certificate is not None and current_certificate.public_key() == public:
         certificate = current_certificate
     else:
@@ -203,20 +203,20 @@ def revoke_certificate(folder: Path, name: str, now: datetime) -> None:
     The broker reads the revocation list at its start, and rejects the certificate from then on. Raises
     OperatorError if ``name`` has no certificate.
     """
-    certificate = folder / f"{name}.crt"
-    if certificate.parent != folder:
+    certificate_path = folder / f"{name}.crt"
+    if certificate_path.parent != folder:
         raise OperatorError(f"{name!r} is not the name of a certificate in {folder}")
     if name in {AUTHORITY_CERTIFICATE_NAME, BROKER_CERTIFICATE_NAME}:
         raise OperatorError(f"{name} cannot be revoked by a list: make a new folder of certificates")
-    if not certificate.exists():
-        raise OperatorError(f"{certificate}: there is no certificate to revoke")
-    serial_number = _read_certificate(certificate).serial_number
-    write_revocations(folder, now, serial_number)
+    if not certificate_path.exists():
+        raise OperatorError(f"{certificate_path}: there is no certificate to revoke")
+    serial_number = _read_certificate(certificate_path).serial_number
+    write_revocation_list(folder, now, serial_number)
     _archive_certificate(folder, name, serial_number)
 
 
-def write_revocations(folder: Path, now: datetime, revoked_serial: int | None = None) -> None:
-    """Sign the list of revoked certificates again; if ``revoked_serial`` is given, add this certificate.
+def write_revocation_list(folder: Path, now: datetime, revoked_serial: int | None = None) -> None:
+    """Sign the list of revoked certificates again, and add the certificate with the serial number ``revoked_serial``.
 
     The list contains every archived certificate, even if the previous list was lost. It is valid as long as a
     certificate, because a broker whose list has expired rejects every client. Raises OperatorError if it
@@ -309,7 +309,7 @@ def _require_no_certificate(folder: Path, name: str) -> None:
 
 
 def _find_certificate_error(certificate: x509.Certificate, authority: x509.Certificate, now: datetime) -> str:
-    """Return why a certificate is not usable now, or "" if it is."""
+    """Return why a certificate is not usable now, as words that follow its name; "" if it is usable."""
     try:
         with convert_read_errors():
             certificate.verify_directly_issued_by(authority)
@@ -319,12 +319,14 @@ def _find_certificate_error(certificate: x509.Certificate, authority: x509.Certi
 
 
 def _find_validity_error(certificate: x509.Certificate, now: datetime) -> str:
-    """Return a text if a certificate is not valid yet or has expired at the time ``now``, or "" if it is valid."""
+    """Return, as words that follow a certificate's name, that it is not valid at ``now``; "" if it is valid."""
     valid_from, valid_until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if valid_from <= now <= valid_until:
         return ""
-    first, last, today = (f"{each:%Y-%m-%d %H:%M}" for each in (valid_from, valid_until, now))
-    return f"is valid from {first} to {last} UTC, and this computer's clock says {today}"
+    first_minute, last_minute, this_minute = (
+        f"{each:%Y-%m-%d %H:%M}" for each in (valid_from, valid_until, now)
+    )
+    return f"is valid from {first_minute} to {last_minute} UTC, and this computer's clock says {this_minute}"
 
 
 def _read_certificate(path: Path) -> x509.Certificate:
@@ -345,14 +347,14 @@ def _read_certificate(path: Path) -> x509.Certificate:
 def _load_authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25519PrivateKey]:
     """Return the link's authority and its key, for signing now.
 
-    Raises OperatorError, also if other users may read the key or the authority is not valid now.
+    Raises OperatorError, for example if other users may read the key or the authority is not valid now.
     """
-    key = folder / f"{AUTHORITY_CERTIFICATE_NAME}.key"
-    require_private_files(key)
+    key_path = folder / f"{AUTHORITY_CERTIFICATE_NAME}.key"
+    require_private_files(key_path)
     authority = _read_certificate(folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt")
     try:
         with convert_read_errors():
-            signer = serialization.load_pem_private_key(key.read_bytes(), None)
+            signer = serialization.load_pem_private_key(key_path.read_bytes(), None)
     except (OSError, ValueError) as error:
         raise OperatorError(f"{folder}: no authority to sign with: {error}") from error
     if not isinstance(signer, Ed25519PrivateKey):

@@ -55,7 +55,7 @@ class SignHeartbeat(_Message):
     @property
     def level_ids_without_amount(self) -> tuple[str, ...]:
         """Return the ids of the levels for which the sign displays no amount."""
-        return tuple(each.level for each in self.shown if each.amount_cents is None)
+        return tuple(level.level for level in self.shown if level.amount_cents is None)
 
 
 def read_heartbeat(data: bytes) -> SignHeartbeat:

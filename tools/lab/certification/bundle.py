@@ -44,7 +44,7 @@ _PRIVATE_KEY_FILE_NAME: Final = "laboratory.key"
 def find_key_path(key_option: Path | None, bundles_folder: Path) -> Path:
     """Return the path of the laboratory's signing key: ``key_option``, or the default next to the state folder.
 
-    ``bundles_folder`` is the folder of bundles, which is given to others. Raises BundleError if the path is in
+    Bundles are written to ``bundles_folder``, which is given to others. Raises BundleError if the path is in
     ``bundles_folder``, or if ``bundles_folder`` already contains a private key.
     """
     path = key_option or find_default_state_folder().with_name(f"open-egm-{_PRIVATE_KEY_FILE_NAME}")
@@ -91,9 +91,9 @@ def list_bundles(folder: Path) -> tuple[Path, ...]:
     return bundles
 
 
-def check_all_files_signed(folder: Path, facts: Mapping[str, object]) -> None:
+def check_all_files_signed(folder: Path, manifest_details: Mapping[str, object]) -> None:
     """Raise BundleError if a verified bundle has files that its manifest does not list; the error names them."""
-    listed_files = facts.get("files")
+    listed_files = manifest_details.get("files")
     signed_names = {
         BUNDLE_MANIFEST_NAME,
         BUNDLE_SIGNATURE_NAME,
@@ -108,15 +108,15 @@ def check_all_files_signed(folder: Path, facts: Mapping[str, object]) -> None:
 
 
 def write_bundle(
-    folder: Path, files: Mapping[str, bytes], facts: Mapping[str, object], key: Ed25519PrivateKey
+    folder: Path, files: Mapping[str, bytes], manifest_details: Mapping[str, object], key: Ed25519PrivateKey
 ) -> None:
-    """Write a certification bundle into ``folder``: the files, a manifest that states ``facts``, and its signature."""
+    """Write a certification bundle into ``folder``: files, a manifest with ``manifest_details``, and its signature."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)
     digest_by_name = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
     manifest = json.dumps(
-        {**facts, "files": digest_by_name}, indent=2, sort_keys=True, ensure_ascii=False
+        {**manifest_details, "files": digest_by_name}, indent=2, sort_keys=True, ensure_ascii=False
     ).encode()
     (folder / BUNDLE_MANIFEST_NAME).write_bytes(manifest)
     (folder / BUNDLE_SIGNATURE_NAME).write_text(key.sign(manifest).hex() + "\n", encoding="ascii")

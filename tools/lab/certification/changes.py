@@ -53,27 +53,33 @@ class DefinitionChange:
     """The kind of approval that this change needs."""
 
 
-def classify_changes(old: Game, new: Game) -> tuple[ApprovalKind, tuple[DefinitionChange, ...]]:
+def classify_changes(old_game: Game, new_game: Game) -> tuple[ApprovalKind, tuple[DefinitionChange, ...]]:
     """Return the approval that a game's new definition needs, and every changed value.
 
     Symbol ids are matched by their order, so consistent renaming counts as a change of theme. The exact return of every
     bet is compared too: a changed return always needs full approval.
     """
-    old_data, new_data = json.loads(old.text), json.loads(new.text)
-    renamed = _match_renamed_symbols(old_data, new_data)
-    changes = tuple(_iter_changed_leaves((), _rename_ids(old_data, renamed), new_data))
-    if renamed:
-        renaming_text = ", ".join(f"{name} is {new_name}" for name, new_name in sorted(renamed.items()))
+    old_data, new_data = json.loads(old_game.text), json.loads(new_game.text)
+    new_name_by_symbol = _match_renamed_symbols(old_data, new_data)
+    changes = tuple(_iter_changed_leaves((), _rename_ids(old_data, new_name_by_symbol), new_data))
+    if new_name_by_symbol:
+        renaming_text = ", ".join(
+            f"{name} is {new_name}" for name, new_name in sorted(new_name_by_symbol.items())
+        )
         changes = (*changes, DefinitionChange("symbol.id", None, renaming_text, ApprovalKind.THEME))
     needed_approval = max(
         (change.needed_approval for change in changes),
         key=list(ApprovalKind).index,
         default=ApprovalKind.SAME,
     )
-    if needed_approval is not ApprovalKind.FULL and _list_bet_figures(old) != _list_bet_figures(new):
+    if needed_approval is not ApprovalKind.FULL and _list_bet_figures(old_game) != _list_bet_figures(
+        new_game
+    ):
         changes = (
             *changes,
-            DefinitionChange("return", _list_bet_figures(old), _list_bet_figures(new), ApprovalKind.FULL),
+            DefinitionChange(
+                "return", _list_bet_figures(old_game), _list_bet_figures(new_game), ApprovalKind.FULL
+            ),
         )
         needed_approval = ApprovalKind.FULL
     return needed_approval, changes

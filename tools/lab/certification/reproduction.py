@@ -55,25 +55,27 @@ class ReproducedItem:
     """The difference from the signed item, as text; empty if they are identical."""
 
 
-def reproduce(folder: Path, facts: Mapping[str, Any], command_reference: str) -> Iterator[ReproducedItem]:
+def reproduce(
+    folder: Path, manifest_details: Mapping[str, Any], command_reference: str
+) -> Iterator[ReproducedItem]:
     """Reproduce the contents of a verified bundle from the source; yield one result per item.
 
     ``command_reference`` is the command-line reference of this software.
     """
     try:
-        if "submission" in facts:
-            yield from _reproduce_submission(folder, facts, command_reference)
+        if "submission" in manifest_details:
+            yield from _reproduce_submission(folder, manifest_details, command_reference)
         else:
-            yield from _reproduce_certificate(folder, facts)
+            yield from _reproduce_certificate(folder, manifest_details)
     except (OperatorError, PaytableError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise BundleError(f"{folder} cannot be reproduced: {error}") from None
 
 
 # ------------------------------------------------------------------ a game's certificate
-def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[ReproducedItem]:
+def _reproduce_certificate(folder: Path, manifest_details: Mapping[str, Any]) -> Iterator[ReproducedItem]:
     """Reproduce the files of a game's certificate; yield one result per file."""
-    game = load_game(folder / f"{facts['game']}.toml")
-    profile = load_profile(str(facts["jurisdiction"]))
+    game = load_game(folder / f"{manifest_details['game']}.toml")
+    profile = load_profile(str(manifest_details["jurisdiction"]))
     analysis = analyse(game)
     data = json.dumps(
         build_sheet(game, analysis, profile.awards.odds_limits), indent=2, ensure_ascii=False
@@ -81,7 +83,11 @@ def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[R
     yield _compare_file(folder, "par.json", data)
     yield _compare_file(folder, "par.csv", to_csv(game, analysis, profile.awards.odds_limits).encode())
     yield _reproduce_verdicts(
-        folder / "findings.json", game, folder / f"{game.id}.toml", profile, int(facts["games_played"])
+        folder / "findings.json",
+        game,
+        folder / f"{game.id}.toml",
+        profile,
+        int(manifest_details["games_played"]),
     )
 
 
@@ -139,10 +145,10 @@ def _compare_packages(
 
 
 def _reproduce_submission(
-    folder: Path, facts: Mapping[str, Any], command_reference: str
+    folder: Path, manifest_details: Mapping[str, Any], command_reference: str
 ) -> Iterator[ReproducedItem]:
     """Rebuild the packages of a submission from their source; yield for each file whether it is identical."""
-    names = sorted(facts["files"])
+    names = sorted(manifest_details["files"])
     archive = next(name for name in names if name.endswith(_SOURCE_ARCHIVE_ENDING))
     wheel = next(name for name in names if name.endswith(_WHEEL_ENDING))
     signed_manifest = load_signed_manifest(
@@ -163,7 +169,7 @@ def _reproduce_submission(
     )
     yield _compare_installed_software(signed_manifest)
     profile = load_profile(folder / "profile.toml")
-    games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
+    games = [load_game(folder / f"{game}.toml") for game in manifest_details["games"]]
     documents = {
         **copied_pages,
         **build_game_documents([(game, analyse(game)) for game in games], profile, command_reference),
@@ -172,7 +178,7 @@ def _reproduce_submission(
     for game in games:
         name = f"{game.id}{FINDINGS_ENDING}"
         yield _reproduce_verdicts(
-            folder / name, game, folder / f"{game.id}.toml", profile, int(facts["games_played"])
+            folder / name, game, folder / f"{game.id}.toml", profile, int(manifest_details["games_played"])
         )
     other_names = {
         archive,

@@ -21,7 +21,7 @@ _NAMED_FILES_MAX: Final = 3
 def find_commit(root: Path, bundles_folder: Path) -> str:
     """Return the current commit of the checkout at ``root``. Raises OperatorError if files are not committed.
 
-    Files in ``bundles_folder``, the folder of the bundle, are ignored.
+    Files in ``bundles_folder``, to which bundles are written, are ignored.
     """
     try:
         checkout_root = Path(_run_git(root, "rev-parse", "--show-toplevel").decode().strip())
@@ -88,7 +88,7 @@ def _run_git(root: Path, *arguments: str) -> bytes:
 def check_source(root: Path, bundles_folder: Path, key: Ed25519PrivateKey) -> None:
     """Raise OperatorError if ``root`` is not a clean checkout of one commit, or contains the signing key.
 
-    Files in ``bundles_folder``, the folder of the bundle, are ignored.
+    Files in ``bundles_folder``, to which bundles are written, are ignored.
     """
     commit = find_commit(root, bundles_folder)
     check_key_absent({f"{commit[:12]}.tar": _archive_commit(root, commit)}, key)
@@ -106,7 +106,7 @@ def check_key_absent(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None
 
 
 def _iter_nested_files(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield each file as (name, bytes); before an archive, yield the files inside it.
+    """Yield each file as (name, bytes); the files inside an archive come before the archive itself.
 
     So an error names the file inside the archive rather than the archive.
     """

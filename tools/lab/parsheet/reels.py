@@ -132,7 +132,7 @@ def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
     It states what the best strategy holds, and the returns of the best and the worst strategy.
     """
     strategies = stage.compute_hold_rates()
-    best_mean = sum((paid for _, paid in strategies.values()), Fraction(0))
+    best_mean = sum((paid_credits for _, paid_credits in strategies.values()), Fraction(0))
     labelled_values: LabelledValues = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),
         ("chance decides", "the first spin, and the second of every reel not held"),
@@ -143,9 +143,9 @@ def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
         [
             " ".join(str(x + 1) for x in range(len(stage.reels.heights)) if mask >> x & 1) or "none",
             to_exact_data(chance),
-            to_exact_data(paid / chance),
+            to_exact_data(paid_credits / chance),
         ]
-        for mask, (chance, paid) in strategies.items()
+        for mask, (chance, paid_credits) in strategies.items()
     ]
     return build_sheet_data(
         f"Reels held at bet {name}", labelled_values, ("reels held", "how often", "mean credits then"), rows

@@ -45,7 +45,7 @@ def build_level_sheets(levels: Sequence[tuple[str, LabelledValues]], analysis: A
         "break-even, credits",
     )
     sheets = []
-    for name, facts in levels:
+    for level_name, labelled_values in levels:
         rows = [
             [
                 bet.bet,
@@ -58,7 +58,7 @@ def build_level_sheets(levels: Sequence[tuple[str, LabelledValues]], analysis: A
             ]
             for bet in analysis.bets
             for level_figures in bet.progressives
-            if level_figures.level == name and level_figures.rate
+            if level_figures.level == level_name and level_figures.rate
         ]
-        sheets.append(build_sheet_data(f"Progressive level {name}", facts, columns, rows))
+        sheets.append(build_sheet_data(f"Progressive level {level_name}", labelled_values, columns, rows))
     return sheets

@@ -298,12 +298,12 @@ def _plot_counts(run: ReportData) -> list[str]:
             axes.errorbar(
                 range(len(expected)), expected, bar_lengths, fmt="none", ecolor="#333333", elinewidth=1
             )
-            low = min(observed) - 4 * max(standard_deviations)
+            lowest_shown = min(observed) - 4 * max(standard_deviations)
             axes.set(
                 title=f"{result['test']}, {result['detail']} (bars: 99 % about the expected)",
                 xlabel="number",
                 ylabel="times",
-                ylim=(max(0, low), None),
+                ylim=(max(0, lowest_shown), None),
             )
             return [_encode_figure(figure)]
     return []

@@ -55,7 +55,7 @@ def reopen_cleared(rig: MachineRig, folder: Path, *, make=None, **decisions: Cla
 
 def list_findings(rig: MachineRig) -> list[str]:
     report = Auditor(GameFiles([VECTORS])).audit_entries(rig.journal.iter_bodies())
-    return [f"{finding.id}: {finding.why}" for finding in report.findings]
+    return [f"{finding.id}: {finding.text}" for finding in report.findings]
 
 
 def claims_of(folder: Path) -> dict[str, Fraction]:

@@ -49,7 +49,7 @@ def evening(tmp_path, monkeypatch):
 
         def wrong(self):
             report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(rooms[-1].journal.iter_bodies())
-            return [finding.why for finding in report.findings]
+            return [finding.text for finding in report.findings]
 
     yield Evening()
     rooms[-1].close()

@@ -118,7 +118,7 @@ def test_damage_between_two_games_of_points_is_found_before_the_next(hall):
     log.write_bytes(data)
     sequence = rig.journal.sequence
     rig.play()
-    found = [entry.kind for entry in rig.journal.entries(since=sequence)]
+    found = [entry.kind for entry in rig.journal.entries(after_sequence=sequence)]
     assert found.index("event") < found.index("tournament.game"), found
 
 

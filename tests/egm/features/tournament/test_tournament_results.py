@@ -614,7 +614,7 @@ def test_the_audit_notes_a_sale_that_was_removed_from_the_journal_of_the_only_ma
         report = Auditor(GameFiles()).audit_entries(
             rewrite_chain(bodies, KEY, compute_journal_tag(bodies[0]))
         )
-        return [notice.why for notice in report.notices if "record.entry" in notice.why]
+        return [notice.text for notice in report.notices if "record.entry" in notice.text]
 
     assert list_notices(entries) == []
     (reason,) = list_notices(remove_entries(entries, sales[1]))
@@ -632,7 +632,7 @@ def test_the_audit_notes_a_sale_out_of_order(tmp_path):
     hall.room.close()
     report = Auditor(GameFiles()).audit_entries(bodies)
     assert report.findings == []
-    assert [reason for reason in (notice.why for notice in report.notices) if "record.entry" in reason] == [
+    assert [reason for reason in (notice.text for notice in report.notices) if "record.entry" in reason] == [
         "record.entry: entry 2 was sold after entry 4: not in the order of sale"
     ]
 

@@ -16,7 +16,7 @@ from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.outcomes import KENO_GAME, IndependentNumbers, SelectionWithoutReplacement
 from tools.lab.rng.stream import LaboratoryStream
 
-#: The game and number of plays of a replication: enough for every test's distribution to hold, and no more.
+#: The game and number of plays of a replication: large enough for the approximations of every test, and no larger.
 CALIBRATED_GAMES: Final[dict[str, tuple[IndependentNumbers | SelectionWithoutReplacement, int]]] = {
     "reels": (IndependentNumbers(22, 5), 20_000),
     "keno": (KENO_GAME, 32_000),
@@ -99,31 +99,35 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
     )
 
 
-#: The probability that a calibrated test is outside its band.
-_OUTSIDE_BAND_PROBABILITY: Final = 1e-4
+#: The probability that a calibrated test is outside its plausible range.
+_OUTSIDE_RANGE_PROBABILITY: Final = 1e-4
 #: A count of repeated plays is a whole number, so its p-values are discrete and never quite uniform.
 _TEST_WITH_DISCRETE_P_VALUES: Final = "duplicates"
 
 
-def list_off_level_tests(calibration: Calibration) -> list[str]:
+def describe_implausible_false_alarm_rates(calibration: Calibration) -> list[str]:
     """Return a sentence for each test whose rate of false alarms is not plausible for its significance level.
 
     For the joint judgement of all tests, only too many false alarms count.
     """
     sentences = []
     for i, level in enumerate(SIGNIFICANCE_LEVELS):
-        low, high = compute_false_alarm_range(calibration.replications, level, _OUTSIDE_BAND_PROBABILITY)
+        alarms_min, alarms_max = compute_false_alarm_range(
+            calibration.replications, level, _OUTSIDE_RANGE_PROBABILITY
+        )
         sentences += [
             f"{calibration.game}: {test.test}, {test.detail}: {test.alarms[i]} alarms at {level}, "
-            f"not {low} to {high}"
+            f"not {alarms_min} to {alarms_max}"
             for test in calibration.tests
-            if not low <= test.alarms[i] <= high
+            if not alarms_min <= test.alarms[i] <= alarms_max
         ]
-        if calibration.family_alarms[i] > high:
-            sentences.append(f"{calibration.game}: family: {calibration.family_alarms[i]} alarms at {level}")
+        if calibration.family_alarms[i] > alarms_max:
+            sentences.append(
+                f"{calibration.game}: joint judgement: {calibration.family_alarms[i]} alarms at {level}"
+            )
     sentences += [
         f"{calibration.game}: {test.test}, {test.detail}: p-values are not even ({test.evenness:.1e})"
         for test in calibration.tests
-        if test.test != _TEST_WITH_DISCRETE_P_VALUES and test.evenness < _OUTSIDE_BAND_PROBABILITY
+        if test.test != _TEST_WITH_DISCRETE_P_VALUES and test.evenness < _OUTSIDE_RANGE_PROBABILITY
     ]
     return sentences

@@ -291,11 +291,11 @@ def run_permutation_test(numbers_by_play: Ints, bound: int) -> Iterator[Statisti
 def run_maximum_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test the distribution of the largest of each five consecutive numbers."""
     numbers = numbers_by_play.ravel()
-    largest = numbers[: len(numbers) // 5 * 5].reshape(-1, 5).max(axis=1)
+    maxima = numbers[: len(numbers) // 5 * 5].reshape(-1, 5).max(axis=1)
     chances = np.diff((np.arange(bound + 1) / bound) ** 5)
-    observed_counts = np.bincount(largest, minlength=bound)
+    observed_counts = np.bincount(maxima, minlength=bound)
     yield compute_chi_square_result(
-        "maximum of t", "five in a row", observed_counts, chances * len(largest), outcome_count=len(largest)
+        "maximum of t", "five in a row", observed_counts, chances * len(maxima), outcome_count=len(maxima)
     )
 
 

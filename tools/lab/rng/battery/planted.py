@@ -31,11 +31,11 @@ def plant_repeated_plays(draws: BulkDraws, game: TestedGame, plays: int) -> Ints
     Every number stays exactly as likely as without the defect.
     """
     data = game.draw_many(draws, plays)
-    stuck = draws.below(50, plays) == 0
-    stuck[0] = False
-    source = np.maximum.accumulate(np.where(stuck, 0, np.arange(plays)))
-    repeated: Ints = data[source]
-    return repeated
+    is_repeat = draws.below(50, plays) == 0
+    is_repeat[0] = False
+    source_indexes = np.maximum.accumulate(np.where(is_repeat, 0, np.arange(plays)))
+    plays_with_repeats: Ints = data[source_indexes]
+    return plays_with_repeats
 
 
 def plant_correlated_pair(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:

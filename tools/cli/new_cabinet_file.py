@@ -25,7 +25,7 @@ _COMMENT_WIDTH: Final = 100
 _TABLES_ALWAYS_WRITTEN: Final = frozenset({"[inventory]", "[memory]"})
 #: Tables that are filled from the request.
 _TABLES_WITH_REQUESTED_VALUES: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
-#: Default values, as TOML, that are not stated beside an example.
+#: Empty default values, as TOML, which are not worth stating beside an example.
 _EMPTY_DEFAULTS: Final = frozenset({'""', "[]", "{}"})
 #: The header of a progressive level's table.
 _LEVEL_TABLE_HEADER: Final = "[[progressives]]"
@@ -33,7 +33,7 @@ _LEVEL_TABLE_HEADER: Final = "[[progressives]]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CabinetRequest:
-    """The values for a new cabinet file; where one is missing, the file has an example, marked as such."""
+    """The values for a new cabinet file. For a value that is missing, the file has an example, marked as such."""
 
     profile: Profile
     serial: str
@@ -161,13 +161,13 @@ def _format_comment(text: str) -> Iterator[str]:
 def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
     """Yield the library games that the jurisdiction admits and one position can play, one for each title.
 
-    Of the table games only one per family is yielded, preferably the jurisdiction's own.
+    Of the games played at a table, only one per family is yielded, preferably one of the jurisdiction's own.
     """
-    own_country = profile.id.partition("-")[0]
+    own_territory = profile.id.partition("-")[0]
     titles, families = set(), set()
     for name in (
         *list_library_games(),
-        *sorted(list_table_games(), key=lambda table: not table.startswith(f"{own_country}-")),
+        *sorted(list_table_games(), key=lambda table_game: not table_game.startswith(f"{own_territory}-")),
     ):
         game = load_game(name)
         is_table_game = name in list_table_games()

@@ -1,4 +1,4 @@
-"""Screen data of a Keno game: plain JSON data without rules."""
+"""A Keno game as plain JSON for the screen; no rules of the game are here."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Screen data of a reel game: plain JSON data without rules."""
+"""A reel game as plain JSON for the screen; no rules of the game are here."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice, product
