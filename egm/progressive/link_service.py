@@ -294,7 +294,7 @@ class ProgressiveLinkService:
             f"{ProgressiveKey.CLAIM}{claim_id}": record
             for claim_id, record in self._iter_closed_claims()
             if record.pool_id == pool_id
-            and record.contribution_number > counted_number
+            and record.contribution_number > last_counted_number
             and record.payment_method != "void"
             and not record.is_mystery
         }
@@ -318,7 +318,7 @@ class ProgressiveLinkService:
         if (
             claim_id in self._claims_reported_again
             or journal.state(key) is not None
-            or not journal.has_transaction(unproved.build_prize_entry_id(claim_id))
+            or not journal.has_entry(unproved.build_prize_entry_id(claim_id))
         ):
             return
         closed_claim = dict(self._iter_closed_claims()).get(claim_id)

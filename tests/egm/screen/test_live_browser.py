@@ -203,7 +203,9 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
 
         goes("subject:money", "service.section.money")
         goes("meters", "service.menu.meters")
-        assert any(cell.kind == "money" for row in cabinet.last.service_page.tables[0].rows for cell in row.cells)
+        assert any(
+            cell.kind == "money" for row in cabinet.last.service_page.tables[0].rows for cell in row.cells
+        )
         goes("back", "service.section.money")
         goes("back", "service.menu.title")
         cabinet.after(
