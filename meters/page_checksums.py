@@ -70,12 +70,12 @@ class PageChecksums:
         """
         self._load()
         page = 1
-        while (bad_page := self._find_first_bad_page(page)) is not None:
+        while (page_and_error := self._find_first_bad_page(page)) is not None:
+            page, error = page_and_error
             state_before = self._pages_being_moved, self._sums
             self._load()
             if state_before == (self._pages_being_moved, self._sums):
-                raise bad_page[1]
-            page = bad_page[0]
+                raise error
 
     def _find_first_bad_page(self, first_page: int) -> tuple[int, JournalDamaged] | None:
         """Return the number of the first page that does not match its sum, and the error for it, or None.

@@ -53,7 +53,11 @@ def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
     prizes = [(p.name, p.stage_or_spot, p.credits, p.rate) for p in bet.prizes if p.credits]
     prizes += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
     win_max = max((credits_ for _, _, credits_, _ in prizes), default=0)
-    awards = [DisclosedAward(*row, is_top=row[2] == win_max) for row in prizes if row[3]]
+    awards = [
+        DisclosedAward(name, stage_or_spot, credits_, rate, is_top=credits_ == win_max)
+        for name, stage_or_spot, credits_, rate in prizes
+        if rate
+    ]
     awards += [DisclosedAward(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
     return sorted(awards, key=lambda award: (award.rate, award.stage_or_spot, award.name))
 

@@ -560,17 +560,17 @@ def _count_results(
     drawn_count = sum(drawing)
     orders_if_banker_stands = perm(cards_left - drawn_count, 3 - drawn_count)
     orders_if_banker_draws = perm(cards_left - drawn_count - 1, 2 - drawn_count)
-    unpacked = [_unpack_counts(packed, 10**n) for n, packed in enumerate(sums[: drawn_count + 2])]
+    order_counts = [_unpack_counts(packed, 10**n) for n, packed in enumerate(sums[: drawn_count + 2])]
     for third_cards in product(range(10), repeat=drawn_count):
         third_card_points = iter(third_cards)
         seen_points = [next(third_card_points) if draws else None for draws in drawing]
         final_points = [(total + (third or 0)) % 10 for total, third in zip(totals, seen_points, strict=True)]
         if not _should_banker_draw(deciding_cards, required_tableaux, seen_points):
-            ways = orders_if_banker_stands * _count_orders(unpacked, third_cards)
+            ways = orders_if_banker_stands * _count_orders(order_counts, third_cards)
             orders_by_results[_compare_with_bank(final_points, bank_points)] += ways
             continue
         for card_points in range(10):
-            ways = orders_if_banker_draws * _count_orders(unpacked, (*third_cards, card_points))
+            ways = orders_if_banker_draws * _count_orders(order_counts, (*third_cards, card_points))
             orders_by_results[_compare_with_bank(final_points, (bank_points + card_points) % 10)] += ways
     return orders_by_results
 
@@ -584,28 +584,30 @@ def _compare_with_bank(final_points: Sequence[int], bank_points: int) -> Tableau
     )
 
 
-def _count_orders(unpacked: Sequence[Sequence[int]], dealt_points: tuple[int, ...]) -> int:
+def _count_orders(order_counts: Sequence[Sequence[int]], dealt_points: tuple[int, ...]) -> int:
     """Return the number of ways to deal the first six cards, then up to three cards with the points ``dealt_points``.
 
-    ``unpacked`` holds the unpacked results of :func:`_count_first_card_orders`, which count every further card
+    ``order_counts`` holds the unpacked results of :func:`_count_first_card_orders`, which count every further card
     as drawn from the same cards. If further cards have equal points, the number is corrected: each has one card
     fewer to choose from. Example: with n cards of the points left, two of them come in n * (n - 1) = n**2 - n ways, and
     three in n**3 - 3 * n**2 + 2 * n.
     """
     if not dealt_points:
-        return unpacked[0][0]
+        return order_counts[0][0]
     if len(dealt_points) == 1:
-        return unpacked[1][dealt_points[0]]
+        return order_counts[1][dealt_points[0]]
     if len(dealt_points) == 2:
         first_points, second_points = dealt_points
-        ways = unpacked[2][10 * first_points + second_points]
-        return ways - unpacked[1][first_points] if first_points == second_points else ways
+        ways = order_counts[2][10 * first_points + second_points]
+        return ways - order_counts[1][first_points] if first_points == second_points else ways
     first_points, second_points, third_points = dealt_points
-    ways = unpacked[3][100 * first_points + 10 * second_points + third_points]
+    ways = order_counts[3][100 * first_points + 10 * second_points + third_points]
     repeat_count = (first_points == third_points) + (second_points == third_points)
     if first_points == second_points:
-        ways -= unpacked[2][10 * first_points + third_points] - repeat_count * unpacked[1][first_points]
-    return ways - repeat_count * unpacked[2][10 * first_points + second_points]
+        ways -= (
+            order_counts[2][10 * first_points + third_points] - repeat_count * order_counts[1][first_points]
+        )
+    return ways - repeat_count * order_counts[2][10 * first_points + second_points]
 
 
 FAMILY = build_bank_family(BanqueDefinition, BanqueRules)

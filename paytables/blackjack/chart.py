@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from paytables.blackjack.advice import (
     DOUBLE_OPTION,
@@ -36,22 +36,31 @@ from paytables.blackjack.solve import (
 DEALER_UP_CARDS: Final = (*range(2, TEN_VALUE + 1), ACE_VALUE)
 #: What a chart's decision depends on, apart from the dealer's up card: whether the hand is soft, and its total.
 HandTotal: TypeAlias = tuple[bool, int]
-#: A chart's answer: draw or stand, and whether two cards are doubled if permitted.
-ChartDecision: TypeAlias = tuple[int, bool]
+
+
+class ChartDecision(NamedTuple):
+    """A chart's decision for a total and a dealer's up card."""
+
+    fallback_option: int
+    """The option, hit or stand, for a hand that is not doubled."""
+    doubles: bool
+    """Whether a hand of two cards is doubled if that is permitted."""
+
+
 #: The totals in the order of evaluation: drawing a card leads only to totals listed before.
 TOTALS_IN_EVALUATION_ORDER: Final[tuple[HandTotal, ...]] = (
     *((False, total) for total in range(BEST_HAND_TOTAL, 11, -1)),
     *((True, total) for total in range(BEST_HAND_TOTAL, 11, -1)),
     *((False, total) for total in range(11, 3, -1)),
 )
-#: Letter of each answer in a chart's text.
+#: Letter of each decision in a chart's text.
 _LETTER_BY_DECISION: Final[Mapping[ChartDecision, str]] = {
-    (STAND_OPTION, False): "S",
-    (HIT_OPTION, False): "H",
-    (HIT_OPTION, True): "D",
-    (STAND_OPTION, True): "E",
+    ChartDecision(STAND_OPTION, doubles=False): "S",
+    ChartDecision(HIT_OPTION, doubles=False): "H",
+    ChartDecision(HIT_OPTION, doubles=True): "D",
+    ChartDecision(STAND_OPTION, doubles=True): "E",
 }
-#: Answer of each letter.
+#: Decision of each letter.
 _DECISION_BY_LETTER: Final = {letter: decision for decision, letter in _LETTER_BY_DECISION.items()}
 #: Letter of a pair that is split.
 SPLIT_LETTER: Final = "P"
@@ -86,7 +95,7 @@ class TotalsChart:
         chart says; a hit that is not permitted becomes a stand.
         """
         fallback_option, doubles = self.decision_by_situation.get(
-            (up_card_value, (soft, best_total)), (STAND_OPTION, False)
+            (up_card_value, (soft, best_total)), ChartDecision(STAND_OPTION, doubles=False)
         )
         if doubles and DOUBLE_OPTION in options and len(values) == 2:
             return DOUBLE_OPTION
@@ -132,7 +141,8 @@ def guess_first_decision(hand_total: HandTotal) -> ChartDecision:
     For a total that no hand reaches, the chart keeps this decision.
     """
     soft, total = hand_total
-    return (HIT_OPTION if total < (18 if soft else 12) else STAND_OPTION, False)
+    fallback_option = HIT_OPTION if total < (18 if soft else 12) else STAND_OPTION
+    return ChartDecision(fallback_option, doubles=False)
 
 
 def format_chart(chart: TotalsChart) -> tuple[str, ...]:
@@ -218,9 +228,10 @@ class _HandInSearch:
 
     def find_option(self, decision: ChartDecision) -> int:
         """Return the option that ``decision`` takes with this hand: its fallback if the hand may not take it."""
-        if decision[1] and self.double_value is not None:
+        if decision.doubles and self.double_value is not None:
             return DOUBLE_OPTION
-        return HIT_OPTION if decision[0] == HIT_OPTION and self.draw_value is not None else STAND_OPTION
+        can_hit = self.draw_value is not None
+        return HIT_OPTION if decision.fallback_option == HIT_OPTION and can_hit else STAND_OPTION
 
     def compute_value(self, decision: ChartDecision) -> int:
         """Return the blackjack hand's value for a decision of the chart.
@@ -400,7 +411,7 @@ class _DealerCardColumn:
             value_by_decision = {
                 decision: sum(hand.weight * hand.compute_value(decision) for hand in reached_hands)
                 for decision in _LETTER_BY_DECISION
-                if not decision[1] or any(hand.double_value is not None for hand in reached_hands)
+                if not decision.doubles or any(hand.double_value is not None for hand in reached_hands)
             }
             highest_sum = max(value_by_decision.values())
             if value_by_decision.get(current_decision) != highest_sum:

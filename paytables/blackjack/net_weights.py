@@ -26,51 +26,56 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
 def count_orders_by_net(
-    dealer: DealerFinalHands, removed: Ints, ways: Ints, continuation_ways: Sequence[int]
+    dealer: DealerFinalHands, removed_counts: Ints, ways: Ints, continuation_ways: Sequence[int]
 ) -> list[int]:
     """Return the number of card orders that lead to each net result of finished hands, over all dealer hands.
 
-    Each row of ``removed`` counts the cards of the finished hands by value; all rows have the same number of
-    cards. ``ways[row, end, n]`` is a signed count, its absolute value below 2^32: the orders in which the cards of a
-    row give the net result with the index ``n`` if the dealer ends with ``end``; the last ``end`` is the dealer's
-    blackjack. The count is negative if it subtracts hands that do not bust
+    Each row of ``removed_counts`` counts the cards of the finished hands by value; all rows have the same number of
+    cards. ``ways[row, dealer_result, n]`` is a signed count, its absolute value below 2^32: the orders in which the
+    cards of a row give the net result with the index ``n`` if the dealer ends with this result; the last result is the
+    dealer's blackjack. The count is negative if it subtracts hands that do not bust
     (:data:`~paytables.blackjack.net_distribution.HandEnds`). ``continuation_ways[length]`` is the number of orders of
     the cards after a dealer's hand of ``length`` cards. All orders are of cards drawn from the shoe that lacks only the
     dealer's first card.
     """
     shoe: Ints = np.array(dealer.card_counts, dtype=np.int64)
     hands = [
-        (drawn, hand_ways, end)
-        for drawn, hand_ways, end in dealer.final_hands
+        (drawn, hand_ways, dealer_result)
+        for drawn, hand_ways, dealer_result in dealer.final_hands
         if sum(drawn) < len(continuation_ways)
     ]
     # a row for each dealer's hand: its orders, result and length, and for each card its value + 10 * (how many cards of
     # this value come before it), so that the kernel knows how many such cards are left
     dealer_hands: Ints = np.zeros((len(hands), 4 + len(continuation_ways)), dtype=np.int64)
-    for row, (drawn, hand_ways, end) in zip(dealer_hands, hands, strict=True):
-        cards = [value + 10 * earlier for value, count in enumerate(drawn) for earlier in range(count)]
-        row[: 3 + len(cards)] = hand_ways, end, len(cards), *cards
-    limbs = 1 + max(number.bit_length() for number in continuation_ways) // _LIMB_BITS
+    for row, (drawn, hand_ways, dealer_result) in zip(dealer_hands, hands, strict=True):
+        cards = [
+            value + 10 * earlier_count for value, count in enumerate(drawn) for earlier_count in range(count)
+        ]
+        row[: 3 + len(cards)] = hand_ways, dealer_result, len(cards), *cards
+    limb_count = 1 + max(number.bit_length() for number in continuation_ways) // _LIMB_BITS
     continuation_limbs: Ints = np.array(
-        [_split_into_limbs(number, limbs) for number in continuation_ways], dtype=np.uint64
+        [_split_into_limbs(number, limb_count) for number in continuation_ways], dtype=np.uint64
     )
-    order_limbs = 1 + int(removed[0].sum()) * int(shoe.max()).bit_length() // _LIMB_BITS
-    way_limbs: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
+    order_limb_count = 1 + int(removed_counts[0].sum()) * int(shoe.max()).bit_length() // _LIMB_BITS
+    way_limbs: Ints = np.zeros((2, ways.shape[2], order_limb_count + limb_count + 5), dtype=np.uint64)
     compile_kernel(_add_net_orders)(
         shoe,
-        removed,
+        removed_counts,
         ways,
         dealer_hands,
         continuation_limbs,
         dealer.blackjack_card_value or 0,
-        order_limbs,
+        order_limb_count,
         way_limbs,
     )
     positive_sums, negative_sums = (
-        [sum(int(limb) << (_LIMB_BITS * n) for n, limb in enumerate(limbs_of_net)) for limbs_of_net in part]
-        for part in way_limbs
+        [sum(int(limb) << (_LIMB_BITS * n) for n, limb in enumerate(limbs_of_net)) for limbs_of_net in sums]
+        for sums in way_limbs
     )
-    return [plus - minus for plus, minus in zip(positive_sums, negative_sums, strict=True)]
+    return [
+        positive_sum - negative_sum
+        for positive_sum, negative_sum in zip(positive_sums, negative_sums, strict=True)
+    ]
 
 
 def _split_into_limbs(number: int, count: int) -> list[int]:
@@ -102,7 +107,7 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     dealer_hands: Ints,
     continuation_limbs: Ints,
     blackjack_card_value: int,
-    order_limbs: int,
+    order_limb_count: int,
     way_limbs: Ints,
 ) -> None:  # pragma: no cover (compiled)
     """Add to ``way_limbs``, by net result, the number of orders of the removed cards together with the dealer's hands.
@@ -112,51 +117,52 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     after it) * (ways of the net result), over all results of the dealer. ``blackjack_card_value`` is the value, 1 to
     10, of the card that completes the dealer's blackjack; 0 if no card does.
     """
-    lengths, limbs = continuation_limbs.shape
+    length_count, limb_count = continuation_limbs.shape
     # the number of orders of the dealer's hands, by result and number of cards
-    orders_by_result = np.zeros((DEALER_RESULT_COUNT + 1, lengths), dtype=np.int64)
+    orders_by_result = np.zeros((DEALER_RESULT_COUNT + 1, length_count), dtype=np.int64)
     counts_left = np.zeros(10, dtype=np.int64)
-    orders = np.zeros(order_limbs, dtype=np.uint64)
-    dealer_limbs = np.zeros(limbs + 3, dtype=np.uint64)
-    product_limbs = np.zeros(order_limbs + limbs + 3, dtype=np.uint64)
+    order_limbs = np.zeros(order_limb_count, dtype=np.uint64)
+    dealer_limbs = np.zeros(limb_count + 3, dtype=np.uint64)
+    product_limbs = np.zeros(order_limb_count + limb_count + 3, dtype=np.uint64)
     limb_mask, limb_bits = np.uint64(_LIMB_MASK), np.uint64(_LIMB_BITS)
-    for row in range(len(removed_counts)):
-        orders[:] = 0
-        orders[0] = 1
+    for row_index in range(len(removed_counts)):
+        order_limbs[:] = 0
+        order_limbs[0] = 1
         for value in range(10):
-            counts_left[value] = shoe[value] - removed_counts[row, value]
-            for times in range(removed_counts[row, value]):
+            counts_left[value] = shoe[value] - removed_counts[row_index, value]
+            for drawn_count in range(removed_counts[row_index, value]):
                 carry = np.uint64(0)
-                for limb in range(order_limbs):
-                    product = orders[limb] * np.uint64(shoe[value] - times) + carry
-                    orders[limb], carry = product & limb_mask, product >> limb_bits
+                for limb in range(order_limb_count):
+                    product = order_limbs[limb] * np.uint64(shoe[value] - drawn_count) + carry
+                    order_limbs[limb], carry = product & limb_mask, product >> limb_bits
         orders_by_result[:] = 0
-        for hand_index in range(len(dealer_hands)):
-            hand_orders, end, length = dealer_hands[hand_index, :3]
+        for dealer_hand_index in range(len(dealer_hands)):
+            hand_orders, dealer_result, length = dealer_hands[dealer_hand_index, :3]
             for index in range(3, 3 + length):
-                earlier, value = divmod(dealer_hands[hand_index, index], 10)
-                hand_orders *= max(counts_left[value] - earlier, 0)
-            orders_by_result[end, length] += hand_orders
+                earlier_count, value = divmod(dealer_hands[dealer_hand_index, index], 10)
+                hand_orders *= max(counts_left[value] - earlier_count, 0)
+            orders_by_result[dealer_result, length] += hand_orders
         if blackjack_card_value:
             orders_by_result[DEALER_RESULT_COUNT, 1] = counts_left[blackjack_card_value - 1]
-        for end in range(DEALER_RESULT_COUNT + 1):
+        for dealer_result in range(DEALER_RESULT_COUNT + 1):
             dealer_limbs[:] = 0
-            for length in range(1, lengths):
+            for length in range(1, length_count):
                 for half in range(2):  # a count below 2^63 has two halves of 32 bits
-                    part = (
-                        np.uint64(orders_by_result[end, length]) >> (limb_bits * np.uint64(half)) & limb_mask
+                    half_count = (
+                        np.uint64(orders_by_result[dealer_result, length]) >> (limb_bits * np.uint64(half))
+                        & limb_mask
                     )
-                    for limb in range(limbs):
-                        product = part * continuation_limbs[length, limb]
+                    for limb in range(limb_count):
+                        product = half_count * continuation_limbs[length, limb]
                         dealer_limbs[limb + half] += product & limb_mask
                         dealer_limbs[limb + half + 1] += product >> limb_bits
-            for limb in range(limbs + 2):
+            for limb in range(limb_count + 2):
                 dealer_limbs[limb + 1] += dealer_limbs[limb] >> limb_bits
                 dealer_limbs[limb] &= limb_mask
             product_limbs[:] = 0
-            for n in range(order_limbs):
-                for k in range(limbs + 3):
-                    product = orders[n] * dealer_limbs[k]
+            for n in range(order_limb_count):
+                for k in range(limb_count + 3):
+                    product = order_limbs[n] * dealer_limbs[k]
                     product_limbs[n + k] += product & limb_mask
                     if product >> limb_bits:
                         product_limbs[n + k + 1] += product >> limb_bits
@@ -164,7 +170,7 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 product_limbs[limb + 1] += product_limbs[limb] >> limb_bits
                 product_limbs[limb] &= limb_mask
             for net in range(ways.shape[2]):
-                net_ways = ways[row, end, net]
+                net_ways = ways[row_index, dealer_result, net]
                 if net_ways:
                     sign_index = 0 if net_ways > 0 else 1
                     way_count = np.uint64(abs(net_ways))

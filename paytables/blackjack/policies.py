@@ -125,20 +125,22 @@ class StrategyCalculator:
             splits = [
                 split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.card_value - 1] == hand
             ]
-            insurance_sums = self._sum_with_insurance(round_, hand, choose_offer, result)
-            played_sums = unsplit_sums
+            insurance_net_sum, insurance_stake_sum = self._sum_with_insurance(
+                round_, hand, choose_offer, result
+            )
+            hand_net_sum, hand_stake_sum = unsplit_sums
             if hand == PACKED_BLACKJACK:
-                played_sums = 0, 0
+                hand_net_sum = hand_stake_sum = 0
             elif splits:
-                played_sums = self._sum_pair(
+                hand_net_sum, hand_stake_sum = self._sum_pair(
                     round_, hand, unsplit_sums, splits, choose_option, choose_offer, result
                 )
             # if only the first stake is lost to a dealer's blackjack, it is subtracted here, once for the box
             lost_to_blackjack = 0
             if self.evaluation.original_bets_only and hand != PACKED_BLACKJACK:
                 lost_to_blackjack = round_.tree[hand].blackjack_ways * self.evaluation.unit
-            net_sum += order_count * (played_sums[0] - lost_to_blackjack + insurance_sums[0])
-            stake_sum += order_count * (played_sums[1] + insurance_sums[1])
+            net_sum += order_count * (hand_net_sum - lost_to_blackjack + insurance_net_sum)
+            stake_sum += order_count * (hand_stake_sum + insurance_stake_sum)
         return net_sum, stake_sum
 
     def _sum_pair(
@@ -157,15 +159,13 @@ class StrategyCalculator:
         """
         pair_cards = round_.dealer.card_counts[splits[0].card_value - 1]
         order_count = pair_cards * (pair_cards - 1)
-        net_sum, stake_sum = unsplit_sums
+        net_sum, stake_sum = unsplit_net_sum, unsplit_stake_sum = unsplit_sums
         for split in splits:
-            unsplit_share = (
-                unsplit_sums[0] * split.ways // order_count,
-                unsplit_sums[1] * split.ways // order_count,
-            )
+            net_share = unsplit_net_sum * split.ways // order_count
+            stake_share = unsplit_stake_sum * split.ways // order_count
             hands_max = max(split.branches)
             sums = [
-                unsplit_share,
+                (net_share, stake_share),
                 *(
                     self.evaluation.evaluate_split(round_, split, n, choose_option)
                     for n in range(2, hands_max + 1)
@@ -179,8 +179,9 @@ class StrategyCalculator:
                 # Let a recording ``choose_option`` see the split that is played last.
                 if chosen_index + 1 < hands_max:
                     self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose_option)
-            net_sum = net_sum + sums[chosen_index][0] - unsplit_share[0]
-            stake_sum = stake_sum + sums[chosen_index][1] - unsplit_share[1]
+            chosen_net_sum, chosen_stake_sum = sums[chosen_index]
+            net_sum += chosen_net_sum - net_share
+            stake_sum += chosen_stake_sum - stake_share
         return net_sum, stake_sum
 
     def _sum_with_insurance(

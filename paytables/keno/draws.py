@@ -116,12 +116,12 @@ def _build_way_result(
     )
 
 
-def list_levels_won(keno_pays: KenoPays, ways: Sequence[WayResult]) -> list[str]:
+def list_levels_won(keno_pays: KenoPays, way_results: Sequence[WayResult]) -> list[str]:
     """Return the progressive levels that the ways of a Keno ticket win in one draw, each once.
 
     They are in the definition's order.
     """
     won_mask = 0
-    for way in ways:
-        won_mask |= way.level_mask
+    for way_result in way_results:
+        won_mask |= way_result.level_mask
     return [level.id for i, level in enumerate(keno_pays.levels) if won_mask >> i & 1]

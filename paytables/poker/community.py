@@ -121,9 +121,9 @@ class HoldemSolver:
             np.zeros((preflop_option_count, HOLE_CARD_PAIR_COUNT), dtype=np.int64) for _ in range(2)
         )
         for n, flop_decision in enumerate(self.parallel_map(self._find_best_bets, range(flop_count))):
-            bets_at_flop[n], turn_bits[n] = flop_decision[:2]
-            best_sums += flop_decision[2] * int(self.flops_per_class[n])
-            worst_sums += flop_decision[3] * int(self.flops_per_class[n])
+            bets_at_flop[n], turn_bits[n], best_sums_at_flop, worst_sums_at_flop = flop_decision
+            best_sums += best_sums_at_flop * int(self.flops_per_class[n])
+            worst_sums += worst_sums_at_flop * int(self.flops_per_class[n])
             self.report_progress(n + 1, 2 * flop_count)
         chosen_bets, preflop_options, mean_net, worst_mean_net = self._decide_before_flop(
             best_sums, worst_sums

@@ -11,7 +11,7 @@ simulator and the exact analysis all read the same tables.
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 #: Value of :attr:`WinGraph.letter_offsets` for a final node.
 END_OF_GRAPH: Final = -1
@@ -86,9 +86,20 @@ State = TypeVar("State", bound=Hashable)
 
 #: In a histogram of letters, stands for a reel whose letter is left open: the count is the sum over its letters.
 ANY_LETTER: Final = -1
-#: A step of an automaton that several letters share: the next node, the factor, and the letters as terms
-#: (sign, letter) of a sum.
-LiveStep = tuple[int, int, list[tuple[int, int]]]
+
+
+class LiveStep(NamedTuple):
+    """A step of an automaton after which a win is still possible, and all letters that lead to it."""
+
+    next_node: int
+    """The node after the step."""
+    factor: int
+    """The factor by which the step multiplies the win's weight."""
+    terms: list[tuple[int, int]]
+    """The letters that lead to the step, each with the sign of its count in the sum.
+
+    The step of most letters has (+1, any letter), and (-1, letter) for each exception.
+    """
 
 
 @dataclass(slots=True)
@@ -130,9 +141,7 @@ class WinGraph:
     def list_live_steps(self, node: int) -> list[LiveStep]:
         """Return the steps from an automaton's node after which a win is still possible.
 
-        A step is (next node, factor, letters). Letters that lead to the same node with the same factor form one
-        step. The letters are a list of (sign, letter). The step of most letters has (+1, any letter), and (-1, letter)
-        for each exception.
+        Letters that lead to the same node with the same factor form one step.
         """
         if node not in self._live_steps_by_node:
             first_offset = self.letter_offsets[node]
@@ -149,12 +158,12 @@ class WinGraph:
                 for letter in letters
             ]
             live_steps: list[LiveStep] = []
-            for (target, factor), letters in letters_by_step.items():
-                if factor and (self.letter_offsets[target] >= 0 or self.win_value_by_node[target]):
+            for (next_node, factor), letters in letters_by_step.items():
+                if factor and (self.letter_offsets[next_node] >= 0 or self.win_value_by_node[next_node]):
                     terms = [(1, letter) for letter in letters]
-                    if (target, factor) == most_common_step and len(other_letters) + 1 < len(letters):
+                    if (next_node, factor) == most_common_step and len(other_letters) + 1 < len(letters):
                         terms = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]
-                    live_steps.append((target, factor, terms))
+                    live_steps.append(LiveStep(next_node, factor, terms))
             self._live_steps_by_node[node] = live_steps
         return self._live_steps_by_node[node]
 

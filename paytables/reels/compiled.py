@@ -91,10 +91,10 @@ class CompiledArrays(NamedTuple):
     """The number of runs of each stage that each pair of columns has won already."""
 
 
-def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
+def build_arrays(reels: ReelSet, stage_names: list[str]) -> CompiledArrays:
     """Return a reel stage's tables as numpy arrays, for the compiled kernels.
 
-    An award that starts a stage is numbered by that stage's index in ``names``.
+    An award that starts a stage is numbered by that stage's index in ``stage_names``.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -118,10 +118,10 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
             first_offset + column_index * component_count for column_index in column_of_case
         ]
     graph = reels.graph
-    awards_by_node = np.zeros((len(graph.ends), len(names)), dtype=np.int64)
+    awards_by_node = np.zeros((len(graph.ends), len(stage_names)), dtype=np.int64)
     for node, end in enumerate(graph.ends):
         for award in select_given_awards(end.prize.awards) if end.prize is not None else ():
-            awards_by_node[node, names.index(award.name)] += award.run_count
+            awards_by_node[node, stage_names.index(award.name)] += award.run_count
     return CompiledArrays(
         letter_offsets=np.array(graph.letter_offsets, dtype=np.int32),
         next_nodes=np.array(graph.next_nodes, dtype=np.int32),
@@ -224,17 +224,17 @@ def _enumerate(tables: Any, all_components: Any, window_count: int, work_arrays:
     ``tables`` are the tables of the stage. ``work_arrays`` come from :func:`_allocate_work_arrays`.
     """
     column_offsets, ends, weights, case_by_reel, _ = work_arrays
-    components, starts, ones = all_components
+    components, start_nodes, start_weights = all_components
     reel_count = len(tables.case_counts)
     for x in range(reel_count):
         column_offsets[x] = tables.letter_offset_by_case[x, 0]
     column_offsets = column_offsets[:reel_count]
-    total = square_sum = 0
+    credits_sum = square_sum = 0
     for _ in range(window_count):
         win_credits = evaluate_window(
             components,
-            starts,
-            ones,
+            start_nodes,
+            start_weights,
             tables.letter_offsets,
             tables.next_nodes,
             tables.step_factors,
@@ -244,7 +244,7 @@ def _enumerate(tables: Any, all_components: Any, window_count: int, work_arrays:
             ends,
             weights,
         )
-        total += win_credits
+        credits_sum += win_credits
         square_sum += win_credits * win_credits
         x = reel_count - 1
         while x >= 0:
@@ -255,7 +255,7 @@ def _enumerate(tables: Any, all_components: Any, window_count: int, work_arrays:
             if case_by_reel[x]:
                 break
             x -= 1
-    return total, square_sum
+    return credits_sum, square_sum
 
 
 def _spin(tables: Any, state: Any, generator_constants: Any, case_by_reel: Any) -> Any:
@@ -290,7 +290,7 @@ def _play(
     ``work_arrays`` come from :func:`_allocate_work_arrays`.
     """
     column_offsets, ends, weights, case_by_reel, pending = work_arrays
-    total = square_sum = winning_games = highest_win = 0
+    credits_sum = square_sum = winning_game_count = highest_win = 0
     for _ in range(game_count):
         pending[first_stage] = 1
         runs_left = 1
@@ -310,20 +310,20 @@ def _play(
                 if len(tables.case_counts) > 1:
                     pair += tables.column_by_case[1, case_by_reel[1]]
                 for awarded_stage in range(len(tables_by_stage)):
-                    given_runs = tables.won_awards[pair, awarded_stage]
-                    pending[awarded_stage] += given_runs
-                    runs_left += given_runs
+                    awarded_runs = tables.won_awards[pair, awarded_stage]
+                    pending[awarded_stage] += awarded_runs
+                    runs_left += awarded_runs
                 for i in range(tables.first_award_component[pair], tables.start_of_pair[pair + 1]):
                     node = ends[tables.live_components[i]]
                     for awarded_stage in range(len(tables_by_stage)):
-                        given_runs = tables.awards_by_node[node, awarded_stage]
-                        pending[awarded_stage] += given_runs
-                        runs_left += given_runs
-        total += win_credits
+                        awarded_runs = tables.awards_by_node[node, awarded_stage]
+                        pending[awarded_stage] += awarded_runs
+                        runs_left += awarded_runs
+        credits_sum += win_credits
         square_sum += win_credits * win_credits
-        winning_games += win_credits > 0
+        winning_game_count += win_credits > 0
         highest_win = max(highest_win, win_credits)
-    return total, square_sum, winning_games, highest_win
+    return credits_sum, square_sum, winning_game_count, highest_win
 
 
 @lru_cache(maxsize=16)
@@ -367,17 +367,17 @@ def enumerate_cycle(reels: ReelSet, window_count: int) -> tuple[int, int]:
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
+    stage_names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
     component_count = len(reels.components)
     all_components = tuple(
         np.array(v, dtype=np.int32)
         for v in (range(component_count), reels.start_nodes, [1] * component_count)
     )
     work_arrays = _allocate_work_arrays(component_count)
-    total, square_sum = _compile_kernel(_enumerate)(
-        build_arrays(reels, names), all_components, window_count, work_arrays
+    credits_sum, square_sum = _compile_kernel(_enumerate)(
+        build_arrays(reels, stage_names), all_components, window_count, work_arrays
     )
-    return int(total), int(square_sum)
+    return int(credits_sum), int(square_sum)
 
 
 def find_reason_not_to_simulate(stages: ModeStages) -> str | None:
@@ -400,16 +400,16 @@ def simulate(stages: ModeStages, game_count: int, seed: int) -> SimulatedSample:
     reason = find_reason_not_to_simulate(stages)
     if reason is not None:
         raise AnalysisError(f"no compiled simulation: {reason}")
-    names = list(stages.definition.stages)
+    stage_names = list(stages.definition.stages)
     reels_of_stages = [
-        stage.reels for stage in map(stages.get_stage, names) if isinstance(stage, ReelSpinStage)
+        stage.reels for stage in map(stages.get_stage, stage_names) if isinstance(stage, ReelSpinStage)
     ]
-    tables = tuple(build_arrays(reels, names) for reels in reels_of_stages)
+    tables = tuple(build_arrays(reels, stage_names) for reels in reels_of_stages)
     generator_constants = np.array(
         [(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64
     )
     state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
     work_arrays = _allocate_work_arrays(max(len(reels.components) for reels in reels_of_stages))
-    first_stage = names.index(stages.mode.first_stage)
+    first_stage = stage_names.index(stages.mode.first_stage)
     totals = _compile_kernel(_play)(tables, first_stage, game_count, state, generator_constants, work_arrays)
     return SimulatedSample(game_count, *(int(v) for v in totals))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from typing import NamedTuple
 
 from paytables.contract import Decision, DrawSource
 from paytables.errors import AnalysisError, BeyondExactAnalysis
@@ -45,14 +46,14 @@ class _EnumeratedStage(ReelsStageBase, ABC):
     @property
     def _enumerated_counts(self) -> list[int]:
         """Return, for each reel, how many of its stops (or classes of equivalent columns) are enumerated."""
-        return [len(at) for at in self.reels.column_index_by_stop]
+        return [len(column_indexes) for column_indexes in self.reels.column_index_by_stop]
 
     def _check_window_count(self) -> None:
         """Raise :class:`BeyondExactAnalysis` if the stage's reels have too many windows to enumerate."""
-        windows = prod(self._enumerated_counts)
-        if windows > ENUMERATED_WINDOWS_MAX:
+        window_count = prod(self._enumerated_counts)
+        if window_count > ENUMERATED_WINDOWS_MAX:
             raise BeyondExactAnalysis(
-                f"stage {self.name}: has {windows:,} windows, and at most {ENUMERATED_WINDOWS_MAX:,} can be"
+                f"stage {self.name}: has {window_count:,} windows, and at most {ENUMERATED_WINDOWS_MAX:,} can be"
                 " enumerated; simulate it, or give it fewer stops"
             )
 
@@ -118,37 +119,52 @@ class _StageFiguresAccumulator:
     """Accumulator of a reel stage's exact figures: takes windows, each with its number of cases out of ``cycle``."""
 
     def __init__(self, cycle: int) -> None:
-        self.cycle = cycle
-        self.case_count_by_result: dict[tuple[int, GivenAwards], int] = defaultdict(int)
+        self._cycle = cycle
+        self._case_count_by_result: dict[tuple[int, GivenAwards], int] = defaultdict(int)
         """The number of cases of each result: the credits and the awards given."""
-        self.sums_by_prize: dict[str, list[int]] = {}
-        self.case_count_by_award: dict[tuple[str, str], int] = defaultdict(int)
+        self._sums_by_prize: dict[str, list[int]] = {}
+        """For each prize, the least credits that it pays, the number of its cases, and the sum of its pays."""
+        self._case_count_by_award: dict[tuple[str, str], int] = defaultdict(int)
         """The number of progressive levels and merchandise prizes given, by (kind, name)."""
 
-    def add_window(self, paid_prizes: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
-        """Add a window that pays these prizes and gives these awards in ``cases`` of the equally likely cases."""
-        self.case_count_by_result[sum(c for _, c in paid_prizes), select_given_awards(awards)] += cases
+    def add_window(
+        self, paid_prizes: Sequence[tuple[str, int]], awards: Sequence[Award], case_count: int
+    ) -> None:
+        """Add a window that pays these prizes and gives these awards in ``case_count`` of the equally likely cases."""
+        self._case_count_by_result[sum(c for _, c in paid_prizes), select_given_awards(awards)] += case_count
         for name, credits_ in paid_prizes:
-            row = self.sums_by_prize.setdefault(name, [credits_, 0, 0])
-            row[0] = min(row[0], credits_)
-            row[1] += cases
-            row[2] += cases * credits_
+            prize_sums = self._sums_by_prize.setdefault(name, [credits_, 0, 0])
+            prize_sums[0] = min(prize_sums[0], credits_)
+            prize_sums[1] += case_count
+            prize_sums[2] += case_count * credits_
         for award in awards:
-            self.case_count_by_award[award.kind, award.name] += cases
+            self._case_count_by_award[award.kind, award.name] += case_count
 
     def build_result(self) -> _EnumeratedFigures:
         """Return the exact figures of all windows added so far."""
         return _EnumeratedFigures(
-            distribution={key: Fraction(n, self.cycle) for key, n in self.case_count_by_result.items()},
+            distribution={key: Fraction(n, self._cycle) for key, n in self._case_count_by_result.items()},
             prizes=[
-                PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.sums_by_prize.items()
+                PrizeRate(name, least_credits, case_count, paid_credits, self._cycle)
+                for name, (least_credits, case_count, paid_credits) in self._sums_by_prize.items()
             ],
             mean_awards={
-                key: Fraction(n, self.cycle)
-                for key, n in self.case_count_by_award.items()
+                key: Fraction(n, self._cycle)
+                for key, n in self._case_count_by_award.items()
                 if key[0] in {"progressive", "merchandise"}
             },
         )
+
+
+class _CascadeWindow(NamedTuple):
+    """One window of a cascade: the first, or the window after a fall."""
+
+    columns: list[SymbolColumn]
+    """The symbols that the window shows, reel by reel."""
+    wins: list[WindowWin]
+    """The wins that this window pays: in the last window those of scatters, in each other window all but those."""
+    factor: int
+    """The multiplier of the window's wins."""
 
 
 @dataclass(frozen=True)
@@ -164,15 +180,15 @@ class CascadingReels(_EnumeratedStage):
 
     def list_cascade_windows(
         self, stops: Sequence[int], first_wins: list[WindowWin] | None = None
-    ) -> list[tuple[list[SymbolColumn], list[WindowWin], int]]:
-        """Return the window at these stops and after each fall of the cascade, with its prizes and multiplier.
+    ) -> list[_CascadeWindow]:
+        """Return the window at these stops and after each fall of the cascade, with its wins and multiplier.
 
-        ``first_wins`` are the hits of the first window, if already known.
+        ``first_wins`` are the wins of the first window, if already known.
         """
         strips, heights = self.reels.strips, self.reels.heights
         window = [list(column) for column in self.reels.find_visible_columns(stops)]
         top_stops = list(stops)
-        windows: list[tuple[list[SymbolColumn], list[WindowWin], int]] = []
+        windows: list[_CascadeWindow] = []
         while True:
             columns = [tuple(column) for column in window]
             window_wins = (
@@ -185,25 +201,22 @@ class CascadingReels(_EnumeratedStage):
             ]
             factor = self.fall_multipliers[min(len(windows), len(self.fall_multipliers) - 1)]
             if not removing_wins:
-                windows.append(
-                    (
-                        columns,
-                        [window_win for window_win in window_wins if window_win.component.kind == "scatter"],
-                        1,
-                    )
-                )
+                scatter_wins = [
+                    window_win for window_win in window_wins if window_win.component.kind == "scatter"
+                ]
+                windows.append(_CascadeWindow(columns, scatter_wins, 1))
                 return windows
-            windows.append((columns, removing_wins, factor))
+            windows.append(_CascadeWindow(columns, removing_wins, factor))
             removed_cells = {
                 cell for window_win in removing_wins for cell in list_winning_cells(columns, window_win)
             }
             for x, strip in enumerate(strips):
-                staying = [s for row, s in enumerate(window[x]) if (x, row) not in removed_cells]
-                new_count = heights[x] - len(staying)
+                staying_symbols = [s for row, s in enumerate(window[x]) if (x, row) not in removed_cells]
+                new_symbol_count = heights[x] - len(staying_symbols)
                 window[x] = [
-                    strip[(top_stops[x] - new_count + i) % len(strip)] for i in range(new_count)
-                ] + staying
-                top_stops[x] -= new_count
+                    strip[(top_stops[x] - new_symbol_count + i) % len(strip)] for i in range(new_symbol_count)
+                ] + staying_symbols
+                top_stops[x] -= new_symbol_count
             if len(windows) > CASCADE_FALLS_MAX:
                 raise AnalysisError(
                     f"stage {self.name}: the cascade from stops {list(stops)} has not ended "
@@ -220,13 +233,13 @@ class CascadingReels(_EnumeratedStage):
         paid_wins: list[PaidWin] = []
         steps = []
         for columns, window_wins, factor in windows:
-            won_prizes = [
+            window_paid_wins = [
                 self.build_payment(columns, window_win, factor)
                 for window_win in window_wins
                 if window_win.credits
             ]
-            paid_wins += won_prizes
-            wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in won_prizes]
+            paid_wins += window_paid_wins
+            wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in window_paid_wins]
             steps.append({"window": self.list_symbols(columns), "multiplier": factor, "wins": wins})
         awards = tuple(award for _, window_wins, _ in windows for award in list_awards(window_wins))
         display = {**self.build_display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
@@ -238,12 +251,12 @@ class CascadingReels(_EnumeratedStage):
         winning_case_count = 0
         for stops, window_wins, case_count in self.reels.iter_winning_stops():
             winning_case_count += case_count
-            paid_wins = []
+            paid_prizes = []
             awards: list[Award] = []
             for _, fall_wins, factor in self.list_cascade_windows(stops, window_wins):
-                paid_wins += self._list_won_prizes(fall_wins, factor)
+                paid_prizes += self._list_won_prizes(fall_wins, factor)
                 awards += list_awards(fall_wins)
-            figures_accumulator.add_window(paid_wins, awards, case_count)
+            figures_accumulator.add_window(paid_prizes, awards, case_count)
         if winning_case_count < self.reels.cycle:
             figures_accumulator.add_window((), (), self.reels.cycle - winning_case_count)
         return figures_accumulator.build_result()
@@ -316,13 +329,13 @@ class HeldReels(_EnumeratedStage):
 
         A class is a set of columns that pay alike (:meth:`_column_classes`).
         """
-        reel_weights = []
+        class_weights_by_reel = []
         for classes, weights in zip(self._column_classes, self.reels.column_weights, strict=True):
-            counts = [0] * (max(classes) + 1)
+            case_counts = [0] * (max(classes) + 1)
             for n, weight in zip(classes, weights, strict=True):
-                counts[n] += weight
-            reel_weights.append(counts)
-        return reel_weights
+                case_counts[n] += weight
+            class_weights_by_reel.append(case_counts)
+        return class_weights_by_reel
 
     @cached_property
     def _window_results(self) -> dict[tuple[int, ...], tuple[int, list[WindowWin]]]:
@@ -336,8 +349,8 @@ class HeldReels(_EnumeratedStage):
             for x, classes in enumerate(self._column_classes)
         ]
         return {
-            key: reels.evaluate([example_columns[x][n] for x, n in enumerate(key)])
-            for key in itertools.product(*(range(len(columns)) for columns in example_columns))
+            column_classes: reels.evaluate([example_columns[x][n] for x, n in enumerate(column_classes)])
+            for column_classes in itertools.product(*(range(len(columns)) for columns in example_columns))
         }
 
     @cached_property
@@ -349,15 +362,15 @@ class HeldReels(_EnumeratedStage):
         """
         reel_count = len(self._column_classes)
         totals_by_mask: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << reel_count)]
-        for key, (credits_, _) in self._window_results.items():
+        for column_classes, (credits_, _) in self._window_results.items():
             if not credits_:
                 continue
             for mask in range(1 << reel_count):
                 case_count = 1
                 for x in range(reel_count):
                     if not mask >> x & 1:
-                        case_count *= self._class_weights[x][key[x]]
-                totals_by_mask[mask][_select_held_columns(key, mask)] += credits_ * case_count
+                        case_count *= self._class_weights[x][column_classes[x]]
+                totals_by_mask[mask][_select_held_columns(column_classes, mask)] += credits_ * case_count
         return totals_by_mask
 
     @cached_property
@@ -370,8 +383,10 @@ class HeldReels(_EnumeratedStage):
         self._check_window_count()
         masks = range(1 << len(self._column_classes))
         return {
-            key: max(masks, key=lambda m: (self._compute_hold_mean(key, m), -m.bit_count()))
-            for key in self._window_results
+            column_classes: max(
+                masks, key=lambda m: (self._compute_hold_mean(column_classes, m), -m.bit_count())
+            )
+            for column_classes in self._window_results
         }
 
     @cached_property
@@ -406,18 +421,21 @@ class HeldReels(_EnumeratedStage):
         self._check_window_count()
         masks = range(1 << len(self._column_classes))
         worst_hold_means = (
-            self._compute_first_window_chance(key) * min(self._compute_hold_mean(key, m) for m in masks)
-            for key in self._window_results
+            self._compute_first_window_chance(column_classes)
+            * min(self._compute_hold_mean(column_classes, m) for m in masks)
+            for column_classes in self._window_results
         )
         return self.reels.multiplier * sum(worst_hold_means, Fraction(0))
 
     def compute_hold_rates(self) -> Mapping[int, tuple[Fraction, Fraction]]:
         """Return how often the best strategy holds each set of reels (as bits), and the part of the mean won then."""
         rates_by_mask: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
-        for key, mask in self.best_hold_mask_by_column_classes.items():
-            chance = self._compute_first_window_chance(key)
+        for column_classes, mask in self.best_hold_mask_by_column_classes.items():
+            chance = self._compute_first_window_chance(column_classes)
             rates_by_mask[mask][0] += chance
-            rates_by_mask[mask][1] += chance * self._compute_hold_mean(key, mask) * self.reels.multiplier
+            rates_by_mask[mask][1] += (
+                chance * self._compute_hold_mean(column_classes, mask) * self.reels.multiplier
+            )
         return {mask: (chance, paid) for mask, (chance, paid) in sorted(rates_by_mask.items())}
 
     def _enumerate(self) -> _EnumeratedFigures:
@@ -426,27 +444,28 @@ class HeldReels(_EnumeratedStage):
         figures_accumulator = _StageFiguresAccumulator(self.reels.cycle**2)
         case_count_by_hold: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
         # a case is one pair of stops for every reel: of the first spin and of a second spin, even of a held reel
-        for key, mask in self.best_hold_mask_by_column_classes.items():
+        for column_classes, mask in self.best_hold_mask_by_column_classes.items():
             case_count = 1
             for x in range(reel_count):
-                case_count *= self._class_weights[x][key[x]]
+                case_count *= self._class_weights[x][column_classes[x]]
                 if mask >> x & 1:
-                    case_count *= self.reels.case_counts[
-                        x
-                    ]  # any stop of the second spin, which a held reel ignores
-            case_count_by_hold[mask, _select_held_columns(key, mask)] += case_count
-        for key, (_, window_wins) in self._window_results.items():
-            paid_wins = self._list_won_prizes(window_wins)
+                    # any stop of the second spin, which a held reel ignores
+                    case_count *= self.reels.case_counts[x]
+            case_count_by_hold[mask, _select_held_columns(column_classes, mask)] += case_count
+        for column_classes, (_, window_wins) in self._window_results.items():
+            paid_prizes = self._list_won_prizes(window_wins)
             awards = list_awards(window_wins)
             case_count = 0
             for mask in range(1 << reel_count):
-                mask_case_count = case_count_by_hold.get((mask, _select_held_columns(key, mask)), 0)
+                mask_case_count = case_count_by_hold.get(
+                    (mask, _select_held_columns(column_classes, mask)), 0
+                )
                 if mask_case_count:
                     for x in range(reel_count):
                         if not mask >> x & 1:
-                            mask_case_count *= self._class_weights[x][key[x]]
+                            mask_case_count *= self._class_weights[x][column_classes[x]]
                     case_count += mask_case_count
-            figures_accumulator.add_window(paid_wins, awards, case_count)
+            figures_accumulator.add_window(paid_prizes, awards, case_count)
         return figures_accumulator.build_result()
 
 

@@ -219,19 +219,21 @@ class _StageExplainer:
         self, pay_row_number: int, pay_row: PayTableRow, listed_prizes: set[str]
     ) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
-        own_element = self._builder.find_symbol_multipliers(
+        own_symbol_multipliers = self._builder.find_symbol_multipliers(
             f"{self._builder.key}.pay.{pay_row_number}", "=" + str(pay_row.symbol_or_group).removeprefix("=")
         )
         for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
             if prize.name in listed_prizes or not (prize.credits or prize.awards):
                 continue
-            mixture = self._find_mixture(prize, own_element)
+            mixture = self._find_mixture(prize, own_symbol_multipliers)
             if mixture is None:
                 continue
             cells, end = mixture
             shown_symbols = [s for s in cells if s is not None]
-            if all(own_element[s] for s in shown_symbols):
-                names = [self._symbol_ids[s] for s in self._list_symbols_on_strips() if own_element[s]]
+            if all(own_symbol_multipliers[s] for s in shown_symbols):
+                names = [
+                    self._symbol_ids[s] for s in self._list_symbols_on_strips() if own_symbol_multipliers[s]
+                ]
                 worth_text = _format_worth(end.value, prize.awards)
                 yield f"{len(shown_symbols)} mixed of {_format_list(names)} on a line {worth_text}: as {prize.name}"
             else:
@@ -462,11 +464,11 @@ class _StageExplainer:
                 continue
             row_key = f"{definition_key}.pay.{n}"
             element = self._builder.find_symbol_multipliers(row_key, str(pay.symbol_or_group))
-            own_element = self._builder.find_symbol_multipliers(
+            own_symbol_multipliers = self._builder.find_symbol_multipliers(
                 row_key, "=" + str(pay.symbol_or_group).removeprefix("=")
             )
             for wild in self._list_symbols_on_strips():
-                if not element[wild] or own_element[wild]:
+                if not element[wild] or own_symbol_multipliers[wild]:
                     continue
                 name = self._symbol_ids[wild]
                 if pay.kind == "scatter":

@@ -205,7 +205,7 @@ def _compute_highest_win_figures(stages: ModeStages) -> dict[str, Any]:
         return {"notes": (f"no highest win: {error}",)}
     if highest_win is None:
         return {"notes": ("no highest win: a feature that starts itself again has no last run",)}
-    return {"max_win_credits": highest_win[0], "max_win_probability": highest_win[1]}
+    return {"max_win_credits": highest_win.credits, "max_win_probability": highest_win.chance}
 
 
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:

@@ -55,16 +55,16 @@ def count_ends_by_component(reels: ReelSet) -> EndCounts:
     uniform strips, all lines do.
     """
     histograms = _HistogramIndex(reels)
-    ends_by_automaton: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
-    ends = []
+    counts_by_automaton: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
+    end_counts = []
     for c, component in enumerate(reels.components):
         key = component.start_node, histograms.find_histograms((c,))
-        if key not in ends_by_automaton:
-            ends_by_automaton[key] = _count_end_nodes_of_component(
+        if key not in counts_by_automaton:
+            counts_by_automaton[key] = _count_end_nodes_of_component(
                 reels.graph, component.start_node, count_letters(reels, (c,))
             )
-        ends.append(ends_by_automaton[key])
-    return ends
+        end_counts.append(counts_by_automaton[key])
+    return end_counts
 
 
 def _count_end_nodes_of_component(
@@ -88,9 +88,9 @@ def _count_end_nodes_of_component(
                     for (letter,), count in reel_counts
                 ]
             )
-            for target, factor, count in steps:
-                sums_before = next_counts.get(target, (0, 0))
-                next_counts[target] = (
+            for next_node, factor, count in steps:
+                sums_before = next_counts.get(next_node, (0, 0))
+                next_counts[next_node] = (
                     sums_before[0] + window_count * count,
                     sums_before[1] + way_sum * count * factor,
                 )
@@ -101,20 +101,20 @@ def _count_end_nodes_of_component(
 def count_end_nodes(
     reels: ReelSet,
     components: Sequence[int],
-    weighted: Sequence[bool],
+    uses_weight_by_component: Sequence[bool],
     *,
     required_winners: Sequence[int] = (),
 ) -> dict[AutomatonNodes, int]:
     """Return how many windows of the reels' cycle lead to each combination of the components' final nodes.
 
-    If ``weighted[i]``, each window counts as often as component i's weight says (its ways). Windows in which
-    a component at one of the indices ``required_winners`` does not win are left out.
+    If ``uses_weight_by_component[i]``, each window counts as often as component i's weight says (its ways). Windows
+    in which a component at one of the indices ``required_winners`` does not win are left out.
     """
     return _count_windows_by_nodes(
         reels.graph,
         tuple(reels.components[c].start_node for c in components),
         count_letters(reels, components),
-        tuple(weighted),
+        tuple(uses_weight_by_component),
         tuple(required_winners),
     )
 
@@ -123,14 +123,14 @@ def _count_windows_by_nodes(
     graph: WinGraph,
     start_nodes: AutomatonNodes,
     letter_counts_by_reel: list[list[tuple[LetterCombination, int]]],
-    weighted: tuple[bool, ...],
+    uses_weight_by_component: tuple[bool, ...],
     required_winners: tuple[int, ...],
 ) -> dict[AutomatonNodes, int]:
     """Return how many windows lead from the nodes ``start_nodes`` to each combination of final nodes.
 
     ``letter_counts_by_reel`` has, for each reel, the number of cases of each combination of letters. If
-    ``weighted[i]``, a window counts as often as the product of component i's factors says. Windows in which a component
-    in ``required_winners`` does not win are left out.
+    ``uses_weight_by_component[i]``, a window counts as often as the product of component i's factors says. Windows in
+    which a component in ``required_winners`` does not win are left out.
     """
     current_windows: dict[AutomatonNodes, int] = {start_nodes: 1}
     component_indexes = range(len(start_nodes))
@@ -144,19 +144,19 @@ def _count_windows_by_nodes(
                 continue
             for letters, count in reel_counts:
                 weighted_windows = windows * count
-                targets = list(nodes)
+                next_nodes = list(nodes)
                 for i in component_indexes:
                     if offsets[i] >= 0:
                         step_index = offsets[i] + letters[i]
-                        targets[i] = graph.next_nodes[step_index]
-                        if weighted[i]:
+                        next_nodes[i] = graph.next_nodes[step_index]
+                        if uses_weight_by_component[i]:
                             weighted_windows *= graph.step_factors[step_index]
                 if not weighted_windows or any(
-                    graph.letter_offsets[targets[i]] < 0 and not graph.win_value_by_node[targets[i]]
+                    graph.letter_offsets[next_nodes[i]] < 0 and not graph.win_value_by_node[next_nodes[i]]
                     for i in required_winners
                 ):
                     continue
-                next_windows[tuple(targets)] += weighted_windows
+                next_windows[tuple(next_nodes)] += weighted_windows
         current_windows = next_windows
     return dict(current_windows)
 
@@ -179,12 +179,12 @@ def _can_give_award(graph: WinGraph, start_node: int) -> bool:
         if prize is not None and select_given_awards(prize.awards):
             return True
         if graph.letter_offsets[node] >= 0:
-            for target in graph.next_nodes[
+            for next_node in graph.next_nodes[
                 graph.letter_offsets[node] : graph.letter_offsets[node] + graph.letter_counts[node]
             ]:
-                if target not in seen_nodes:
-                    seen_nodes.add(target)
-                    unvisited_nodes.append(target)
+                if next_node not in seen_nodes:
+                    seen_nodes.add(next_node)
+                    unvisited_nodes.append(next_node)
     return False
 
 
@@ -198,16 +198,16 @@ def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
     return select_given_awards(awards)
 
 
-def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: bool) -> RunFigures:
+def compute_run_figures(reels: ReelSet, end_counts: EndCounts, *, with_second_moment: bool) -> RunFigures:
     """Return the exact figures of one run of a reel stage; ``with_second_moment``: including the second moment.
 
-    ``ends`` is the result of :func:`count_ends_by_component`. If too many components give awards to be walked together,
-    ``chance_by_awards`` is empty; with ``with_second_moment`` that raises :class:`BeyondExactAnalysis`.
+    ``end_counts`` is the result of :func:`count_ends_by_component`. If too many components give awards to be walked
+    together, ``chance_by_awards`` is empty; with ``with_second_moment`` that raises :class:`BeyondExactAnalysis`.
     """
     award_components = list_award_components(reels)
     rates: dict[Award, Fraction] = defaultdict(Fraction)
     for c in award_components:
-        for node, (window_count, _) in ends[c].items():
+        for node, (window_count, _) in end_counts[c].items():
             for award in find_given_awards(reels, (node,)):
                 rates[award] += Fraction(window_count, reels.cycle)
     chances: dict[GivenAwards, Fraction] = defaultdict(Fraction)
@@ -233,8 +233,12 @@ def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: 
             compute_second_moment(reels),
         )
     win_value_by_node = reels.graph.win_value_by_node
-    total = sum(weighted * win_value_by_node[node] for walks in ends for node, (_, weighted) in walks.items())
-    return RunFigures(rates, chances, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
+    credits_sum = sum(
+        way_sum * win_value_by_node[node]
+        for counts_by_node in end_counts
+        for node, (_, way_sum) in counts_by_node.items()
+    )
+    return RunFigures(rates, chances, Fraction(credits_sum * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
 def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> dict[GivenAwards, Fraction]:
@@ -244,11 +248,11 @@ def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> 
     indices of the pay components that give awards.
     """
     credits_by_awards: dict[GivenAwards, int] = defaultdict(int)
-    weighted = [False] * len(award_components) + [True]
+    uses_weight_by_component = [False] * len(award_components) + [True]
     win_value_by_node = reels.graph.win_value_by_node
     for c in range(len(reels.components)):
         for nodes, window_count in count_end_nodes(
-            reels, [*award_components, c], weighted, required_winners=[len(award_components)]
+            reels, [*award_components, c], uses_weight_by_component, required_winners=[len(award_components)]
         ).items():
             credits_by_awards[find_given_awards(reels, nodes[:-1])] += (
                 window_count * win_value_by_node[nodes[-1]]
@@ -276,7 +280,7 @@ def compute_second_moment(reels: ReelSet) -> Fraction:
 
 
 #: The only step of a finished component.
-_STEPS_OF_FINISHED_COMPONENT: Final[list[LiveStep]] = [(END_OF_GRAPH, 1, [(1, ANY_LETTER)])]
+_STEPS_OF_FINISHED_COMPONENT: Final[list[LiveStep]] = [LiveStep(END_OF_GRAPH, 1, [(1, ANY_LETTER)])]
 
 
 class _HistogramIndex:
@@ -430,25 +434,28 @@ class _WinProductSums:
     def _list_steps(self, nodes: AutomatonNodes) -> list[_AutomataStep]:
         """Return the joint steps of pay components from these nodes after which all of the components can still win."""
         graph, steps = self._graph, []
-        for options in product(
+        for live_steps in product(
             *(
                 graph.list_live_steps(n) if graph.letter_offsets[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT
                 for n in nodes
             )
         ):
             self._step_count += 1
-            target = tuple(n if o[0] == END_OF_GRAPH else o[0] for n, o in zip(nodes, options, strict=True))
+            next_nodes = tuple(
+                node if step.next_node == END_OF_GRAPH else step.next_node
+                for node, step in zip(nodes, live_steps, strict=True)
+            )
             steps.append(
                 _AutomataStep(
-                    self._step_count,
-                    target,
-                    prod(o[1] for o in options),
-                    [
+                    number=self._step_count,
+                    next_nodes=next_nodes,
+                    factor=prod(step.factor for step in live_steps),
+                    terms=[
                         (prod(sign for sign, _ in terms), tuple(letter for _, letter in terms))
-                        for terms in product(*(o[2] for o in options))
+                        for terms in product(*(step.terms for step in live_steps))
                     ],
-                    prod(graph.win_value_by_node[n] for n in target)
-                    if all(graph.letter_offsets[n] < 0 for n in target)
+                    win_product=prod(graph.win_value_by_node[n] for n in next_nodes)
+                    if all(graph.letter_offsets[n] < 0 for n in next_nodes)
                     else None,
                 )
             )
@@ -456,13 +463,13 @@ class _WinProductSums:
         return steps
 
 
-def compute_prize_rates(reels: ReelSet, ends: EndCounts) -> list[PrizeRate]:
+def compute_prize_rates(reels: ReelSet, end_counts: EndCounts) -> list[PrizeRate]:
     """Return how often each prize of a reel stage is won over the cycle of its windows, and its pay."""
     case_count_by_prize: dict[str, int] = defaultdict(int)
     paid_credits_by_prize: dict[str, int] = defaultdict(int)
     credits_by_prize: dict[str, int] = {}
-    for walks in ends:
-        for node, (_, way_sum) in walks.items():
+    for counts_by_node in end_counts:
+        for node, (_, way_sum) in counts_by_node.items():
             end = reels.graph.ends[node]
             if (
                 way_sum
@@ -482,12 +489,12 @@ def compute_prize_rates(reels: ReelSet, ends: EndCounts) -> list[PrizeRate]:
     ]
 
 
-def compute_mean_awards(reels: ReelSet, ends: EndCounts) -> dict[tuple[str, str], Fraction]:
+def compute_mean_awards(reels: ReelSet, end_counts: EndCounts) -> dict[tuple[str, str], Fraction]:
     """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
     return sum_award_means(
         (award, Fraction(window_count, reels.cycle))
-        for walks in ends
-        for node, (window_count, _) in walks.items()
+        for counts_by_node in end_counts
+        for node, (window_count, _) in counts_by_node.items()
         for prize in [reels.graph.ends[node].prize]
         if prize is not None
         for award in prize.awards

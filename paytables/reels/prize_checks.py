@@ -77,7 +77,7 @@ class PrizeChecker:
             """Return whether some window shows one of the patterns on one of the stage's lines."""
             return any(components.can_show_pattern(p, line, columns) for p in patterns for line in lines)
 
-        winnable = list(patterns)
+        winnable_patterns = list(patterns)
         for prize in {p.prize: None for p in patterns}:
             prize_patterns = [p for p in patterns if p.prize == prize]
             if not can_any_show(prize_patterns):
@@ -94,40 +94,42 @@ class PrizeChecker:
                 self._refuse_or_drop_prize(definition_key, prize, _SUBSTITUTES_ONLY_REASON)
             else:
                 continue
-            winnable = [p for p in winnable if p.prize != prize]
-        return winnable
+            winnable_patterns = [p for p in winnable_patterns if p.prize != prize]
+        return winnable_patterns
 
     def select_scatter_prizes(
         self,
         definition_key: str,
         pay_row: PayTableRow,
-        element: components.SymbolMultipliers,
+        symbol_multipliers: components.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
         columns: Sequence[Sequence[components.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a scatter, by count, that some window shows; refuse or drop the others."""
         count_shown = components.build_symbol_counter(
-            tuple(min(m, 1) for m in element), once_per_reel=pay_row.counts_reel_once
+            tuple(min(m, 1) for m in symbol_multipliers), once_per_reel=pay_row.counts_reel_once
         )
         shown_max = sum(max(count_shown(column) for column in reel) for reel in columns)
-        winnable = dict(prizes)
+        winnable_prizes = dict(prizes)
         for count in sorted(prizes, reverse=True):
             if count > shown_max:
                 self._refuse_or_drop_prize(
                     f"{definition_key}.pays.{count}",
-                    winnable.pop(count),
+                    winnable_prizes.pop(count),
                     f"can never be won: at most {shown_max} can show",
                 )
-        if winnable and not self._is_own_symbol_shown(definition_key, pay_row, columns):
-            self._refuse_or_drop_prize(definition_key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+        if winnable_prizes and not self._is_own_symbol_shown(definition_key, pay_row, columns):
+            self._refuse_or_drop_prize(
+                definition_key, winnable_prizes[max(winnable_prizes)], _SUBSTITUTES_ONLY_REASON
+            )
             return {}
-        return winnable
+        return winnable_prizes
 
     def select_ways_prizes(
         self,
         definition_key: str,
         pay_row: PayTableRow,
-        element: components.SymbolMultipliers,
+        symbol_multipliers: components.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
         columns: Sequence[Sequence[components.SymbolColumn]],
     ) -> dict[int, LinePrize]:
@@ -145,27 +147,29 @@ class PrizeChecker:
                 f"{definition_key}.pays.{max(prizes)}",
                 f"the stage has only {format_count(len(columns), 'reel')}",
             )
-        is_shown_by_reel = [any(element[s] for column in reel for s in column) for reel in columns]
-        winnable = dict(prizes)
-        while winnable:
-            count = max(winnable)
+        is_shown_by_reel = [any(symbol_multipliers[s] for column in reel for s in column) for reel in columns]
+        winnable_prizes = dict(prizes)
+        while winnable_prizes:
+            count = max(winnable_prizes)
             needed_reels = range(count) if pay_row.direction != "right" else range(-count, 0)
             missing_reel = next((x for x in needed_reels if not is_shown_by_reel[x]), None)
             if missing_reel is None:
                 break
             reel_number = missing_reel % len(columns) + 1
             reason = f"can never be won: {pay_row.symbol_or_group} never shows on reel {reel_number}"
-            self._refuse_or_drop_prize(f"{definition_key}.pays.{count}", winnable.pop(count), reason)
-        if winnable and not self._is_own_symbol_shown(definition_key, pay_row, columns):
-            self._refuse_or_drop_prize(definition_key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+            self._refuse_or_drop_prize(f"{definition_key}.pays.{count}", winnable_prizes.pop(count), reason)
+        if winnable_prizes and not self._is_own_symbol_shown(definition_key, pay_row, columns):
+            self._refuse_or_drop_prize(
+                definition_key, winnable_prizes[max(winnable_prizes)], _SUBSTITUTES_ONLY_REASON
+            )
             return {}
-        return winnable
+        return winnable_prizes
 
     def _is_own_symbol_shown(
         self, definition_key: str, pay_row: PayTableRow, columns: Sequence[Sequence[components.SymbolColumn]]
     ) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
-        own_element = self._builder.find_symbol_multipliers(
+        own_symbol_multipliers = self._builder.find_symbol_multipliers(
             definition_key, "=" + str(pay_row.symbol_or_group).removeprefix("=")
         )
-        return any(own_element[s] for reel in columns for column in reel for s in column)
+        return any(own_symbol_multipliers[s] for reel in columns for column in reel for s in column)

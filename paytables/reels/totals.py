@@ -22,6 +22,7 @@ The terms (run, series, start condition, memoryless) are defined in :mod:`paytab
 from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
@@ -242,15 +243,24 @@ def _add_distributions(a: WinProbabilities, b: WinProbabilities) -> WinProbabili
     return [n + (shorter[i] if i < len(shorter) else 0) for i, n in enumerate(longer)]
 
 
+class HighestWin(NamedTuple):
+    """The highest win of some runs, and how likely it is."""
+
+    credits: int
+    """The highest win."""
+    chance: Fraction
+    """The probability of the highest win."""
+
+
 @dataclass(slots=True)
 class HighestWins:
     """The search for the highest win of a mode's stages and whole game, and for its probability."""
 
     stages: ModeStages
-    _highest_win_by_series: dict[tuple[str, StageState], tuple[int, Fraction]] = field(default_factory=dict)
-    """The highest win of each series computed so far, and its probability."""
+    _highest_win_by_series: dict[tuple[str, StageState], HighestWin] = field(default_factory=dict)
+    """The highest win of each series computed so far."""
 
-    def find_highest_win(self, award: Award) -> tuple[int, Fraction] | None:
+    def find_highest_win(self, award: Award) -> HighestWin | None:
         """Return the highest total win of all runs that an award gives, and its probability; None if unbounded."""
         series_rules = self.stages.series_rules[award.name]
         repeat_count = award.run_count if series_rules.is_memoryless else 1
@@ -258,23 +268,23 @@ class HighestWins:
         highest_win = self._find_highest_win_of_series(
             award.name, build_first_state(series_rules, run_count, award.start_condition), ()
         )
-        return (
-            None if highest_win is None else (highest_win[0] * repeat_count, highest_win[1] ** repeat_count)
-        )
+        if highest_win is None:
+            return None
+        return HighestWin(highest_win.credits * repeat_count, highest_win.chance**repeat_count)
 
     def _find_highest_win_of_series(
         self, stage: str, state: StageState, earlier_stages: tuple[str, ...]
-    ) -> tuple[int, Fraction] | None:
+    ) -> HighestWin | None:
         """Return the highest win of the remaining runs of a series and its probability, or None if it is unbounded.
 
         A win is unbounded if a memoryless stage can start itself again, or if a stage can start one of the stages that
         led to it (``earlier_stages``).
         """
         if state.runs_left <= 0:
-            return 0, Fraction(1)
+            return HighestWin(0, Fraction(1))
         series_rules = self.stages.series_rules[stage]
         factor = series_rules.multipliers[state.multiplier_index]
-        highest_win: tuple[int, Fraction] | None = None
+        highest_win: HighestWin | None = None
         for given_awards, (credits_, run_chance) in (
             self.stages.get_stage(stage, state.start_condition).find_top_pays().items()
         ):
@@ -286,11 +296,11 @@ class HighestWins:
             )
             if win_after_run is None:
                 return None
-            win, chance = credits_ * factor + win_after_run[0], run_chance * win_after_run[1]
-            if highest_win is None or win > highest_win[0]:
-                highest_win = (win, chance)
-            elif win == highest_win[0]:
-                highest_win = (win, highest_win[1] + chance)
+            win = HighestWin(credits_ * factor + win_after_run.credits, run_chance * win_after_run.chance)
+            if highest_win is None or win.credits > highest_win.credits:
+                highest_win = win
+            elif win.credits == highest_win.credits:
+                highest_win = HighestWin(win.credits, highest_win.chance + win.chance)
         return highest_win
 
     def _find_highest_win_after_run(
@@ -299,7 +309,7 @@ class HighestWins:
         state_after: StageState,
         other_stage_awards: GivenAwards,
         earlier_stages: tuple[str, ...],
-    ) -> tuple[int, Fraction] | None:
+    ) -> HighestWin | None:
         """Return the highest win after one run of a series, and its probability, or None if it is unbounded.
 
         The win includes the remaining runs (``state_after``) and the runs that the one run started in other
@@ -310,12 +320,12 @@ class HighestWins:
             highest_win = (
                 self._find_highest_win_of_series(stage, state_after, earlier_stages)
                 if state_after.runs_left > 0
-                else (0, Fraction(1))
+                else HighestWin(0, Fraction(1))
             )
             if highest_win is None:
                 return None
             self._highest_win_by_series[key] = highest_win
-        win, chance = self._highest_win_by_series[key]
+        win_credits, chance = self._highest_win_by_series[key]
         for award in other_stage_awards:
             if award.name in earlier_stages:
                 return None
@@ -326,6 +336,6 @@ class HighestWins:
             highest_win = self._find_highest_win_of_series(award.name, state, (*earlier_stages, stage))
             if highest_win is None:
                 return None
-            win += highest_win[0] * repeat_count
-            chance *= highest_win[1] ** repeat_count
-        return win, chance
+            win_credits += highest_win.credits * repeat_count
+            chance *= highest_win.chance**repeat_count
+        return HighestWin(win_credits, chance)

@@ -56,16 +56,19 @@ class WheelTable(OneDrawTable):
 
         On a roulette cylinder, a number has two neighbours on either side.
         """
-        count, is_cylinder = len(self.segments), self.felt_kind == "roulette"
-        neighbours = {
-            part: [self.segments[(n + step) % count] for step in (-2, -1, 0, 1, 2)]
-            for n, part in enumerate(self.segments)
+        segment_count, is_cylinder = len(self.segments), self.felt_kind == "roulette"
+        neighbours_by_segment = {
+            segment: [self.segments[(n + distance) % segment_count] for distance in (-2, -1, 0, 1, 2)]
+            for n, segment in enumerate(self.segments)
         }
         return {
             "wheel": list(self.segments),
             "revolutions": self.revolutions_min,
             **(
-                {"neighbours": neighbours, "calls": list_call_bets(self.list_spots(), self.segments)}
+                {
+                    "neighbours": neighbours_by_segment,
+                    "calls": list_call_bets(self.list_spots(), self.segments),
+                }
                 if is_cylinder
                 else {}
             ),

@@ -21,7 +21,7 @@ _DICE_COUNT: Final = 3
 _DIE_NUMBERS: Final = range(1, DIE_FACES + 1)
 _SINGLE_NUMBERS: Final = tuple((face,) for face in _DIE_NUMBERS)
 _SINGLE_EMPTY_COMBINATION: Final[tuple[tuple[int, ...], ...]] = ((),)
-#: Result (the dice in ascending order) -> how many of the 216 throws give it.
+#: How many of the 216 throws give each result (the dice in ascending order).
 _THROW_COUNT_BY_RESULT: Final = Counter(
     "-".join(map(str, sorted(throw_result))) for throw_result in product(_DIE_NUMBERS, repeat=_DICE_COUNT)
 )
@@ -67,10 +67,10 @@ def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
     for n, bet in enumerate(definition.bets):
         check_credit_multiples(f"bet.{n}", bet, bet.odds, file)
         spot_rules += _iter_spot_rules(bet, double_on_triple=definition.options.triple_wins_double)
-    ids = Counter(rules.spot.id for rules in spot_rules)
-    repeated = next((name for name, count in ids.items() if count > 1), None)
-    if repeated is not None:
-        raise DefinitionError(file, "bet", f"two spots have the id {repeated!r}")
+    spot_count_by_id = Counter(rules.spot.id for rules in spot_rules)
+    repeated_id = next((spot_id for spot_id, count in spot_count_by_id.items() if count > 1), None)
+    if repeated_id is not None:
+        raise DefinitionError(file, "bet", f"two spots have the id {repeated_id!r}")
     table = SicBoTable(
         header=definition.game,
         spot_rules=tuple(spot_rules),
@@ -89,11 +89,11 @@ def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRu
         odds_by_result: dict[str, Odds] = {}
         for throw_result in _THROW_COUNT_BY_RESULT:
             dice = [int(die) for die in throw_result.split("-")]
-            count = int(count_wins(dice, numbers))
+            win_count = int(count_wins(dice, numbers))
             if bet.kind == "double" and len(set(dice)) == 1 and not double_on_triple:
-                count = 0
-            if count:
-                odds_by_result[throw_result] = bet.odds[count - 1]
+                win_count = 0
+            if win_count:
+                odds_by_result[throw_result] = bet.odds[win_count - 1]
         label = "-".join(map(str, numbers))
         bet_names = dict(zip(("en", "fr"), BET_NAMES[bet.kind], strict=True))
         spot = Spot(

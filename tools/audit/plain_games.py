@@ -561,9 +561,9 @@ def _play_recorded_step(
     draw = ReplayDrawSource(parse_json(draws))
     stepped_game.advance(draw, choice)
     draw.check_all_numbers_used()
-    replayed = stepped_game.outcome
-    if replayed is not None:
-        return encode_canonical_json(replayed.to_json()) == outcome
+    replayed_outcome = stepped_game.outcome
+    if replayed_outcome is not None:
+        return encode_canonical_json(replayed_outcome.to_json()) == outcome
     return outcome == b"null" and stepped_game.decision is not None
 
 
@@ -577,11 +577,15 @@ def _accept_choice_entry(plain_game: _PlainGame, body: bytes, choice_number: int
         return False
     option, terms = parse_json(match["choice"]), plain_game.terms
     added_credits = decision.get_added_credits(option)
-    expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
+    expected_stake: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
-        expected = (terms.dims, b"%d" % added_credits, b"%d" % (added_credits * terms.denomination_cents))
+        expected_stake = (
+            terms.dims,
+            b"%d" % added_credits,
+            b"%d" % (added_credits * terms.denomination_cents),
+        )
     if (
-        match.group("dims", "added_credits", "added_cents") != expected
+        match.group("dims", "added_credits", "added_cents") != expected_stake
         or match["play_id"] != plain_game.play_id
         or (int(match["choice_number"]), int(match["sequence"])) != (choice_number, plain_game.sequence + 1)
         or match["previous"].decode() != plain_game.head_hex
@@ -615,7 +619,7 @@ def _accept_push_entry(plain_game: _PlainGame, body: bytes) -> bool:
     play_id, cents, time = plain_game.play_id, plain_game.push_cents, _read_entry_time(body)
     if time is None:
         return False
-    expected = (
+    expected_body = (
         b'{"dims":%b,"id":"%b.push","kind":"game.push","previous":"%b",'
         b'"record":{"play_id":"%b","push_cents":%d},"sequence":%d,"time":"%b",'
         b'"transfers":[["house:push","credit:1:cashable",%d]]}'
@@ -623,7 +627,7 @@ def _accept_push_entry(plain_game: _PlainGame, body: bytes) -> bool:
         *(plain_game.terms.dims, play_id, plain_game.head_hex.encode(), play_id, cents),
         *(plain_game.sequence + 1, time, cents),
     )
-    return _accept_entry(plain_game, body, expected)
+    return _accept_entry(plain_game, body, expected_body)
 
 
 def _accept_end_entry(plain_game: _PlainGame, body: bytes) -> bool:
@@ -644,7 +648,7 @@ def _accept_end_entry(plain_game: _PlainGame, body: bytes) -> bool:
     table_json = b""
     if plain_game.stored_table_json:
         table_json = b',"table:%b":%b' % (plain_game.terms.game.digest.encode(), plain_game.stored_table_json)
-    expected = (
+    expected_body = (
         b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
         b'"record":{"play_id":"%b",%b"win_cents":%d},"sequence":%d,'
         b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}%b},"time":"%b"%b}'
@@ -658,15 +662,15 @@ def _accept_end_entry(plain_game: _PlainGame, body: bytes) -> bool:
         *(play_id, push_json, win_cents, plain_game.sequence + 1),
         *(play_id, win_cents + push_cents, table_json, time, transfers_json),
     )
-    return _accept_entry(plain_game, body, expected)
+    return _accept_entry(plain_game, body, expected_body)
 
 
-def _accept_entry(plain_game: _PlainGame, body: bytes, expected: bytes) -> bool:
-    """Return whether the encoded entry ``body`` equals ``expected``.
+def _accept_entry(plain_game: _PlainGame, body: bytes, expected_body: bytes) -> bool:
+    """Return whether the encoded entry ``body`` equals ``expected_body``.
 
     If it does, store the entry as the game's last one so far.
     """
-    if body != expected:
+    if body != expected_body:
         return False
     plain_game.sequence, plain_game.head_hex = plain_game.sequence + 1, hashlib.sha256(body).hexdigest()
     return True

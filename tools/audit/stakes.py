@@ -263,20 +263,20 @@ class StakeAudit:
         self._check_no_standing_bets_while_undecided(entry, choice)
         table_keys = self._build_table_keys(entry, start_record.game_reference)
         shared_table = self._shared_tables.get(start_record.game_reference.digest)
-        expected = None
+        expected_table = None
         if (
             table_keys.shared_keys
             and choice.outcome is not None
             and shared_table is not None
             and shared_table.round_id == _get_round_id(start_record)
         ):
-            expected = SharedTableState(
+            expected_table = SharedTableState(
                 round_id=shared_table.round_id,
                 shared_keys=table_keys.shared_keys,
                 standing_bet_keys=table_keys.standing_bet_keys,
                 shared_state=extract_shared_state(choice.outcome.table_state, table_keys),
             )
-        self._check_shared_table_left(entry, start_record, expected)
+        self._check_shared_table_left(entry, start_record, expected_table)
 
     def _check_no_standing_bets_while_undecided(
         self, entry: StoredEntry, step: GameRecord | GameChoice
@@ -301,7 +301,7 @@ class StakeAudit:
             self._build_table_keys(entry, game_record.game_reference),
             game_record.game_reference.digest,
         )
-        expected, shared_table = None, self._shared_tables.get(digest)
+        expected_shared_table, shared_table = None, self._shared_tables.get(digest)
         if (
             table_keys.standing_bet_keys and not game_record.round_id
         ):  # this game is not part of a shared round
@@ -317,13 +317,13 @@ class StakeAudit:
             table_left = (
                 game_record.table_state if game_record.outcome is None else game_record.outcome.table_state
             )
-            expected = SharedTableState(
+            expected_shared_table = SharedTableState(
                 round_id=_get_round_id(game_record),
                 shared_keys=table_keys.shared_keys,
                 standing_bet_keys=table_keys.standing_bet_keys,
                 shared_state=extract_shared_state(table_left, table_keys),
             )
-        self._check_shared_table_left(entry, game_record, expected)
+        self._check_shared_table_left(entry, game_record, expected_shared_table)
         if not did_bets_join_last_round(own_table, self._shared_table_before_round.get(digest), table_keys):
             self._report_finding(
                 entry,

@@ -238,8 +238,10 @@ class Betting:
 
     def return_uncalled_bet(self) -> tuple[int, int]:
         """Refund the part of the last bet that no player has called; return the bettor's seat and the credits."""
-        *_, second_highest, highest_player = sorted(self.players, key=lambda player: player.total_bet_credits)
-        uncalled_credits = highest_player.total_bet_credits - second_highest.total_bet_credits
+        *_, second_highest_player, highest_player = sorted(
+            self.players, key=lambda player: player.total_bet_credits
+        )
+        uncalled_credits = highest_player.total_bet_credits - second_highest_player.total_bet_credits
         highest_player.total_bet_credits -= uncalled_credits
         highest_player.unbet_credits += uncalled_credits
         return highest_player.seat, uncalled_credits

@@ -268,7 +268,7 @@ def test_a_dollar_missing_from_the_box_is_reported_and_the_case_shrunk_and_store
     _, wrong = run_and_report(tmp_path / "world", case)
     assert wrong.startswith("bills in at 1: ")
     messages = []
-    least = shrink_case(tmp_path, case, wrong, tries=12, report=messages.append)
+    least = shrink_case(tmp_path, case, wrong, tries_max=12, report=messages.append)
     assert messages
     assert len(least.script) < 12
     assert "bill" in {action.name for action in least.script}

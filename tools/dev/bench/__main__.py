@@ -99,10 +99,10 @@ def _list_bench_modules() -> list[str]:
 @click.argument("areas", nargs=-1)
 def main(areas: tuple[str, ...]) -> None:
     """Print the figures of AREAS, or of all areas if none is named."""
-    names = _list_bench_modules()
-    unknown_areas = [a for a in areas if f"bench_{a}" not in names]
+    module_names = _list_bench_modules()
+    unknown_areas = [a for a in areas if f"bench_{a}" not in module_names]
     if unknown_areas:
-        known_areas = ", ".join(n.removeprefix("bench_") for n in names)
+        known_areas = ", ".join(n.removeprefix("bench_") for n in module_names)
         raise click.ClickException(f"no bench area {', '.join(unknown_areas)}; there are: {known_areas}")
     # Terminating this program also terminates the processes of the area.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -111,14 +111,14 @@ def main(areas: tuple[str, ...]) -> None:
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}", style="dim"
     )
     areas_not_measured = []
-    for name in [f"bench_{a}" for a in areas] or names:
-        table = Table(title=name.removeprefix("bench_"), title_justify="left", show_edge=False)
+    for module_name in [f"bench_{a}" for a in areas] or module_names:
+        table = Table(title=module_name.removeprefix("bench_"), title_justify="left", show_edge=False)
         for column in ("figure", "value", "baseline", "ratio", "aim"):
             table.add_column(column, justify="left" if column in {"figure", "baseline", "aim"} else "right")
-        error_text = _fill_table(importlib.import_module(f"tools.dev.bench.{name}"), table)
+        error_text = _fill_table(importlib.import_module(f"tools.dev.bench.{module_name}"), table)
         terminal.print(table)
         if error_text:
-            areas_not_measured.append(name.removeprefix("bench_"))
+            areas_not_measured.append(module_name.removeprefix("bench_"))
             message = f"not measured: {table.row_count} figures, and then {error_text}"
             terminal.print(message, style="bold red", markup=False)
         terminal.print()

@@ -59,6 +59,10 @@ POOL_FIELD: Final = binary_field("pool", 2)
 DENOMINATION_FIELD: Final = binary_field("denomination", 1)
 ENABLE_FIELDS: Final = (binary_field("enable", 1),)
 
-A, B, K = TableConfidence.TWO_SOURCES, TableConfidence.ONE_SOURCE, TableConfidence.GENERAL_KNOWLEDGE
-CONFLICT = TableConfidence.CONFLICT
-R, S, M = LongPollType.READ, LongPollType.SET, LongPollType.MULTI_GAME
+TWO_SOURCES: Final = TableConfidence.TWO_SOURCES
+ONE_SOURCE: Final = TableConfidence.ONE_SOURCE
+GENERAL_KNOWLEDGE: Final = TableConfidence.GENERAL_KNOWLEDGE
+CONFLICT: Final = TableConfidence.CONFLICT
+READ: Final = LongPollType.READ
+SET: Final = LongPollType.SET
+MULTI_GAME: Final = LongPollType.MULTI_GAME

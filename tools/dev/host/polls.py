@@ -22,7 +22,7 @@ POLL_BY_CODE: Final[Mapping[int, Poll]] = {
     )
 }
 
-#: The layout of the data after each event code of a real-time event (1.3), with confidence K.
+#: The layout of the data after each event code of a real-time event (1.3), with confidence ``GENERAL_KNOWLEDGE``.
 #:
 #: Events that are not listed have no data.
 EVENT_LAYOUT_BY_CODE: Final[Mapping[int, Layout]] = {

@@ -17,15 +17,15 @@ from tools.dev.host.poll import (
     ENABLE_FIELDS,
     EXPIRATION_FIELD,
     GAME_FIELD,
+    GENERAL_KNOWLEDGE,
+    MULTI_GAME,
+    ONE_SOURCE,
     POOL_FIELD,
+    READ,
+    SET,
     TIME_FIELD,
-    A,
-    B,
-    K,
-    M,
+    TWO_SOURCES,
     Poll,
-    R,
-    S,
     bcd_field,
     binary_field,
     four_byte_meters,
@@ -118,33 +118,35 @@ _NAME_BY_CONTROL_POLL: Final = {
 }
 #: Control (1.6).
 CONTROL_POLLS: Final = (
-    *(Poll(code, name, S, (), None, A) for code, name in _NAME_BY_CONTROL_POLL.items()),
+    *(Poll(code, name, SET, (), None, TWO_SOURCES) for code, name in _NAME_BY_CONTROL_POLL.items()),
     Poll(
         0x08,
         "configure bill denominations",
-        S,
+        SET,
         (binary_field("denominations", 4), binary_field("action", 1)),
         None,
-        A,
+        TWO_SOURCES,
     ),
-    Poll(0x09, "enable or disable a game", M, (GAME_FIELD, *ENABLE_FIELDS), None, CONFLICT),
-    Poll(0x0E, "real-time event reporting", S, ENABLE_FIELDS, None, A),
-    Poll(0x21, "ROM signature", S, (binary_field("seed", 2),), (binary_field("signature", 2),), B),
-    Poll(0x2E, "delay game", S, (bcd_field("delay", 2),), None, B),
-    Poll(0x7F, "receive date and time", S, (DATE_FIELD, TIME_FIELD), None, A, can_be_broadcast=True),
+    Poll(0x09, "enable or disable a game", MULTI_GAME, (GAME_FIELD, *ENABLE_FIELDS), None, CONFLICT),
+    Poll(0x0E, "real-time event reporting", SET, ENABLE_FIELDS, None, TWO_SOURCES),
+    Poll(0x21, "ROM signature", SET, (binary_field("seed", 2),), (binary_field("signature", 2),), ONE_SOURCE),
+    Poll(0x2E, "delay game", SET, (bcd_field("delay", 2),), None, ONE_SOURCE),
+    Poll(
+        0x7F, "receive date and time", SET, (DATE_FIELD, TIME_FIELD), None, TWO_SOURCES, can_be_broadcast=True
+    ),
     Poll(
         0x80,
         "progressive amount",
-        S,
+        SET,
         (binary_field("group", 1), binary_field("level", 1), bcd_field("amount_cents", 5)),
         None,
-        K,
+        GENERAL_KNOWLEDGE,
         can_be_broadcast=True,
     ),
     Poll(
         0x86,
         "progressive amounts",
-        S,
+        SET,
         (
             LengthPrefixedGroup(
                 (
@@ -154,25 +156,32 @@ CONTROL_POLLS: Final = (
             ),
         ),
         None,
-        K,
+        GENERAL_KNOWLEDGE,
         can_be_broadcast=True,
     ),
-    Poll(0x83, "cumulative progressive wins", M, (GAME_FIELD,), (GAME_FIELD, *four_byte_meters("value")), K),
+    Poll(
+        0x83,
+        "cumulative progressive wins",
+        MULTI_GAME,
+        (GAME_FIELD,),
+        (GAME_FIELD, *four_byte_meters("value")),
+        GENERAL_KNOWLEDGE,
+    ),
     *(
         Poll(
             code,
             name,
-            R,
+            READ,
             (),
             (binary_field("group", 1), binary_field("level", 1), bcd_field("amount_cents", 5)),
-            K,
+            GENERAL_KNOWLEDGE,
         )
         for code, name in ((0x84, "progressive win"), (0x85, "SAS progressive win"))
     ),
     Poll(
         0x87,
         "SAS progressive wins",
-        R,
+        READ,
         (),
         (
             LengthPrefixedGroup(
@@ -183,13 +192,20 @@ CONTROL_POLLS: Final = (
                 )
             ),
         ),
-        K,
+        GENERAL_KNOWLEDGE,
     ),
-    Poll(0x8A, "legacy bonus", S, (*four_byte_meters("amount"), binary_field("tax", 1)), None, K),
+    Poll(
+        0x8A,
+        "legacy bonus",
+        SET,
+        (*four_byte_meters("amount"), binary_field("tax", 1)),
+        None,
+        GENERAL_KNOWLEDGE,
+    ),
     Poll(
         0x8C,
         "tournament",
-        M,
+        MULTI_GAME,
         (
             GAME_FIELD,
             Field("time", 2, FieldKind.DIGITS),
@@ -197,25 +213,25 @@ CONTROL_POLLS: Final = (
             binary_field("pulses", 1),
         ),
         None,
-        K,
+        GENERAL_KNOWLEDGE,
     ),
-    Poll(0x94, "remote hand-pay reset", S, (), (binary_field("code", 1),), B),
+    Poll(0x94, "remote hand-pay reset", SET, (), (binary_field("code", 1),), ONE_SOURCE),
     Poll(
         0xA8,
         "jackpot reset method",
-        S,
+        SET,
         (binary_field("method", 1),),
         (binary_field("code", 1),),
-        K,
+        GENERAL_KNOWLEDGE,
     ),
-    Poll(0xAA, "auto rebet", S, ENABLE_FIELDS, None, B),
+    Poll(0xAA, "auto rebet", SET, ENABLE_FIELDS, None, ONE_SOURCE),
     Poll(
         0xB0,
         "for one denomination",
-        S,
+        SET,
         (LengthPrefixedGroup((DENOMINATION_FIELD, binary_field("poll", 1), RemainingBytesField("data"))),),
         (LengthPrefixedGroup((DENOMINATION_FIELD, binary_field("poll", 1), RemainingBytesField("data"))),),
-        B,
+        ONE_SOURCE,
     ),
 )
 
@@ -224,48 +240,55 @@ TICKET_POLLS: Final = (
     Poll(
         0x3D,
         "cash-out ticket",
-        R,
+        READ,
         (),
         (Field("validation", 4, FieldKind.DIGITS), bcd_field("amount_cents", 5)),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x4C,
         "secure enhanced validation ID",
-        S,
+        SET,
         (binary_field("validation_id", 3), binary_field("sequence", 3)),
         (binary_field("validation_id", 3), binary_field("sequence", 3)),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x4D,
         "enhanced validation information",
-        S,
+        SET,
         (binary_field("function", 1),),
         _VALIDATION_RECORD_FIELDS,
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x50,
         "validation meters",
-        S,
+        SET,
         (binary_field("type", 1),),
         (binary_field("type", 1), bcd_field("count", 4), bcd_field("amount_cents", 5)),
-        A,
+        TWO_SOURCES,
     ),
-    Poll(0x57, "pending cash-out", R, (), (binary_field("type", 1), bcd_field("amount_cents", 5)), A),
+    Poll(
+        0x57,
+        "pending cash-out",
+        READ,
+        (),
+        (binary_field("type", 1), bcd_field("amount_cents", 5)),
+        TWO_SOURCES,
+    ),
     Poll(
         0x58,
         "validation number",
-        S,
+        SET,
         (bcd_field("system_id", 1), _VALIDATION_NUMBER_FIELD),
         (binary_field("status", 1),),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x70,
         "ticket in escrow",
-        R,
+        READ,
         (),
         (
             LengthPrefixedGroup(
@@ -277,12 +300,12 @@ TICKET_POLLS: Final = (
                 )
             ),
         ),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x71,
         "redeem ticket",
-        S,
+        SET,
         (
             LengthPrefixedGroup(
                 (
@@ -310,7 +333,7 @@ TICKET_POLLS: Final = (
     Poll(
         0x7B,
         "extended validation status",
-        S,
+        SET,
         (
             LengthPrefixedGroup(
                 (
@@ -331,22 +354,22 @@ TICKET_POLLS: Final = (
                 )
             ),
         ),
-        A,
+        TWO_SOURCES,
         can_be_broadcast=True,
     ),
     Poll(
         0x7C,
         "extended ticket data",
-        S,
+        SET,
         (LengthPrefixedGroup((_TEXT_ELEMENTS_GROUP,)),),
         _FLAG_FIELDS,
-        B,
+        ONE_SOURCE,
         can_be_broadcast=True,
     ),
     Poll(
         0x7D,
         "ticket data",
-        S,
+        SET,
         (
             LengthPrefixedGroup(
                 (
@@ -359,7 +382,7 @@ TICKET_POLLS: Final = (
             ),
         ),
         _FLAG_FIELDS,
-        B,
+        ONE_SOURCE,
         can_be_broadcast=True,
     ),
 )
@@ -369,43 +392,50 @@ TRANSFER_POLLS: Final = (
     Poll(
         0x72,
         "transfer",
-        S,
+        SET,
         (LengthPrefixedGroup(_TRANSFER_ORDER_FIELDS),),
         (LengthPrefixedGroup(_TRANSFER_RESULT_FIELDS),),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x73,
         "register",
-        S,
+        SET,
         (
             LengthPrefixedGroup(
                 (binary_field("code", 1), ASSET_FIELD, _REGISTRATION_KEY_FIELD, binary_field("pos_id", 4))
             ),
         ),
         (LengthPrefixedGroup(_REGISTRATION_FIELDS),),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x74,
         "lock and status",
-        S,
+        SET,
         (
             binary_field("code", 1),
             binary_field("condition", 1),
             bcd_field("timeout", 2),
         ),
         (LengthPrefixedGroup(_LOCK_REPLY_FIELDS),),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x75,
         "receipt texts",
-        S,
+        SET,
         (LengthPrefixedGroup((_TEXT_ELEMENTS_GROUP,)),),
         _FLAG_FIELDS,
-        K,
+        GENERAL_KNOWLEDGE,
         can_be_broadcast=True,
     ),
-    Poll(0x76, "transfer ticket texts", S, (LengthPrefixedGroup((_TEXT_ELEMENTS_GROUP,)),), _FLAG_FIELDS, K),
+    Poll(
+        0x76,
+        "transfer ticket texts",
+        SET,
+        (LengthPrefixedGroup((_TEXT_ELEMENTS_GROUP,)),),
+        _FLAG_FIELDS,
+        GENERAL_KNOWLEDGE,
+    ),
 )

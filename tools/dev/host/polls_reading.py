@@ -16,13 +16,13 @@ from tools.dev.host.poll import (
     DATE_FIELD,
     DENOMINATION_FIELD,
     GAME_FIELD,
+    GENERAL_KNOWLEDGE,
+    MULTI_GAME,
+    ONE_SOURCE,
+    READ,
     TIME_FIELD,
-    A,
-    B,
-    K,
-    M,
+    TWO_SOURCES,
     Poll,
-    R,
     bcd_field,
     binary_field,
     four_byte_meters,
@@ -78,24 +78,39 @@ def create_single_value_polls() -> tuple[Poll, ...]:
     These are single meters, bill counts, tournament meters and extended meters.
     """
     meters = (
-        Poll(code, name, R, (), (bcd_field("value", 4),), A) for code, name in _METER_NAME_BY_POLL.items()
+        Poll(code, name, READ, (), (bcd_field("value", 4),), TWO_SOURCES)
+        for code, name in _METER_NAME_BY_POLL.items()
     )
     bills = (
-        Poll(code, f"bills of {codes.BILL_VALUE_BY_CODE[bill]} accepted", R, (), (bcd_field("value", 4),), A)
+        Poll(
+            code,
+            f"bills of {codes.BILL_VALUE_BY_CODE[bill]} accepted",
+            READ,
+            (),
+            (bcd_field("value", 4),),
+            TWO_SOURCES,
+        )
         for code, bill in codes.BILL_CODE_BY_POLL.items()
     )
     tournament = (
-        Poll(code, f"tournament {name}", M, (GAME_FIELD,), (GAME_FIELD, bcd_field("value", 4)), K)
+        Poll(
+            code,
+            f"tournament {name}",
+            MULTI_GAME,
+            (GAME_FIELD,),
+            (GAME_FIELD, bcd_field("value", 4)),
+            GENERAL_KNOWLEDGE,
+        )
         for code, name in zip(range(0x95, 0x99), codes.TOURNAMENT_METER_NAMES, strict=True)
     )
     extended = (
         Poll(
             code,
             "extended meters",
-            M,
+            MULTI_GAME,
             (LengthPrefixedGroup((GAME_FIELD, RepeatedGroup("codes", (_TWO_BYTE_METER_CODE_FIELD,)))),),
             (LengthPrefixedGroup((GAME_FIELD, _METER_VALUES_GROUP)),),
-            A,
+            TWO_SOURCES,
         )
         for code in (0x6F, 0xAF)
     )
@@ -107,44 +122,63 @@ READING_POLLS: Final = (
     Poll(
         0x0F,
         "six meters",
-        R,
+        READ,
         (),
         (
             *four_byte_meters("cancelled_credits", "coin_in", "coin_out", "drop", "jackpot"),
             *four_byte_meters("games_played"),
         ),
-        A,
+        TWO_SOURCES,
     ),
-    Poll(0x18, "games since", R, (), (bcd_field("since_power_up", 2), bcd_field("since_door_closed", 2)), A),
+    Poll(
+        0x18,
+        "games since",
+        READ,
+        (),
+        (bcd_field("since_power_up", 2), bcd_field("since_door_closed", 2)),
+        TWO_SOURCES,
+    ),
     Poll(
         0x19,
         "five meters",
-        R,
+        READ,
         (),
         (*four_byte_meters("coin_in", "coin_out", "drop", "jackpot"), *four_byte_meters("games_played")),
-        A,
+        TWO_SOURCES,
     ),
-    Poll(0x1B, "hand-pay information", R, (), _HANDPAY_FIELDS, A),
+    Poll(0x1B, "hand-pay information", READ, (), _HANDPAY_FIELDS, TWO_SOURCES),
     Poll(
         0x1C,
         "eight meters",
-        R,
+        READ,
         (),
         (
             *four_byte_meters("coin_in", "coin_out", "drop", "jackpot"),
             *four_byte_meters("games_played", "games_won", "door_opened", "power_reset"),
         ),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
-        0x1E, "bill counts", R, (), four_byte_meters("of_1", "of_5", "of_10", "of_20", "of_50", "of_100"), A
+        0x1E,
+        "bill counts",
+        READ,
+        (),
+        four_byte_meters("of_1", "of_5", "of_10", "of_20", "of_50", "of_100"),
+        TWO_SOURCES,
     ),
-    Poll(0x1F, "identity", R, (), _GAME_IDENTITY_FIELDS, A),
-    Poll(0x2D, "hand-paid cancelled credits", M, (GAME_FIELD,), (GAME_FIELD, *four_byte_meters("value")), A),
+    Poll(0x1F, "identity", READ, (), _GAME_IDENTITY_FIELDS, TWO_SOURCES),
+    Poll(
+        0x2D,
+        "hand-paid cancelled credits",
+        MULTI_GAME,
+        (GAME_FIELD,),
+        (GAME_FIELD, *four_byte_meters("value")),
+        TWO_SOURCES,
+    ),
     Poll(
         0x2F,
         "selected meters",
-        M,
+        MULTI_GAME,
         (LengthPrefixedGroup((GAME_FIELD, RepeatedGroup("codes", (_ONE_BYTE_METER_CODE_FIELD,)))),),
         (
             LengthPrefixedGroup(
@@ -160,86 +194,93 @@ READING_POLLS: Final = (
                 )
             ),
         ),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x48,
         "last bill",
-        R,
+        READ,
         (),
         (
             bcd_field("country", 1),
             bcd_field("bill", 1),
             bcd_field("count", 4),
         ),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0x4F,
         "hopper status",
-        R,
+        READ,
         (),
         (
             LengthPrefixedGroup(
                 (binary_field("status", 1), binary_field("percent_full", 1), bcd_field("level", 4))
             ),
         ),
-        A,
+        TWO_SOURCES,
     ),
-    Poll(0x51, "games implemented", R, (), (bcd_field("games", 2),), A),
+    Poll(0x51, "games implemented", READ, (), (bcd_field("games", 2),), TWO_SOURCES),
     Poll(
         0x52,
         "game meters",
-        M,
+        MULTI_GAME,
         (GAME_FIELD,),
         (GAME_FIELD, *four_byte_meters("coin_in", "coin_out", "jackpot"), *four_byte_meters("games_played")),
-        A,
+        TWO_SOURCES,
     ),
-    Poll(0x53, "game identity", M, (GAME_FIELD,), (GAME_FIELD, *_GAME_IDENTITY_FIELDS), A),
+    Poll(0x53, "game identity", MULTI_GAME, (GAME_FIELD,), (GAME_FIELD, *_GAME_IDENTITY_FIELDS), TWO_SOURCES),
     Poll(
         0x54,
         "version and serial",
-        R,
+        READ,
         (),
         (
             LengthPrefixedGroup(
                 (Field("version", 3, FieldKind.TEXT), RemainingBytesField("serial", FieldKind.TEXT))
             ),
         ),
-        A,
+        TWO_SOURCES,
     ),
-    Poll(0x55, "selected game", R, (), (GAME_FIELD,), A),
+    Poll(0x55, "selected game", READ, (), (GAME_FIELD,), TWO_SOURCES),
     Poll(
         0x56,
         "enabled games",
-        R,
+        READ,
         (),
         (LengthPrefixedGroup((binary_field("count", 1), RepeatedGroup("games", (GAME_FIELD,), "count"))),),
-        A,
+        TWO_SOURCES,
     ),
-    Poll(0x7E, "date and time", R, (), (DATE_FIELD, TIME_FIELD), A),
-    Poll(0x8E, "card hand", R, (), (binary_field("hand", 1), Field("cards", 5, FieldKind.RAW)), K),
-    Poll(0x8F, "physical reel stops", R, (), (Field("stops", 9, FieldKind.RAW),), A),
+    Poll(0x7E, "date and time", READ, (), (DATE_FIELD, TIME_FIELD), TWO_SOURCES),
+    Poll(
+        0x8E,
+        "card hand",
+        READ,
+        (),
+        (binary_field("hand", 1), Field("cards", 5, FieldKind.RAW)),
+        GENERAL_KNOWLEDGE,
+    ),
+    Poll(0x8F, "physical reel stops", READ, (), (Field("stops", 9, FieldKind.RAW),), TWO_SOURCES),
     Poll(
         0x99,
         "tournament meters",
-        M,
+        MULTI_GAME,
         (GAME_FIELD,),
         (GAME_FIELD, *(bcd_field(name.replace(" ", "_"), 4) for name in codes.TOURNAMENT_METER_NAMES)),
-        K,
+        GENERAL_KNOWLEDGE,
     ),
     Poll(
         0x9A,
         "legacy bonus meters",
-        M,
+        MULTI_GAME,
         (GAME_FIELD,),
         (GAME_FIELD, *four_byte_meters("deductible", "nondeductible", "wager_match")),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0xA0,
         "enabled features",
-        M,
+        MULTI_GAME,
         (GAME_FIELD,),
         (
             GAME_FIELD,
@@ -248,27 +289,34 @@ READING_POLLS: Final = (
             binary_field("features3", 1),
             Field("reserved", 3, FieldKind.RAW),
         ),
-        A,
+        TWO_SOURCES,
     ),
-    Poll(0xA4, "cash-out limit", M, (GAME_FIELD,), (GAME_FIELD, bcd_field("limit", 2)), K),
-    Poll(0xB1, "player denomination", R, (), (DENOMINATION_FIELD,), B),
+    Poll(
+        0xA4,
+        "cash-out limit",
+        MULTI_GAME,
+        (GAME_FIELD,),
+        (GAME_FIELD, bcd_field("limit", 2)),
+        GENERAL_KNOWLEDGE,
+    ),
+    Poll(0xB1, "player denomination", READ, (), (DENOMINATION_FIELD,), ONE_SOURCE),
     Poll(
         0xB2,
         "player denominations",
-        R,
+        READ,
         (),
         (
             LengthPrefixedGroup(
                 (binary_field("count", 1), RepeatedGroup("denominations", (DENOMINATION_FIELD,), "count"))
             ),
         ),
-        B,
+        ONE_SOURCE,
     ),
-    Poll(0xB3, "token denomination", R, (), (DENOMINATION_FIELD,), A),
+    Poll(0xB3, "token denomination", READ, (), (DENOMINATION_FIELD,), TWO_SOURCES),
     Poll(
         0xB4,
         "wager category",
-        M,
+        MULTI_GAME,
         (GAME_FIELD, bcd_field("category", 2)),
         (
             LengthPrefixedGroup(
@@ -280,12 +328,12 @@ READING_POLLS: Final = (
                 )
             ),
         ),
-        A,
+        TWO_SOURCES,
     ),
     Poll(
         0xB5,
         "extended game identity",
-        M,
+        MULTI_GAME,
         (GAME_FIELD,),
         (
             LengthPrefixedGroup(
@@ -300,6 +348,6 @@ READING_POLLS: Final = (
                 )
             ),
         ),
-        A,
+        TWO_SOURCES,
     ),
 )

@@ -54,14 +54,16 @@ def update_games(cabinet_path: Path, random_source: Random) -> None:
     text = cabinet_path.read_text(encoding="utf-8")
     games = _GAME_TABLE_PATTERN.findall(text)
     games_with_levels = set(re.findall(r'\[\[progressives\]\]\ngame = "([^"]+)"', text))
-    removable = [game for game in games if game not in games_with_levels and not game.startswith("./")]
-    addable = [game for game in REEL_GAMES if not any(game in installed_game for installed_game in games)]
+    removable_games = [game for game in games if game not in games_with_levels and not game.startswith("./")]
+    addable_games = [
+        game for game in REEL_GAMES if not any(game in installed_game for installed_game in games)
+    ]
     change = random_source.choice(("version", "version", "version", "remove", "add"))
-    if change == "remove" and len(games) > 1 and removable:
-        text = _replace_game_table(text, random_source.choice(removable), "")
-    elif change == "add" and addable:
+    if change == "remove" and len(games) > 1 and removable_games:
+        text = _replace_game_table(text, random_source.choice(removable_games), "")
+    elif change == "add" and addable_games:
         text = text.replace(
-            "[[games]]", f'[[games]]\ngame = "{random_source.choice(addable)}"\n\n[[games]]', 1
+            "[[games]]", f'[[games]]\ngame = "{random_source.choice(addable_games)}"\n\n[[games]]', 1
         )
     else:
         game = random_source.choice(games)

@@ -81,11 +81,11 @@ class MemoryClears:
                 else:
                     claim_inspection = inspect_claims(folder, FEATURES, storage=storage)
                     if not claim_inspection.inspection.is_complete:  # at most one copy is damaged
-                        copies = (
+                        copy_damages = (
                             claim_inspection.inspection.first_copy.damage,
                             claim_inspection.inspection.second_copy.damage,
                         )
-                        raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
+                        raise RuntimeError(f"an inspection misses acknowledged entries: {copy_damages}")
                     ended_history = _choose_history(possible_histories, claim_inspection)
                     decisions = _decide_claims(
                         claim_inspection, random_source, shown_games, can_pay_by_hand=can_pay_by_hand
@@ -140,11 +140,11 @@ def _damage_one_copy(folder: Path, random_source: Random) -> bool:
     The undamaged copy still proves everything that the machine owes.
     """
     second_copy_folder = folder / SECOND_FOLDER
-    copies = [[], [folder / DATABASE_NAME], sorted(second_copy_folder.glob(f"*{LOG_SUFFIX}"))]
-    files = random_source.choice(copies)
-    if not files:
+    copy_files = [[], [folder / DATABASE_NAME], sorted(second_copy_folder.glob(f"*{LOG_SUFFIX}"))]
+    chosen_files = random_source.choice(copy_files)
+    if not chosen_files:
         return False
-    path = random_source.choice(files)
+    path = random_source.choice(chosen_files)
     damaged_bytes = bytearray(path.read_bytes())
     damaged_bytes[random_source.randrange(len(damaged_bytes))] ^= 1 << random_source.randrange(8)
     path.write_bytes(damaged_bytes)
@@ -180,11 +180,11 @@ def _can_be_paid_by_hand(proposal: ProposedClaim, shown_games: Collection[str]) 
     If the claim is for a game whose outcome is decided, a screen must have shown the win.
     """
     details = proposal.claim.details
-    is_known = not details.get("decided") or details["play_id"] in shown_games
+    is_win_known = not details.get("decided") or details["play_id"] in shown_games
     return (
         DECISION_PAID in proposal.possible_decisions
         and _parse_claim_kind(proposal.id) in _CLAIM_KINDS_WITHOUT_DEVICE
-        and is_known
+        and is_win_known
     )
 
 

@@ -39,20 +39,20 @@ def run_and_report(
         shutil.rmtree(root, ignore_errors=True)
 
 
-def classify_failure(failed: str) -> str:
+def classify_failure(failure_text: str) -> str:
     """Return the message of a failure without its numbers: two failures of the same kind have the same text."""
-    return _NUMBER_PATTERN.sub("#", failed)[:_FAILURE_KIND_LENGTH_MAX]
+    return _NUMBER_PATTERN.sub("#", failure_text)[:_FAILURE_KIND_LENGTH_MAX]
 
 
 def shrink_case(
-    root: Path, case: SimulationCase, failed: str, tries: int, report: Callable[[str], None]
+    root: Path, case: SimulationCase, failure_text: str, tries_max: int, report: Callable[[str], None]
 ) -> SimulationCase:
     """Return the case with the fewest actions that fails in the same way as ``case`` (ddmin).
 
-    At most ``tries`` smaller cases are run.
+    At most ``tries_max`` smaller cases are run.
     """
-    wanted_kind = classify_failure(failed)
-    tries_left = tries
+    wanted_kind = classify_failure(failure_text)
+    tries_left = tries_max
 
     def fails(script: Sequence[Action]) -> bool:
         nonlocal tries_left
@@ -61,26 +61,26 @@ def shrink_case(
 
     script, part_count = list(case.script), 2
     while len(script) > 1 and tries_left > 0:
-        size = -(-len(script) // part_count)
-        for start in range(0, len(script), size):
+        part_length = -(-len(script) // part_count)
+        for part_start in range(0, len(script), part_length):
             if tries_left <= 0:
                 break
-            shorter = script[:start] + script[start + size :]
-            if fails(shorter):
-                script, part_count = shorter, max(2, part_count - 1)
+            shorter_script = script[:part_start] + script[part_start + part_length :]
+            if fails(shorter_script):
+                script, part_count = shorter_script, max(2, part_count - 1)
                 report(f"{len(script)} actions still fail")
                 break
         else:
-            if size == 1:
+            if part_length == 1:
                 break
             part_count = min(len(script), part_count * 2)
     return replace(case, script=script)
 
 
-def write_case(path: Path, case: SimulationCase, failed: str) -> None:
-    """Store a case in a file, with the message ``failed`` of its failure."""
+def write_case(path: Path, case: SimulationCase, failure_text: str) -> None:
+    """Store a case in a file, with the message ``failure_text`` of its failure."""
     document = {
-        "failed": failed,
+        "failed": failure_text,
         "world": case.world,
         "setup": asdict(case.setup),
         "script": list(case.script),
@@ -92,11 +92,11 @@ def read_case(path: Path) -> SimulationCase:
     """Return the case stored in a file."""
     document = json.loads(path.read_text(encoding="utf-8"))
     setup = document["setup"]
-    lists = {name: tuple(setup[name]) for name in ("games",)} | {
+    tuples_by_name = {name: tuple(setup[name]) for name in ("games",)} | {
         "levels": tuple((game, level) for game, level in setup["levels"])
     }
     return SimulationCase(
         document["world"],
-        CabinetSetup(**{**setup, **lists}),
+        CabinetSetup(**{**setup, **tuples_by_name}),
         [Action(name, seed) for name, seed in document["script"]],
     )

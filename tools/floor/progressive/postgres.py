@@ -34,7 +34,7 @@ class PostgresReader(Store):
     def __init__(self, dsn: str) -> None:
         """Connect to the server. Raises OperatorError, whose text never contains the password in ``dsn``."""
         try:
-            self._base = psycopg.connect(
+            self._connection = psycopg.connect(
                 dsn,
                 autocommit=True,
                 connect_timeout=_CONNECTION_TIMEOUT_SECONDS,
@@ -52,7 +52,7 @@ class PostgresReader(Store):
     def run(self, sql: str, *values: Any) -> list[DatabaseRow]:
         """Run one SQL statement; see :meth:`Store.run`."""
         try:
-            cursor = self._base.execute(sql.replace("?", "%s").encode(), values or None)
+            cursor = self._connection.execute(sql.replace("?", "%s").encode(), values or None)
             return list(cursor.fetchall()) if cursor.description else []
         except (psycopg.OperationalError, psycopg.InternalError, psycopg.InterfaceError) as error:
             raise StoreLostError(_format_error(error)) from None
@@ -60,11 +60,11 @@ class PostgresReader(Store):
     def rollback(self) -> None:
         """Undo the transaction; see :meth:`Store.rollback`."""
         with contextlib.suppress(psycopg.Error):
-            self._base.execute("ROLLBACK")
+            self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close the store; see :meth:`Store.close`."""
-        self._base.close()
+        self._connection.close()
 
 
 class PostgresStore(PostgresReader):
@@ -85,13 +85,13 @@ class PostgresStore(PostgresReader):
                 raise StoreBusyError("PostgreSQL: another controller is using this database")
             self._take_over("BIGINT")
         except BaseException:
-            self._base.close()
+            self._connection.close()
             raise
 
     def close(self) -> None:
         """Release the lock, which the server otherwise keeps until it notices the end of the session; then close."""
         with contextlib.suppress(psycopg.Error):
-            self._base.execute("SELECT pg_advisory_unlock_all()")
+            self._connection.execute("SELECT pg_advisory_unlock_all()")
         super().close()
 
     def _set_session_timeouts(self) -> None:
@@ -106,7 +106,7 @@ class PostgresStore(PostgresReader):
             "tcp_keepalives_interval": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_PROBE_COUNT,
             "tcp_keepalives_count": _KEEPALIVE_PROBE_COUNT,
         }
-        if self._base.info.server_version >= _IDLE_TIMEOUT_SERVER_VERSION:
+        if self._connection.info.server_version >= _IDLE_TIMEOUT_SERVER_VERSION:
             limits["idle_session_timeout"] = _IDLE_SESSION_MS
         for name, limit in limits.items():
             self.run("SELECT set_config(?, ?, false)", name, str(limit))

@@ -466,7 +466,7 @@ class SqliteReader(Store):
                 f"{path}: there is no controller store; `egm progressive serve` creates one, --store names another"
             )
         try:
-            self._base = sqlite3.connect(
+            self._connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
             )
             self.run("SELECT term FROM office")
@@ -478,17 +478,17 @@ class SqliteReader(Store):
 
     def run(self, sql: str, *values: Any) -> list[DatabaseRow]:
         """Run one SQL statement; see :meth:`Store.run`."""
-        return self._base.execute(sql, values).fetchall()
+        return self._connection.execute(sql, values).fetchall()
 
     def rollback(self) -> None:
         """Undo the transaction; see :meth:`Store.rollback`."""
         with contextlib.suppress(sqlite3.Error):
-            if self._base.in_transaction:
-                self._base.execute("ROLLBACK")
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close the store; see :meth:`Store.close`."""
-        self._base.close()
+        self._connection.close()
 
 
 class SqliteStore(SqliteReader):
@@ -514,9 +514,9 @@ class SqliteStore(SqliteReader):
             os.close(self._lock)
             raise StoreBusyError(f"{path}: another controller is using this store") from None
         try:
-            self._base = sqlite3.connect(path, isolation_level=None)
-            self._base.execute("PRAGMA journal_mode = WAL")
-            self._base.execute("PRAGMA synchronous = FULL")
+            self._connection = sqlite3.connect(path, isolation_level=None)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = FULL")
             self._take_over("INTEGER")
         except sqlite3.DatabaseError as error:
             os.close(self._lock)
@@ -524,7 +524,7 @@ class SqliteStore(SqliteReader):
 
     def close(self) -> None:
         """Close the store; see :meth:`Store.close`."""
-        self._base.close()
+        self._connection.close()
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1

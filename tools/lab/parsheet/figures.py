@@ -30,8 +30,8 @@ def to_decimal(value: Fraction) -> float | None:
     """Return the fraction as a float, or None if it is out of a float's range."""
     if not value:
         return 0.0
-    size = log10(abs(value.numerator)) - log10(value.denominator)
-    return float(value) if abs(size) < 300 else None
+    decimal_exponent = log10(abs(value.numerator)) - log10(value.denominator)
+    return float(value) if abs(decimal_exponent) < 300 else None
 
 
 def list_notes(bet: BetAnalysis) -> tuple[str, ...]:

@@ -48,14 +48,14 @@ def _plan_draw(bound: int) -> tuple[int, int]:
     return choose_word_size(bound)
 
 
-def list_selection_bounds(population: int, picks: int) -> range:
-    """Return the bounds of the successive draws that deal ``picks`` of ``population`` pieces.
+def list_selection_bounds(population: int, pick_count: int) -> range:
+    """Return the bounds of the successive draws that deal ``pick_count`` of ``population`` pieces.
 
     Raises :class:`InvalidSampleError`.
     """
-    if type(population) is not int or type(picks) is not int or not 0 <= picks <= population:
-        raise InvalidSampleError(f"cannot select {picks!r} of {population!r} without replacement")
-    return range(population, population - picks, -1)
+    if type(population) is not int or type(pick_count) is not int or not 0 <= pick_count <= population:
+        raise InvalidSampleError(f"cannot select {pick_count!r} of {population!r} without replacement")
+    return range(population, population - pick_count, -1)
 
 
 class BulkDraws:
@@ -114,20 +114,20 @@ class BulkDraws:
         numbers = self.below(cumulative_weights[-1], count)
         return np.searchsorted(np.array(cumulative_weights, dtype=np.uint64), numbers, side="right")
 
-    def sample(self, population: int, picks: int, count: int) -> UnsignedArray:
-        """Return ``count`` selections: an array of shape (count, picks), each row in the order drawn.
+    def sample(self, population: int, pick_count: int, selection_count: int) -> UnsignedArray:
+        """Return ``selection_count`` selections as an array, whose rows have ``pick_count`` numbers in the order drawn.
 
         Raises :class:`InvalidSampleError`, :class:`InvalidRange`, :class:`RejectionLimit`.
         """
-        bounds = list_selection_bounds(population, picks)
-        _check_count(count)
-        chosen_values = np.empty((count, picks), dtype=find_smallest_type(max(population, 2)))
-        if not picks:
+        bounds = list_selection_bounds(population, pick_count)
+        _check_count(selection_count)
+        chosen_values = np.empty((selection_count, pick_count), dtype=find_smallest_type(max(population, 2)))
+        if not pick_count:
             return chosen_values
         rows_at_once = max(1, _UNITS_AT_ONCE // max(1, _RowLayout.count_units(bounds)))
-        for first_row in range(0, count, rows_at_once):
+        for first_row in range(0, selection_count, rows_at_once):
             chosen_values[first_row : first_row + rows_at_once] = self._draw_without_replacement(
-                chosen_values.dtype, bounds, min(rows_at_once, count - first_row)
+                chosen_values.dtype, bounds, min(rows_at_once, selection_count - first_row)
             )
         return chosen_values
 

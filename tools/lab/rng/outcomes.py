@@ -34,66 +34,68 @@ DealNumbers: TypeAlias = Callable[[DrawSource], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class IndependentNumbers:
-    """A game that draws ``positions`` independent numbers below ``bound`` per play: reels, dice, wheels.
+    """A game that draws ``position_count`` independent numbers below ``bound`` per play: reels, dice, wheels.
 
     ``deal`` is the game's own drawing function; without it each number is drawn separately.
     """
 
     bound: int
-    positions: int = 1
+    position_count: int = 1
     deal: DealNumbers | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_bound(self.bound)
-        if self.positions < 1:
-            raise InvalidSampleError(f"a play must have 1 number or more, not {self.positions}")
+        if self.position_count < 1:
+            raise InvalidSampleError(f"a play must have 1 number or more, not {self.position_count}")
 
     @property
     def bounds(self) -> Sequence[int]:
         """Return the bounds of the draws of one play, in order."""
-        return (self.bound,) * self.positions
+        return (self.bound,) * self.position_count
 
     def draw(self, draws: DrawSource) -> list[int]:
         """Draw the numbers of one play."""
         if self.deal is not None:
             return list(self.deal(draws))
-        return [draws.below(self.bound, f"position {i}") for i in range(self.positions)]
+        return [draws.below(self.bound, f"position {i}") for i in range(self.position_count)]
 
-    def draw_many(self, draws: BulkDraws, plays: int) -> UnsignedArray:
-        """Draw ``plays`` plays; return an array of shape (plays, positions)."""
-        return draws.below(self.bound, plays * self.positions).reshape(plays, self.positions)
+    def draw_many(self, draws: BulkDraws, play_count: int) -> UnsignedArray:
+        """Draw ``play_count`` plays; return an array of shape (play_count, position_count)."""
+        return draws.below(self.bound, play_count * self.position_count).reshape(
+            play_count, self.position_count
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionWithoutReplacement:
-    """A game that draws ``picks`` of ``population`` without replacement, in order: keno, bingo, cards.
+    """A game that draws ``pick_count`` of ``population`` without replacement, in order: keno, bingo, cards.
 
     ``deal`` is the game's own drawing function; without it the pieces are dealt as keno balls are.
     """
 
     population: int
-    picks: int
+    pick_count: int
     deal: DealNumbers | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        list_selection_bounds(self.population, self.picks)
-        if not self.picks:
+        list_selection_bounds(self.population, self.pick_count)
+        if not self.pick_count:
             raise InvalidSampleError("a selection must pick 1 or more")
 
     @property
     def bounds(self) -> Sequence[int]:
         """Return the bounds of the draws of one play, in order."""
-        return list_selection_bounds(self.population, self.picks)
+        return list_selection_bounds(self.population, self.pick_count)
 
     def draw(self, draws: DrawSource) -> list[int]:
         """Draw the numbers of one play."""
         if self.deal is not None:
             return list(self.deal(draws))
-        return list(draw_numbers(draws, range(self.population), self.picks, "selection"))
+        return list(draw_numbers(draws, range(self.population), self.pick_count, "selection"))
 
-    def draw_many(self, draws: BulkDraws, plays: int) -> UnsignedArray:
-        """Draw ``plays`` plays; return an array of shape (plays, picks)."""
-        return draws.sample(self.population, self.picks, plays)
+    def draw_many(self, draws: BulkDraws, play_count: int) -> UnsignedArray:
+        """Draw ``play_count`` plays; return an array of shape (play_count, pick_count)."""
+        return draws.sample(self.population, self.pick_count, play_count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +123,13 @@ class WeightedOutcomes:
         """Draw the index of one play, and return it in a list."""
         return [draw_weighted_index(draws, self.weights, "weighted")]
 
-    def draw_many(self, draws: BulkDraws, plays: int) -> UnsignedArray:
-        """Draw ``plays`` plays; return an array of shape (plays, 1)."""
-        return draws.draw_weighted(tuple(accumulate(self.weights)), plays).astype("u8").reshape(plays, 1)
+    def draw_many(self, draws: BulkDraws, play_count: int) -> UnsignedArray:
+        """Draw ``play_count`` plays; return an array of shape (play_count, 1)."""
+        return (
+            draws.draw_weighted(tuple(accumulate(self.weights)), play_count)
+            .astype("u8")
+            .reshape(play_count, 1)
+        )
 
 
 #: A game as the laboratory's tests draw it.
@@ -176,15 +182,15 @@ KENO_GAME: Final = SelectionWithoutReplacement(80, 20)
 CARD_GAME: Final = SelectionWithoutReplacement(52, 52, _deal_deck)
 
 
-def collect(random_service: RandomService, game: TestedGame, plays: int) -> Iterator[list[int]]:
-    """Yield the outcomes of ``plays`` plays, each drawn in a separate step, as in a cabinet."""
-    for _ in range(plays):
+def collect(random_service: RandomService, game: TestedGame, play_count: int) -> Iterator[list[int]]:
+    """Yield the outcomes of ``play_count`` plays, each drawn in a separate step, as in a cabinet."""
+    for _ in range(play_count):
         with random_service.step() as draws:
             yield game.draw(draws)
 
 
-def collect_in_bulk(random_service: RandomService, game: TestedGame, plays: int) -> Iterator[list[int]]:
-    """Yield the outcomes of ``plays`` plays, drawn from raw output by the bulk code."""
+def collect_in_bulk(random_service: RandomService, game: TestedGame, play_count: int) -> Iterator[list[int]]:
+    """Yield the outcomes of ``play_count`` plays, drawn from raw output by the bulk code."""
     draws = BulkDraws(create_raw_reader(random_service))
-    for first in range(0, plays, _PLAYS_AT_ONCE):
-        yield from game.draw_many(draws, min(_PLAYS_AT_ONCE, plays - first)).tolist()
+    for first_play in range(0, play_count, _PLAYS_AT_ONCE):
+        yield from game.draw_many(draws, min(_PLAYS_AT_ONCE, play_count - first_play)).tolist()

@@ -1,6 +1,6 @@
 """Statistical tests of numbers drawn with replacement: reels, dice, wheels.
 
-The data is an array of shape (plays, positions) of numbers below ``bound``. The tests are those named by
+The data is an array of shape (play_count, position_count) of numbers below ``bound``. The tests are those named by
 GLI-19 3.2.2 and the classical ones of Knuth (The Art of Computer Programming, volume 2, section 3.3.2), each
 on the game's own range.
 """

@@ -17,53 +17,53 @@ from tools.lab.rng.outcomes import IndependentNumbers, SelectionWithoutReplaceme
 PlantDefect = Callable[[BulkDraws, TestedGame, int], Ints]
 
 
-def plant_modulo_bias(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:
+def plant_modulo_bias(draws: BulkDraws, game: TestedGame, play_count: int) -> Ints:
     """Return plays with a planted defect: numbers are remainders of a byte, so low numbers occur too often."""
     if not isinstance(game, IndependentNumbers):
         raise InvalidSampleError("modulo bias can only be planted in independent numbers")
-    words = draws.below(256, plays * game.positions)
-    return (words % game.bound).reshape(plays, game.positions)
+    words = draws.below(256, play_count * game.position_count)
+    return (words % game.bound).reshape(play_count, game.position_count)
 
 
-def plant_repeated_plays(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:
+def plant_repeated_plays(draws: BulkDraws, game: TestedGame, play_count: int) -> Ints:
     """Return plays with a planted defect: one play in fifty repeats the previous one.
 
     Every number stays exactly as likely as without the defect.
     """
-    data = game.draw_many(draws, plays)
-    is_repeat = draws.below(50, plays) == 0
+    data = game.draw_many(draws, play_count)
+    is_repeat = draws.below(50, play_count) == 0
     is_repeat[0] = False
-    source_indexes = np.maximum.accumulate(np.where(is_repeat, 0, np.arange(plays)))
+    source_indexes = np.maximum.accumulate(np.where(is_repeat, 0, np.arange(play_count)))
     plays_with_repeats: Ints = data[source_indexes]
     return plays_with_repeats
 
 
-def plant_correlated_pair(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:
+def plant_correlated_pair(draws: BulkDraws, game: TestedGame, play_count: int) -> Ints:
     """Return plays with a planted defect: in one play in thirty the second reel stops where the first did."""
-    if not isinstance(game, IndependentNumbers) or game.positions < 2:
+    if not isinstance(game, IndependentNumbers) or game.position_count < 2:
         raise InvalidSampleError("a correlated pair can only be planted in two positions or more")
-    data = game.draw_many(draws, plays)
-    tied = draws.below(30, plays) == 0
+    data = game.draw_many(draws, play_count)
+    tied = draws.below(30, play_count) == 0
     data[tied, 1] = data[tied, 0]
     return data
 
 
-def plant_biased_shuffle(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:
+def plant_biased_shuffle(draws: BulkDraws, game: TestedGame, play_count: int) -> Ints:
     """Return plays with a planted defect: each card is swapped with any card of the deck.
 
     A correct shuffle swaps it only with a card at a position not yet filled.
     """
     if not isinstance(game, SelectionWithoutReplacement):
         raise InvalidSampleError("a biased shuffle can only be planted in selections")
-    members = np.tile(np.arange(game.population, dtype=np.uint16), (plays, 1))
-    rows = np.arange(plays)
+    members = np.tile(np.arange(game.population, dtype=np.uint16), (play_count, 1))
+    rows = np.arange(play_count)
     for card in range(game.population):
-        other_positions = draws.below(game.population, plays)
+        other_positions = draws.below(game.population, play_count)
         members[rows, other_positions], members[rows, card] = (
             members[rows, card],
             members[rows, other_positions].copy(),
         )
-    return members[:, : game.picks]
+    return members[:, : game.pick_count]
 
 
 #: The planted defects by name.

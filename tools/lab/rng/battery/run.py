@@ -83,16 +83,16 @@ WordSource = Callable[[int], bytes] | ProductionDraws
 
 
 def draw_honestly(
-    draws: BulkDraws, game: IndependentNumbers | SelectionWithoutReplacement, plays: int
+    draws: BulkDraws, game: IndependentNumbers | SelectionWithoutReplacement, play_count: int
 ) -> Ints:
-    """Return the outcomes of ``plays`` plays of the game, drawn correctly (without a planted defect)."""
-    return game.draw_many(draws, plays)
+    """Return the outcomes of ``play_count`` plays of the game, drawn correctly (without a planted defect)."""
+    return game.draw_many(draws, play_count)
 
 
 def run_game(
     name: str,
     game: IndependentNumbers | SelectionWithoutReplacement,
-    plays: int,
+    play_count: int,
     alpha: float,
     create_source: Callable[[], WordSource],
     draw_outcomes: DrawOutcomes = draw_honestly,
@@ -105,10 +105,10 @@ def run_game(
     ``draw_outcomes`` is a function with a planted defect.
     """
     check_significance_level(alpha)
-    if plays < 1:
-        raise InvalidSampleError(f"{name}: a battery needs at least one play, not {plays}")
+    if play_count < 1:
+        raise InvalidSampleError(f"{name}: a battery needs at least one play, not {play_count}")
     runs: list[BatteryRun] = []
-    for run_plays in (plays, plays * RETEST_FACTOR):
+    for run_plays in (play_count, play_count * RETEST_FACTOR):
         source = create_source()
         if isinstance(source, ProductionDraws):
             draws: ProductionDraws | BulkDraws = source

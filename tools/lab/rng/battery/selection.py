@@ -1,6 +1,6 @@
 """Tests of selections without replacement, in the order drawn: keno, bingo, cards.
 
-The data is an array of shape (plays, picks) of different numbers below ``population``. Within a play numbers
+The data is an array of shape (play_count, pick_count) of different numbers below ``population``. Within a play numbers
 are not independent, and a statistic that ignores this is invalid: each test here includes its correction.
 """
 
