@@ -11,7 +11,7 @@ from egm.kernel.logs import Log
 from egm.kernel.significance import EventEffect, Significance
 from egm.money.keys import MoneyKey
 from egm.money.records.host import CashOutTerms, HostTicketRecord, RedemptionStatus, TransferRecord
-from egm.money.ticket_terms import TicketTerms
+from egm.money.ticket_terms import HostTicketTerms
 from egm.record_codec import stored_as
 from egm.record_fields import Cents, Count, MaskedTicketNumber
 from meters.transaction import JSON
@@ -77,7 +77,7 @@ class TicketNumberingEnrolled:
 class TicketTermsChanged:
     """The host has changed its ticket terms (validity, printed venue, permitted tickets)."""
 
-    terms: TicketTerms = field(metadata=stored_as("tickets"))
+    terms: HostTicketTerms = field(metadata=stored_as("tickets"))
     """The host's ticket terms that apply from now on."""
 
 

@@ -344,7 +344,7 @@ class HostTicketInterface:
         self._machine.post(VOUCHER_NUMBERING_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
 
     def store_ticket_terms(self, changes: Mapping[str, JSON], *, is_older_message: bool = False) -> None:
-        """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
+        """Store the host's changes to the ticket terms (:class:`HostTicketTerms`) durably; a repeat changes nothing.
 
         A protocol may have an old and a new message for these terms. With ``is_older_message``, the changes come from
         the old one, and do not replace terms that the new one has set.

@@ -24,7 +24,7 @@ from egm.money.records.money import (
 )
 from egm.money.registers import MONEY_REGISTERS
 from egm.money.rules import MONEY_RULES
-from egm.money.ticket_terms import TicketTerms
+from egm.money.ticket_terms import HostTicketTerms
 from egm.record_fields import Count
 from egm.tickets.audit import LedgerAnchor
 
@@ -45,7 +45,7 @@ MONEY_FEATURE: Final = Feature(
         MoneyKey.PAPER_BEING_STACKED: PaperRecord,
         MoneyKey.RESTRICTED_CREDIT_TERMS: RestrictedTerms,
         MoneyKey.TICKET_LEDGER_ANCHOR: LedgerAnchor,
-        MoneyKey.TICKET_TERMS: TicketTerms,
+        MoneyKey.TICKET_TERMS: HostTicketTerms,
     },
     entry_declarations=list_entries(entries),
     payload_classes=PAYLOAD_CLASS_BY_EVENT,

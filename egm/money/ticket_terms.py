@@ -21,7 +21,7 @@ NEVER_EXPIRES_DAYS: Final = 9999
 
 
 @dataclass(frozen=True, slots=True)
-class TicketTerms:
+class HostTicketTerms:
     """The rules for tickets that the host has set.
 
     Where a text is empty or a number of days is zero, the machine's own value applies.
@@ -80,8 +80,8 @@ class TicketTerms:
         )
 
 
-def find_ticket_terms(machine: Machine) -> TicketTerms:
+def find_ticket_terms(machine: Machine) -> HostTicketTerms:
     """Return the host's rules for tickets; the defaults if it has set none or no longer validates tickets."""
     if not machine.component(HostMoney).ticket_validator.is_host:
-        return TicketTerms()
-    return machine.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()
+        return HostTicketTerms()
+    return machine.memory.read(HostTicketTerms, MoneyKey.TICKET_TERMS) or HostTicketTerms()

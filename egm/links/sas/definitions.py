@@ -47,7 +47,7 @@ class ExceptionUrgency(StrEnum):
     """Sent only while real-time event reporting is on."""
 
 
-class MeterUnit(StrEnum):
+class SasMeterUnit(StrEnum):
     """The unit of a SAS meter."""
 
     CREDITS = "credits"
@@ -86,6 +86,6 @@ class SasMeterDefinition:
 
     code: int
     name: str
-    unit: MeterUnit
+    unit: SasMeterUnit
     byte_count: int = 4
     confidence: TableConfidence = TableConfidence.TWO_SOURCES

@@ -8,7 +8,7 @@ tickets and transfers in - coin-in + coin-out - cancelled credits.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.links.sas.definitions import MeterUnit
+from egm.links.sas.definitions import SasMeterUnit
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.meters import BILL_METERS_BY_FIRST_CODE, METER_DEFINITION_BY_CODE
 
@@ -177,7 +177,7 @@ def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
         return readout.count_bills(_BILL_CENTS_BY_METER_CODE[code])
     value_by_meter = readout.read_meters(game_id)
     total = sum(value_by_meter.get(name, 0) for name in _METERS_SUMMED_BY_CODE[code])
-    if METER_DEFINITION_BY_CODE[code].unit is MeterUnit.CREDITS:
+    if METER_DEFINITION_BY_CODE[code].unit is SasMeterUnit.CREDITS:
         return readout.convert_to_credits(total)
     return total
 

@@ -19,8 +19,8 @@ def start_and_read_faults(folder, monkeypatch, *games):
     found = {}
 
     async def not_yet(machine):
-        found.update(machine._machine.active_faults)
-        found["refused"] = machine._machine.component(ServiceDesk).device_page_data.refused_games
+        found.update(machine._first_machine.active_faults)
+        found["refused"] = machine._first_machine.component(ServiceDesk).device_page_data.refused_games
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     file = load_cabinet().model_copy(update={"games": tuple(GameTable(game=name) for name in games)})

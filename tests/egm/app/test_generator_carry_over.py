@@ -105,7 +105,7 @@ def test_the_machine_stores_carry_over_output_at_its_start_and_its_end(tmp_path,
             stored.append(state.carry_over_file.read_bytes())
             starts.extend(
                 (entry.record["boot_counter"], entry.record["carry_over"])
-                for entry in started._machine.journal.entries(
+                for entry in started._first_machine.journal.entries(
                     "chance.rng_started", newest_first=True, limit=1
                 )
             )

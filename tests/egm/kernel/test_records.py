@@ -16,7 +16,7 @@ from egm.kernel.keys import KernelKey
 from egm.money import disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.money.records import host, money
-from egm.money.ticket_terms import TicketTerms
+from egm.money.ticket_terms import HostTicketTerms
 from egm.play import player_protection as protection
 from egm.play.keys import PlayKey
 from egm.play.recall_page import RecallListPage
@@ -55,7 +55,7 @@ STATES = {
     PlayKey.OWN_LIMITS: protection.OwnLimits,
     HostKey.LAST_TICKET_REDEMPTION: host.HostTicketRecord,
     MoneyKey.TICKET_LEDGER_ANCHOR: LedgerAnchor,
-    MoneyKey.TICKET_TERMS: TicketTerms,
+    MoneyKey.TICKET_TERMS: HostTicketTerms,
     ProgressiveKey.OWN_LEVEL: Level,
     HostKey.LAST_TRANSFER: host.TransferRecord,
     HostKey.REGISTRATION: host.RegistrationRecord,

@@ -8,7 +8,7 @@ import pytest
 
 from egm.app.features import FEATURES
 from egm.links.sas.crc import append_crc, has_valid_crc
-from egm.links.sas.definitions import MeterUnit, PollType
+from egm.links.sas.definitions import PollType, SasMeterUnit
 from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE
@@ -54,7 +54,7 @@ def test_meters_cover_every_code_that_is_not_reserved() -> None:
     reserved = {*range(0x3A, 0x3E), *range(0x79, 0x7F), *range(0x94, 0xA0), *range(0xB2, 0xB8)}
     assert set(METER_DEFINITION_BY_CODE) == set(range(0xBE)) - reserved
     assert {code for code, meter in METER_DEFINITION_BY_CODE.items() if meter.byte_count == 5} == {
-        code for code, meter in METER_DEFINITION_BY_CODE.items() if meter.unit is MeterUnit.CENTS
+        code for code, meter in METER_DEFINITION_BY_CODE.items() if meter.unit is SasMeterUnit.CENTS
     }
     assert METER_DEFINITION_BY_CODE[0x57].name == "$1,000,000 bills accepted"
     assert METER_DEFINITION_BY_CODE[0x62].name == "$1,000 bills to the drop"

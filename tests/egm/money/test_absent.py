@@ -21,7 +21,7 @@ from egm.money.disputed_amounts import list_disputed_amounts
 from egm.money.host_money import HostMoney
 from egm.money.host_restrictions import is_game_allowed
 from egm.money.keys import MoneyKey
-from egm.money.ticket_terms import TicketTerms, find_ticket_terms
+from egm.money.ticket_terms import HostTicketTerms, find_ticket_terms
 from egm.people import Role
 from egm.play.keys import TableKey
 from egm.play.records.game_record import GameReference, TableRecord
@@ -183,7 +183,7 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     assert "holder_gone" not in withheld.machine.active_faults
     rig = reopen(withheld, tmp_path, devices=("printer",), disabling_sources=())
     assert is_game_allowed(rig.machine, "maple-classic")
-    assert find_ticket_terms(rig.machine) == TicketTerms()
+    assert find_ticket_terms(rig.machine) == HostTicketTerms()
     assert rig.machine.active_faults["holder_gone"]["detail"] == "host:main"
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
     menu.complete("it stands alone now").home().touch("leave")

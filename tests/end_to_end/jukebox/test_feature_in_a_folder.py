@@ -180,14 +180,14 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
     async def work(machine):
         (player,) = (attached for _, attached in machine._attached_services if attached.name == "jukebox")
         running = asyncio.create_task(player.run())
-        machine._machine.install(create_roster())
+        machine._first_machine.install(create_roster())
         machine._submit_machine_event(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key="operator")))
         machine._submit_machine_event(Event(JukeboxEvent.SONG_CHOSEN, SongForm(number=3, **BY_A_MANAGER)))
-        observed["began"] = machine._machine.memory.get(JukeboxKey.SONG)
-        while machine._machine.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
+        observed["began"] = machine._first_machine.memory.get(JukeboxKey.SONG)
+        while machine._first_machine.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
             await asyncio.sleep(0)
         observed["kinds"] = [
-            entry.kind for entry in machine._machine.journal.entries(("song.started", "song.ended"))
+            entry.kind for entry in machine._first_machine.journal.entries(("song.started", "song.ended"))
         ]
         running.cancel()
 

@@ -6,15 +6,15 @@ Codes 3A to 3D, 79 to 7E, 94 to 9F, B2 to B7 and all above BD are reserved in SA
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from egm.links.sas.definitions import MeterUnit, SasMeterDefinition
+from egm.links.sas.definitions import SasMeterDefinition, SasMeterUnit
 
-_CREDITS, _CENTS, _COUNT = MeterUnit.CREDITS, MeterUnit.CENTS, MeterUnit.COUNT
+_CREDITS, _CENTS, _COUNT = SasMeterUnit.CREDITS, SasMeterUnit.CENTS, SasMeterUnit.COUNT
 
 #: The number of BCD bytes of a SAS meter in cents; all other meters have four.
 CENTS_METER_SIZE_BYTES: Final = 5
 
 #: Every single meter: code, name and unit.
-_METER_ROWS: Final[tuple[tuple[int, str, MeterUnit], ...]] = (
+_METER_ROWS: Final[tuple[tuple[int, str, SasMeterUnit], ...]] = (
     (0x00, "coin-in", _CREDITS),
     (0x01, "coin-out", _CREDITS),
     (0x02, "jackpot", _CREDITS),
@@ -78,7 +78,7 @@ _METER_ROWS: Final[tuple[tuple[int, str, MeterUnit], ...]] = (
     (0x58, "value of bills to the drop", _CREDITS),
     (0x63, "value of bills diverted to the hopper", _CREDITS),
     (0x6E, "value of bills dispensed from the hopper", _CREDITS),
-    (0x7F, "weighted average theoretical payback", MeterUnit.HUNDREDTHS_PERCENT),
+    (0x7F, "weighted average theoretical payback", SasMeterUnit.HUNDREDTHS_PERCENT),
 )
 
 #: Pairs of meters: a value in cents and, under the next code, the number of items. Each row has the code of the value,
