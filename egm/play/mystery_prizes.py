@@ -22,7 +22,7 @@ from egm.play import game_messages
 from egm.play.entries import GAME_VOID
 from egm.play.records.game_record import GameRecord, LevelHitRecord, MysteryPrizeWon
 from egm.play.records.games import GameInProgress, find_open_game
-from egm.progressive import game_levels, unproved
+from egm.progressive import game_levels, held_prizes
 from egm.progressive.entries import PRIZE_NOT_OF_THIS_MACHINE, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
 from egm.progressive.events import AwardLocked, MysteryPrizeWonReport
 from egm.progressive.keys import ProgressiveKey
@@ -40,15 +40,15 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     report is ignored, because the controller repeats it. If that game was declared void, the prize returns to its
     level. A report of a settled prize changes nothing. A prize that belongs to no wager of this machine is recorded
     once and not paid; if the controller corrects the report, the prize is paid. A prize that cannot be verified is held
-    until staff have ruled on it (:mod:`egm.progressive.unproved`), even if a later report can be verified.
+    until staff have ruled on it (:mod:`egm.progressive.held_prizes`), even if a later report can be verified.
     """
     report = event.read_payload(MysteryPrizeWonReport)
     level_id, prize = report.level_id, report.won_prize
-    if unproved.is_prize_report_closed(machine, prize):
+    if held_prizes.is_prize_report_closed(machine, prize):
         return
     held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim_id}")
     if held_prize is not None:
-        unproved.hold_unproved_prize(machine, prize.claim_id, held_prize)
+        held_prizes.hold_prize(machine, prize.claim_id, held_prize)
         return
     open_game_record = find_open_game(machine)
     game_record = (
@@ -62,11 +62,11 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
         machine.post(
             PRIZE_NOT_OF_THIS_MACHINE,
             _build_prize_record(machine, None, level_id, prize),
-            entry_id=unproved.build_foreign_prize_entry_id(prize),
+            entry_id=held_prizes.build_foreign_prize_entry_id(prize),
         )
     elif _is_game_void(machine, game_record):
         _return_prize_to_level(machine, game_record, level_id, prize, "void")
-    elif reason := unproved.find_reason_to_doubt_prize(machine, level_id, prize):
+    elif reason := held_prizes.find_reason_to_doubt_prize(machine, level_id, prize):
         held_prize = HeldPrize(
             pool_id=level_id,
             play_id=game_record.play_id,
@@ -75,7 +75,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
             ruling=None,
             prize_report=prize.model_dump(mode="json", by_alias=True),
         )
-        unproved.hold_unproved_prize(machine, prize.claim_id, held_prize)
+        held_prizes.hold_prize(machine, prize.claim_id, held_prize)
     elif open_game_record is not None and game_record.play_id == open_game_record.play_id:
         _add_prize_to_game(machine, game_record, level_id, prize)
     elif _can_open_handpay(machine, open_game_record):
@@ -90,7 +90,7 @@ def ruled_mystery_prize_can_be_settled(machine: Machine, _: Event) -> bool:
 def settle_ruled_mystery_prizes(machine: Machine, _: Event) -> None:
     """Carry out the rulings on held mystery prizes: pay the prize by hand, or return it to its level."""
     for key, ruling, game_record, level_id, prize in _iter_ruled_prizes(machine):
-        if ruling == unproved.DECISION_PAY:
+        if ruling == held_prizes.DECISION_PAY:
             _reserve_prize_for_handpay(machine, game_record, level_id, prize, {key: None})
         else:
             _return_prize_to_level(machine, game_record, level_id, prize, "declined", {key: None})
@@ -188,7 +188,7 @@ def _build_prize_record(
     machine: Machine, game_record: GameRecord | None, level_id: str, prize: WonPrize
 ) -> MysteryPrizeWon:
     """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
-    commitment = unproved.find_received_commitment(machine, level_id, prize.trigger.prize_number)
+    commitment = held_prizes.find_received_commitment(machine, level_id, prize.trigger.prize_number)
     return MysteryPrizeWon(
         play_id=None if game_record is None else game_record.play_id,
         pool_id=level_id,
@@ -198,7 +198,7 @@ def _build_prize_record(
         hit_number=prize.hit_number,
         opened_secret=prize.trigger.to_json(),
         commitment=commitment,
-        is_proved=not unproved.find_reason_to_doubt_prize(machine, level_id, prize),
+        is_proved=not held_prizes.find_reason_to_doubt_prize(machine, level_id, prize),
     )
 
 
@@ -245,7 +245,7 @@ def _add_prize_to_game(machine: Machine, game_record: GameRecord, level_id: str,
     machine.post(
         PRIZE_WON,
         replace(_build_prize_record(machine, game_record, level_id, prize), hits=(hit,)),
-        entry_id=unproved.build_prize_entry_id(prize.claim_id),
+        entry_id=held_prizes.build_prize_entry_id(prize.claim_id),
         state=_build_claim_state(machine, game_record, level_id, prize, None),
     )
     machine.component(GameInProgress).record = game_record.with_hits((hit,))
@@ -264,7 +264,7 @@ def _return_prize_to_level(
     machine.post(
         PRIZE_RETURNED,
         replace(_build_prize_record(machine, game_record, level_id, prize), late_decision=reason),
-        entry_id=unproved.build_prize_entry_id(prize.claim_id),
+        entry_id=held_prizes.build_prize_entry_id(prize.claim_id),
         state={**_build_claim_state(machine, game_record, level_id, prize, "void"), **(state_change or {})},
     )
 
@@ -277,7 +277,7 @@ def _reserve_prize_for_handpay(
     state_change: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve a mystery prize for a hand-pay, because the game that won it is closed."""
-    reservation_id = unproved.build_prize_entry_id(prize.claim_id)
+    reservation_id = held_prizes.build_prize_entry_id(prize.claim_id)
     handpay = HandpayRecord(
         id=reservation_id,
         kind="progressive",

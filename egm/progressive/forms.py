@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import EventType
 from egm.people import Permission
-from egm.progressive.unproved import DECISION_DECLINE, DECISION_PAY, held_prize_can_be_ruled_on
+from egm.progressive.held_prizes import DECISION_DECLINE, DECISION_PAY, held_prize_can_be_ruled_on
 from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField
 from egm.staff.options import main_or_logic_door_is_open, no_position_is_in_use
 

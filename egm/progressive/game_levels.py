@@ -18,7 +18,7 @@ from egm.kernel.rules import refusal_code
 from egm.play.events import OutcomeShown
 from egm.play.records.game_record import GameRecord, LevelHitRecord, LevelsPlayed
 from egm.play.records.games import find_open_game
-from egm.progressive import posting, unproved
+from egm.progressive import held_prizes, posting
 from egm.progressive.bet import AcceptedBet
 from egm.progressive.display import LevelAmountSources, LevelStatus
 from egm.progressive.entries import (
@@ -520,18 +520,18 @@ def record_award(machine: Machine, event: Event) -> None:
     claim_id, amount_cents = award.claim_id, award.amount_cents
     key = f"{ProgressiveKey.CLAIM}{claim_id}"
     claim = machine.memory.read(ClaimRecord, key)
-    held_prize = unproved.list_held_prizes(machine).get(claim_id)
+    held_prize = held_prizes.list_held_prizes(machine).get(claim_id)
     if held_prize is not None and held_prize.amount_cents == amount_cents:
-        unproved.hold_unproved_prize(machine, claim_id, held_prize)
+        held_prizes.hold_prize(machine, claim_id, held_prize)
     elif (
         claim is not None
         and claim.amount_cents is None
         and claim.payment_method is None
         and held_prize is None
     ):
-        reason = unproved.find_reason_to_doubt_award(machine, claim, amount_cents)
+        reason = held_prizes.find_reason_to_doubt_award(machine, claim, amount_cents)
         if reason:
-            unproved.hold_unproved_prize(
+            held_prizes.hold_prize(
                 machine,
                 claim_id,
                 HeldPrize(

@@ -19,7 +19,7 @@ class ProgressiveKey(StorageKey):
     CLAIM = "claim:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per open hit of a linked level, which stores the claim to its controller."""
     HELD_PRIZE = "held:", ClearAction.OWED, KeyOwner.MACHINE
-    """Prefix; one key per reported prize that cannot be verified and is held (:mod:`egm.progressive.unproved`)."""
+    """Prefix; one key per reported prize that cannot be verified and is held (:mod:`egm.progressive.held_prizes`)."""
     LINK_CERTIFICATE = "link_certificate", ClearAction.KEEP, KeyOwner.MACHINE
     """The digest of the certificate that identifies this machine on its progressive link."""
     UNREAD_BROADCAST_WIN = "progressive_win:", ClearAction.KEEP, KeyOwner.MACHINE

@@ -17,7 +17,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress
-from egm.progressive import game_levels, unproved
+from egm.progressive import game_levels, held_prizes
 from egm.progressive.carrier import LinkCarrier
 from egm.progressive.display import ContributionStatus, DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.progressive.entries import (
@@ -318,7 +318,7 @@ class ProgressiveLinkService:
         if (
             claim_id in self._claims_reported_again
             or journal.state(key) is not None
-            or not journal.has_entry(unproved.build_prize_entry_id(claim_id))
+            or not journal.has_entry(held_prizes.build_prize_entry_id(claim_id))
         ):
             return
         closed_claim = dict(self._iter_closed_claims()).get(claim_id)
@@ -415,7 +415,7 @@ class ProgressiveLinkService:
             case ControllerComplaint():
                 self._record_complaint(notification.code, notification.text)
             case CommitmentReceived():
-                error = unproved.record_commitment_or_get_error(
+                error = held_prizes.record_commitment_or_get_error(
                     self._machine, notification.level_id, notification.prize_number, notification.commitment
                 )
                 if error:
@@ -439,7 +439,7 @@ class ProgressiveLinkService:
                     MysteryPrizeWonReport(level_id=found_win.level_id, won_prize=found_win.won_prize),
                 )
             )
-            if unproved.is_prize_recorded(self._machine, found_win.won_prize):
+            if held_prizes.is_prize_recorded(self._machine, found_win.won_prize):
                 del self._found_win_by_claim_id[claim_id]
 
     def _store_decided_number(self, pool_id: str, contribution_number: int) -> None:

@@ -24,13 +24,13 @@ from egm.progressive.game_levels import (
     no_claim_or_mystery_is_pending,
     settle_unanswered_claim,
 )
-from egm.progressive.level_moves import level_can_be_moved, move_level
-from egm.progressive.unproved import (
+from egm.progressive.held_prizes import (
     held_prize_can_be_ruled_on,
     prize_ruling_is_complete,
     rule_on_prize,
     ruling_on_prize_can_be_carried_out,
 )
+from egm.progressive.level_moves import level_can_be_moved, move_level
 from egm.staff.form import build_form_rule
 from egm.staff.options import (
     main_or_logic_door_is_open,

@@ -20,7 +20,7 @@ from rigs.three_levels import (
 )
 
 from egm.kernel.events import EventType, State
-from egm.progressive import unproved
+from egm.progressive import held_prizes
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import WonPrize
@@ -67,13 +67,13 @@ class Mystery(Life):
         return rig
 
     def begin(self):
-        unproved.record_commitment_or_get_error(self.room.machine, "LUCKY", 1, WON.trigger.commitment)
+        held_prizes.record_commitment_or_get_error(self.room.machine, "LUCKY", 1, WON.trigger.commitment)
 
     def ready(self):
         return self.ended() == 1 and self.room.state is State.IDLE
 
     def over(self):
-        paid = unproved.is_prize_recorded(self.room.machine, WON)
+        paid = held_prizes.is_prize_recorded(self.room.machine, WON)
         return self.ended() == GAMES and paid and self.room.state is State.IDLE
 
     def act(self):

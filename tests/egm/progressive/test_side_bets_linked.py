@@ -11,6 +11,7 @@ from test_progressive_link import Rig, run
 from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import LevelFileError, create_levels
+from egm.progressive.held_prizes import find_reason_to_doubt_award
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import (
     Claim,
@@ -20,7 +21,6 @@ from egm.progressive.messages import (
     encode,
 )
 from egm.progressive.records import ClaimRecord
-from egm.progressive.unproved import find_reason_to_doubt_award
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor

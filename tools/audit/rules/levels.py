@@ -63,7 +63,7 @@ _MYSTERY_PRIZE_PATTERN: Final = {
 def _require_ruling(ruling: str) -> Check:
     """Return the check of an entry that pays or declines a progressive prize; ``ruling`` says which.
 
-    If an unproved prize is held for the claim, staff must have stored the same ruling about it, and the entry
+    If a prize is held for the claim, staff must have stored the same ruling about it, and the entry
     must remove it. Otherwise the prize must be proved, and cannot be declined.
     """
 
@@ -355,7 +355,7 @@ _MYSTERY_RULES: Final = (
         },
         extra_checks=(
             require(
-                "record.proved is False: an unproved prize may not be added to its game",
+                "record.proved is False: a prize that could not be verified may not be added to its game",
                 lambda context: context.record["proved"] is not False,
             ),
             require(

@@ -28,10 +28,10 @@ from egm.kernel.events import Event, EventType, State
 from egm.money.keys import MoneyKey
 from egm.progressive.display import LevelAmountSources
 from egm.progressive.events import MysteryPrizeWonReport
+from egm.progressive.held_prizes import record_commitment_or_get_error
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger
-from egm.progressive.unproved import record_commitment_or_get_error
 from egm.testing.machine import ChanceOutOfService
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor

@@ -29,7 +29,7 @@ from egm.staff.events import are_texts_filled_in
 from egm.staff.form import build_ruling_details
 
 #: The fault that locks the machine while a controller's message waits for a ruling.
-UNPROVED_FAULT: Final = "progressive_unproved"
+HELD_PRIZE_FAULT: Final = "progressive_unproved"
 #: Ruling: the prize is paid.
 DECISION_PAY: Final = "pay"
 #: Ruling: the prize is declined.
@@ -110,7 +110,7 @@ def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- held prizes
-def hold_unproved_prize(machine: Machine, claim_id: str, prize: HeldPrize) -> None:
+def hold_prize(machine: Machine, claim_id: str, prize: HeldPrize) -> None:
     """Store a reported prize that cannot be verified, lock the machine, and call two people to rule on it.
 
     A repeated report only calls them again.
@@ -119,7 +119,7 @@ def hold_unproved_prize(machine: Machine, claim_id: str, prize: HeldPrize) -> No
     if machine.journal.state(key) is None:
         machine.post(PRIZE_HELD, PrizeHeld(claim_id=claim_id, **asdict(prize)), state={key: prize})
     if is_prize_held(machine, claim_id):
-        raise_fault(machine, UNPROVED_FAULT, detail=prize.reason)
+        raise_fault(machine, HELD_PRIZE_FAULT, detail=prize.reason)
 
 
 def is_prize_held(machine: Machine, claim_id: str) -> bool:
@@ -221,7 +221,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
         )
         ruling = replace(ruling, pool_id=claim.pool_id, play_id=claim.play_id, awarded_cents=awarded_cents)
     if len(held_prize_by_claim_id) <= 1:
-        state[f"{KernelKey.FAULT}{UNPROVED_FAULT}"] = None
+        state[f"{KernelKey.FAULT}{HELD_PRIZE_FAULT}"] = None
     machine.post(PRIZE_RULED, ruling, state=state)
 
 
