@@ -63,7 +63,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
         case interface.KeyTurned(key=key, is_on=is_on, was_unobserved=was_unobserved):
             yield Event(
                 EventType.KEY_SWITCH_CHANGED,
-                KeySwitchChange(key=key, is_on=is_on, was_unattended=was_unobserved),
+                KeySwitchChange(key=key, is_on=is_on, was_unobserved=was_unobserved),
             )
             if key in MENU_KEYS and not is_on:
                 yield Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(reason="key"))

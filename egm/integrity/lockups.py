@@ -209,7 +209,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
         counts={f"door.{door}.opens": 1},
         state={f"{KernelKey.DOOR}{door}": OpenDoor(opened_at=machine.clock.now().isoformat())},
     )
-    print_door_slip(machine, door, was_unattended=bool(change.was_unobserved))
+    print_door_slip(machine, door, was_unobserved=bool(change.was_unobserved))
 
 
 def record_door_closed(machine: Machine, event: Event) -> None:

@@ -116,8 +116,8 @@ class EntryDeclaration(Generic[RecordT]):
     @property
     def meaning(self) -> str:
         """Return in one sentence what has happened if the journal has an entry of this kind."""
-        documented = self.record.__doc__ if self.record is not NoneType else ""
-        return self.description or (documented or "").partition("\n")[0]
+        docstring = self.record.__doc__ if self.record is not NoneType else ""
+        return self.description or (docstring or "").partition("\n")[0]
 
     def check_transaction(self, transaction: Transaction, keys: StorageKeys) -> None:
         """Raise :class:`EntryError` if a journal transaction differs from this declaration in any part.
@@ -339,11 +339,14 @@ class EntryDeclarations:
         """
         for kind in self._declarations_by_kind:
             declaration = self._find_first_declaration(kind)
-            declared = None if declaration is None else declaration.significance
-            if isinstance(declared, Mapping):
-                yield from ((f"{kind}:{pattern}", significance) for pattern, significance in declared.items())
-            elif declared is not None:
-                yield kind, declared
+            declared_significance = None if declaration is None else declaration.significance
+            if isinstance(declared_significance, Mapping):
+                yield from (
+                    (f"{kind}:{pattern}", significance)
+                    for pattern, significance in declared_significance.items()
+                )
+            elif declared_significance is not None:
+                yield kind, declared_significance
 
     def belongs_to_log(self, entry_kind: str, log: Log) -> bool:
         """Return whether the log ``log`` shows entries of this kind."""

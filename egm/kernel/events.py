@@ -187,7 +187,7 @@ class EventType(EventName):
     PROGRESSIVE_AMOUNTS_CHANGED = "levels_moved"
     """An amount that a progressive level shows has changed."""
     RULE_ON_HELD_PRIZE = "prize_ruled"
-    """Staff rule on a linked mystery prize that the controller has not confirmed."""
+    """Staff rule on a prize that the controller has reported and the machine cannot verify."""
     # forms and rulings about a player's money
     RECORD_HANDPAY_FORM = "handpay_form"
     MACHINE_CHECKED = "machine_checked"
@@ -281,12 +281,12 @@ class PayloadClasses:
     def __init__(self, declarations: Iterable[Mapping[EventName, type[Payload]]]) -> None:
         """Combine the features' declarations. Raises InvariantError if an event is declared twice."""
         self._class_by_event: Final[dict[EventName, type[Payload]]] = {}
-        for declared in declarations:
-            for event, payload in declared.items():
+        for declaration in declarations:
+            for event, payload_class in declaration.items():
                 check_invariant(
                     event not in self._class_by_event, f"the payload of {event} is declared twice"
                 )
-                self._class_by_event[event] = payload
+                self._class_by_event[event] = payload_class
         self._default_event_by_name: Final[dict[EventName, Event]] = {}
 
     def __getitem__(self, event: EventName) -> type[Payload]:

@@ -333,14 +333,14 @@ class Machine:
         It includes companion bets that the game requires, and is not below the jurisdiction's minimum. If no
         stake of the game reaches that minimum, the game's own minimum is returned.
         """
-        game, minimum_cents = self.games[game_id], self.profile.play.bet_min_cents
+        game, bet_min_cents = self.games[game_id], self.profile.play.bet_min_cents
         key = game.digest, denomination_cents
         smallest_credits = self._smallest_stake_cache.get(key)
         if smallest_credits is None:
             spots = {spot.id: spot for spot in game.rules.list_spots()}
             stakes_credits = {*game.bet_options, *find_minimum_stakes(spots)}
             allowed_stakes_credits = (
-                stake for stake in stakes_credits if stake * denomination_cents >= minimum_cents
+                stake for stake in stakes_credits if stake * denomination_cents >= bet_min_cents
             )
             smallest_credits = min(allowed_stakes_credits, default=min(stakes_credits))
             self._smallest_stake_cache[key] = smallest_credits

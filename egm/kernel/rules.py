@@ -115,12 +115,12 @@ class StateTable(Generic[MachineT]):
         """
         self.payloads: Final = payloads
         self._rules: Final = tuple(rules)
-        derived = tuple(states)
+        unsorted_states = tuple(states)
         self.derived_states: Final = tuple(
-            implied for state in STATES_BY_URGENCY for implied in derived if implied.state is state
+            implied for state in STATES_BY_URGENCY for implied in unsorted_states if implied.state is state
         )
         check_invariant(
-            len(self.derived_states) == len(derived),
+            len(self.derived_states) == len(unsorted_states),
             "every derived state must be listed in STATES_BY_URGENCY",
         )
         self._rules_by_state_and_event: Final[dict[tuple[State, EventName], tuple[Rule[MachineT], ...]]] = {}
@@ -138,11 +138,22 @@ class StateTable(Generic[MachineT]):
                         f"{event} in {state}: a rule after one without guards can never apply",
                     )
                     self._rules_by_state_and_event[state, event] = (*earlier_rules, rule)
-        kinds: set[type[EventName]] = {EventType, *(type(event) for event in (*self._refusals, *payloads))}
-        missing_events = [event.value for kind in kinds for event in kind if event not in self._refusals]
-        check_invariant(not missing_events, f"no rule decides {', '.join(missing_events)}")
-        missing_events = [event.value for event in self._refusals if event not in payloads]
-        check_invariant(not missing_events, f"no feature declares the payload of {', '.join(missing_events)}")
+        event_classes: set[type[EventName]] = {
+            EventType,
+            *(type(event) for event in (*self._refusals, *payloads)),
+        }
+        undecided_events = [
+            event.value
+            for event_class in event_classes
+            for event in event_class
+            if event not in self._refusals
+        ]
+        check_invariant(not undecided_events, f"no rule decides {', '.join(undecided_events)}")
+        events_without_payload = [event.value for event in self._refusals if event not in payloads]
+        check_invariant(
+            not events_without_payload,
+            f"no feature declares the payload of {', '.join(events_without_payload)}",
+        )
 
     def __iter__(self) -> Iterator[Rule[MachineT]]:
         return iter(self._rules)

@@ -51,10 +51,10 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     """
     game_record = require_open_game(machine)
     won_cents = game_record.win_cents + game_levels.sum_progressive_award_cents(machine, game_record)
-    tax_cents = machine.profile.handpay.taxable_win_min_cents
+    taxable_win_min_cents = machine.profile.handpay.taxable_win_min_cents
     return (
         won_cents >= machine.profile.pay_out.large_win_cents
-        or (tax_cents is not None and won_cents >= tax_cents)
+        or (taxable_win_min_cents is not None and won_cents >= taxable_win_min_cents)
         or game_levels.must_attendant_pay_award(machine, game_record)
         or bool(prizes_in_kind.list_won_prizes(machine, game_record))
     )
@@ -227,17 +227,17 @@ def _build_table_state(
 ) -> dict[str, object]:
     """Return the state that stores the table after the game; empty if the game has no table."""
     digest = game_record.game_reference.digest
-    own_state = (
+    stored_table_state = (
         None
         if game_record.outcome is None
         else extract_stored_state(machine, digest, game_record.outcome.table_state)
     )
-    if own_state is None and extract_stored_state(machine, digest, game_record.table_state) is None:
+    if stored_table_state is None and extract_stored_state(machine, digest, game_record.table_state) is None:
         return {}
     table = TableRecord(
         game_reference=game_record.game_reference,
         denomination_cents=game_record.denomination_cents,
-        table_state=own_state,
+        table_state=stored_table_state,
         standing_stakes=standing_stakes,
     )
-    return {f"{TableKey.TABLE_STATE}{digest}": None if own_state is None else table}
+    return {f"{TableKey.TABLE_STATE}{digest}": None if stored_table_state is None else table}

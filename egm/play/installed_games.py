@@ -233,17 +233,17 @@ def _check_draws_and_prize_odds(game: Game, analysis: Analysis, profile: Profile
     Every prize must be possible, none may be rarer than the profile allows, and some profiles require every prize
     at every bet.
     """
-    limit = profile.awards.longest_odds_one_in
+    longest_odds_one_in = profile.awards.longest_odds_one_in
     for bet in analysis.bets:
         if bet.cycle == 1:
             raise OperatorError(f"{game.id}: its first result is always the same: no number is drawn")
         for prize in bet.prizes_never_won:
             raise OperatorError(f"{game.id}: no result of bet {bet.bet} wins {prize.name}")
         for award in list_awards(bet):
-            if limit is not None and award.rate * limit < 1:
+            if longest_odds_one_in is not None and award.rate * longest_odds_one_in < 1:
                 raise OperatorError(
                     f"{game.id}: {award.name} is won once in {award.one_in:,} games at bet {bet.bet}; "
-                    f"the profile {profile.id} requires at least once in {limit:,}"
+                    f"the profile {profile.id} requires at least once in {longest_odds_one_in:,}"
                 )
     if profile.awards.requires_every_prize_at_every_bet:
         for bet_name, names in analysis.list_prizes_unavailable_by_bet().items():
@@ -260,12 +260,12 @@ def _format_money(amount_cents: int, profile: Profile) -> str:
 
 def _check_prize_limit(pools: ProgressivePools, profile: Profile) -> None:
     """Raise OperatorError if the profile limits prizes and a progressive level may exceed the limit (Québec VLT)."""
-    prize_limit_cents = profile.play.win_max_cents
-    if prize_limit_cents is None:
+    win_max_cents = profile.play.win_max_cents
+    if win_max_cents is None:
         return
     for pool in pools.pool_by_id.values():
         ceiling_cents = pool.definition.terms.ceiling_cents
-        if ceiling_cents is None or ceiling_cents > prize_limit_cents:
+        if ceiling_cents is None or ceiling_cents > win_max_cents:
             problem = (
                 "has no ceiling"
                 if ceiling_cents is None
@@ -273,7 +273,7 @@ def _check_prize_limit(pools: ProgressivePools, profile: Profile) -> None:
             )
             raise OperatorError(
                 f"{pool.game_id}: its progressive level {pool.level_name} {problem}; "
-                f"the profile {profile.id} allows prizes of {_format_money(prize_limit_cents, profile)}"
+                f"the profile {profile.id} allows prizes of {_format_money(win_max_cents, profile)}"
             )
 
 
@@ -304,8 +304,8 @@ def _list_allowed_denominations(
             f"{game.id}: its smallest bet, {lowest_cost} credits at {sorted(requested_cents)} minor units, "
             f"is over the limits of the profile {profile.id}"
         )
-    win_limit_cents = rules.win_max_cents
-    if win_limit_cents is None:
+    win_max_cents = rules.win_max_cents
+    if win_max_cents is None:
         return tuple(offered_cents)
     largest_wins_cents: dict[int, int] = {}
     for cents in offered_cents:
@@ -317,12 +317,12 @@ def _list_allowed_denominations(
         if game.rules.list_spots():  # at a table, each wager is checked separately before it is accepted
             largest_win_cents = min(win * cents for win, _ in compute_prizes(game) if win is not None)
         largest_wins_cents[cents] = largest_win_cents
-    allowed_cents = tuple(cents for cents in offered_cents if largest_wins_cents[cents] <= win_limit_cents)
+    allowed_cents = tuple(cents for cents in offered_cents if largest_wins_cents[cents] <= win_max_cents)
     if not allowed_cents:
         raise OperatorError(
             f"{game.id}: it can win {_format_money(largest_wins_cents[offered_cents[0]], profile)} in one game at "
             f"{_format_money(offered_cents[0], profile)} a credit; "
-            f"the profile {profile.id} allows {_format_money(win_limit_cents, profile)}"
+            f"the profile {profile.id} allows {_format_money(win_max_cents, profile)}"
         )
     return allowed_cents
 

@@ -38,8 +38,8 @@ def list_won_prizes(machine: Machine, game_record: GameRecord) -> tuple[PrizeRec
     prize_ids = () if game_record.outcome is None else game_record.outcome.merchandise
     if not prize_ids:
         return ()
-    rules = find_definition(machine, game_record.game_reference)
-    stated_prize_by_id = {prize.id: prize for prize in rules.list_prizes_in_kind()}
+    game = find_definition(machine, game_record.game_reference)
+    stated_prize_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
     return tuple(
         PrizeRecord(
             id=prize_id,

@@ -141,11 +141,15 @@ def answered_decision_is_pending(machine: Machine, event: Event) -> bool:
 
     A second touch may arrive before the screen shows the next decision, and must not answer that one.
     """
-    answered, game_record = event.read_payload(ChoiceRequest).answered_decision, find_open_game(machine)
+    answered_decision, game_record = (
+        event.read_payload(ChoiceRequest).answered_decision,
+        find_open_game(machine),
+    )
     return (
-        not answered.play_id
+        not answered_decision.play_id
         or game_record is None
-        or (answered.play_id, answered.step_count) == (game_record.play_id, len(game_record.steps))
+        or (answered_decision.play_id, answered_decision.step_count)
+        == (game_record.play_id, len(game_record.steps))
     )
 
 
@@ -278,7 +282,7 @@ def continue_game(machine: Machine, event: Event) -> None:
 
     In a shared round another seat may have made the choice; it then adds no stake at this position.
     """
-    answer, rounds = event.read_payload(ChoiceRequest), machine.component(PositionRounds)
+    answer, position_rounds = event.read_payload(ChoiceRequest), machine.component(PositionRounds)
     choice, game_record = answer.choice, require_open_game(machine)
     step_index, shared_round = len(game_record.steps), None
     if game_record.wager.seat is not None:
@@ -288,13 +292,15 @@ def continue_game(machine: Machine, event: Event) -> None:
         )
     progressive_round = game_levels.continue_round(machine, game_record)
     stepped_game = machine.component(GameInProgress).stepped_game
-    is_answered_for = answer.answering_seat is not None and _has_pending_decision(machine)
+    is_answered_by_table = answer.answering_seat is not None and _has_pending_decision(machine)
     if answer.answering_seat is not None:
         table_answer_notice = Notice(code="answered_for", severity="warning")
-        machine.notice = table_answer_notice if is_answered_for else answer.notice
-        rounds.overdue_play_id = game_record.play_id if is_answered_for else rounds.overdue_play_id
+        machine.notice = table_answer_notice if is_answered_by_table else answer.notice
+        position_rounds.overdue_play_id = (
+            game_record.play_id if is_answered_by_table else position_rounds.overdue_play_id
+        )
     else:
-        rounds.overdue_play_id = ""
+        position_rounds.overdue_play_id = ""
     staked_credits = stepped_game.decision.get_added_credits(choice)
     staked_cents = staked_credits * game_record.denomination_cents
     stake_transfers = machine.build_debit_transfers(staked_cents, "house:wager")
@@ -314,7 +320,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         standing_credits=stepped_game.standing_credits,
         hits=tuple(progressive_round.hits),
         round_id="" if shared_round is None else shared_round.round_id,
-        is_table_answer=is_answered_for,
+        is_table_answer=is_answered_by_table,
     )
     continued_game_record = game_record.with_step(game_choice)
     transfers = (*stake_transfers, *progressive_round.transfers)
@@ -355,10 +361,10 @@ def _open_step_generator(machine: Machine) -> AbstractContextManager[Any]:
 
     While the generator is out of service, it is a substitute that raises an error on any draw.
     """
-    is_chance_ready = generator_is_in_service(machine)
+    is_in_service = generator_is_in_service(machine)
     return (
         machine.random_service.step()
-        if is_chance_ready and machine.random_service is not None
+        if is_in_service and machine.random_service is not None
         else nullcontext(_UnavailableGenerator())
     )
 
@@ -401,10 +407,12 @@ def _play_recorded_step(stepped_game: SteppedGame, recorded_step: RecordedStep) 
 
     Raises InvariantError if the game would have drawn other numbers.
     """
-    numbers = ReplayDrawSource(recorded_step.draws)
+    replay_draws = ReplayDrawSource(recorded_step.draws)
     try:
-        stepped_game.advance(numbers, None if recorded_step.choice is None else Choice(recorded_step.choice))
-        numbers.check_all_numbers_used()
+        stepped_game.advance(
+            replay_draws, None if recorded_step.choice is None else Choice(recorded_step.choice)
+        )
+        replay_draws.check_all_numbers_used()
     except ReplayError as error:
         raise InvariantError(f"the seat's game does not reproduce the draws of its round: {error}") from error
 

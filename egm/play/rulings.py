@@ -31,9 +31,9 @@ def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
 
     The profile must allow it, and the form must state a reason.
     """
-    forfeits = machine.profile.handpay.forfeitable_money_kinds
+    forfeitable_kinds = machine.profile.handpay.forfeitable_money_kinds
     return (
-        "game" in forfeits
+        "game" in forfeitable_kinds
         and find_open_game(machine) is not None
         and are_texts_filled_in(event.read_payload(RulingForm).reason)
     )
@@ -140,10 +140,10 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
         return
     decided_bets = list_settled_bets_of_open_game(try_replay_game(machine, game_record))
     undecided_transfers, settling_transfers = _build_settling_transfers(machine, game_record, decided_bets)
-    refunds = undecided_transfers if is_refunded else ()
-    refund_cents = sum(transfer.amount_cents for transfer in refunds)
+    refund_transfers = undecided_transfers if is_refunded else ()
+    refund_cents = sum(transfer.amount_cents for transfer in refund_transfers)
     settled_cents = sum(transfer.amount_cents for transfer in settling_transfers)
-    level_transfers, levels = game_levels.build_hit_reversal(machine, game_record)
+    level_transfers, level_state = game_levels.build_hit_reversal(machine, game_record)
     outcome = VoidedOutcome(
         is_decided=game_record.outcome is not None or read_winning_number(machine, game_record) is not None,
         win_cents=None if game_record.outcome is None else game_record.returned_cents,
@@ -160,11 +160,11 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
             **details,
         ),
         entry_id=f"{game_record.play_id}.void",
-        transfers=(*refunds, *settling_transfers, *level_transfers),
+        transfers=(*refund_transfers, *settling_transfers, *level_transfers),
         state={
             PlayKey.GAME: None,
             f"{KernelKey.FAULT}game_defective": None,
-            **levels,
+            **level_state,
             **player_protection.build_session_change(machine, won_cents=refund_cents + settled_cents),
         },
     )

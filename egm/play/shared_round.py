@@ -119,10 +119,12 @@ def _read_steps_by_play_id(machine: Machine, game_record: GameRecord) -> dict[st
 
     Games without any answer are left out.
     """
-    start = machine.journal.get(f"{game_record.play_id}.start")
+    start_entry = machine.journal.get(f"{game_record.play_id}.start")
     steps_by_play_id: dict[str, tuple[RecordedStep, ...]] = {}
     for entry in (
-        () if start is None else machine.journal.entries(GAME_CHOICE_KIND, after_sequence=start.sequence)
+        ()
+        if start_entry is None
+        else machine.journal.entries(GAME_CHOICE_KIND, after_sequence=start_entry.sequence)
     ):
         choice = from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if choice.round_id == game_record.round_id:
@@ -151,9 +153,13 @@ def is_round_void(machine: Machine, game_record: GameRecord) -> bool:
 
 def _has_void_in_round(machine: Machine, game_record: GameRecord) -> bool:
     """Return whether the journal shows that a game of this game's round was declared void and so ended the round."""
-    start = None if game_record.wager.seat is None else machine.journal.get(f"{game_record.play_id}.start")
+    start_entry = (
+        None if game_record.wager.seat is None else machine.journal.get(f"{game_record.play_id}.start")
+    )
     void_entries = (
-        () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, after_sequence=start.sequence))
+        ()
+        if start_entry is None
+        else tuple(machine.journal.entries(GAME_VOID.kind, after_sequence=start_entry.sequence))
     )
     if not void_entries:
         return False

@@ -257,14 +257,14 @@ def _post_returned_bets(
     _, standing_stakes, returned_stakes = divide_stakes_by_account(
         table.standing_stakes, (commission_cents, remaining_cents, returned_cents), machine.position
     )
-    own_state = extract_stored_state(machine, table.game_reference.digest, remaining_table_state)
+    stored_table_state = extract_stored_state(machine, table.game_reference.digest, remaining_table_state)
     table_after = (
         None
-        if own_state is None
+        if stored_table_state is None
         else TableRecord(
             game_reference=table.game_reference,
             denomination_cents=table.denomination_cents,
-            table_state=own_state,
+            table_state=stored_table_state,
             standing_stakes=standing_stakes,
         )
     )

@@ -50,13 +50,13 @@ class SteppedGame:
     """A game in progress, played or replayed step by step, with its pending decision or its outcome."""
 
     def __init__(
-        self, game: Game, wager: Wager, table: JSON = None, *, completes_prompts: bool = True
+        self, game: Game, wager: Wager, table_state: JSON = None, *, completes_prompts: bool = True
     ) -> None:
-        """Start the game; ``table`` is the state of its table before the game, or None for the initial state.
+        """Start the game; ``table_state`` is the state of its table before the game, or None for the initial state.
 
         Without ``completes_prompts``, decisions contain nothing that only a player needs, such as the advice.
         """
-        self.game = game if table is None else game.with_table_state(table)
+        self.game = game if table_state is None else game.with_table_state(table_state)
         self._random_source = _StepRandomSource()
         self.round = Round(
             self.game.play(wager, self._random_source), wager, completes_prompts=completes_prompts

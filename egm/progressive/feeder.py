@@ -134,19 +134,19 @@ class LinkedLevelFeeder:
             return EnrolmentObjection(RefusalReason.OTHER_TERMS, detail)
         return None
 
-    def find_displayed_amount(self, now_ns: int, stale_ns: int) -> DisplayedAmount:
+    def find_displayed_amount(self, now_ns: int, stale_after_ns: int) -> DisplayedAmount:
         """Return the amount that the progressive level shows, and whether it is current."""
         if not self.is_enrolled or self.received_ns is None:
             return DisplayedAmount(self.amount_cents, LevelStatus.DOWN)
-        is_current = self.received_value_count > 1 and now_ns - self.received_ns <= stale_ns
+        is_current = self.received_value_count > 1 and now_ns - self.received_ns <= stale_after_ns
         return DisplayedAmount(self.amount_cents, LevelStatus.UP if is_current else LevelStatus.STALE)
 
     def update_value(self, value: LevelValue, now_ns: int) -> str:
         """Process the level's amount that the controller has published.
 
         An outdated message is ignored (:meth:`LevelValue.is_after`). A lower amount is accepted only if the count of
-        falls (``falls``: wins, ceilings, corrections) has increased; otherwise it is not shown (NM
-        15.1.24.12(E)), and the level still becomes stale.
+        falls (wins, ceilings and corrections) has increased; otherwise it is not shown (NM 15.1.24.12(E)), and the
+        level still becomes stale.
 
         Returns: What is wrong with the message; empty if nothing is.
         """

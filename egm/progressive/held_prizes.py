@@ -110,16 +110,16 @@ def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- held prizes
-def hold_prize(machine: Machine, claim_id: str, prize: HeldPrize) -> None:
+def hold_prize(machine: Machine, claim_id: str, held_prize: HeldPrize) -> None:
     """Store a reported prize that cannot be verified, lock the machine, and call two people to rule on it.
 
     A repeated report only calls them again.
     """
     key = f"{ProgressiveKey.HELD_PRIZE}{claim_id}"
     if machine.journal.state(key) is None:
-        machine.post(PRIZE_HELD, PrizeHeld(claim_id=claim_id, **asdict(prize)), state={key: prize})
+        machine.post(PRIZE_HELD, PrizeHeld(claim_id=claim_id, **asdict(held_prize)), state={key: held_prize})
     if is_prize_held(machine, claim_id):
-        raise_fault(machine, HELD_PRIZE_FAULT, detail=prize.reason)
+        raise_fault(machine, HELD_PRIZE_FAULT, detail=held_prize.reason)
 
 
 def is_prize_held(machine: Machine, claim_id: str) -> bool:

@@ -113,9 +113,9 @@ class Level:
         return self.current_amount + self.hidden_amount + self.overflow_amount
 
     def compute_mystery_hit_chance(self, stake_cents: int) -> tuple[int, int] | None:
-        """Return the probability that a wager hits a mystery level, as (favourable, bound); None for any other level.
+        """Return the probability that a wager hits a mystery level, as (winning_count, bound); None for others.
 
-        The wager hits if a random number below ``bound`` is below ``favourable``. None also if the wager adds
+        The wager hits if a random number below ``bound`` is below ``winning_count``. None also if the wager adds
         nothing.
 
         The secret amount of a mystery prize is uniform between base and ceiling, but is never stored. Instead,

@@ -109,18 +109,18 @@ class ClaimPaymentRecorded:
 
 @dataclass(frozen=True, slots=True)
 class ControllerCountAhead:
-    """The controller has counted contributions up to ``contribution_number``, more than this machine knows of."""
+    """The controller has counted contributions up to ``last_counted_number``, more than this machine knows of."""
 
     level_id: str
-    contribution_number: int
+    last_counted_number: int
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerCountBehind:
-    """The controller has lost the contributions after number ``contribution_number``, although it had counted them."""
+    """The controller has lost the contributions after number ``last_counted_number``, although it had counted them."""
 
     level_id: str
-    contribution_number: int
+    last_counted_number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +150,10 @@ class MysteryWinFound:
 
 @dataclass(frozen=True, slots=True)
 class LevelResultsKnown:
-    """It is known which of this machine's contributions up to ``contribution_number`` have won the mystery level."""
+    """It is known which of this machine's contributions up to ``last_decided_number`` have won the mystery level."""
 
     level_id: str
-    contribution_number: int
+    last_decided_number: int
 
 
 #: Anything that the link reports to the machine.
@@ -176,13 +176,13 @@ class ControllerLink:
     notifications for the machine (:meth:`take_notifications`).
     """
 
-    def __init__(self, machine_id: str, pools: Iterable[ProgressivePool], *, stale_ns: int) -> None:
+    def __init__(self, machine_id: str, pools: Iterable[ProgressivePool], *, stale_after_ns: int) -> None:
         """Create the link of the machine with the serial number ``machine_id`` for the linked levels in ``pools``.
 
-        A level counts as stale if no amount of it was received for ``stale_ns`` nanoseconds.
+        A level counts as stale if no amount of it was received for ``stale_after_ns`` nanoseconds.
         """
         self._machine_id = machine_id
-        self._stale_ns = stale_ns
+        self._stale_after_ns = stale_after_ns
         self.feeders: Mapping[str, LinkedLevelFeeder] = {
             pool.id: LinkedLevelFeeder(pool) for pool in pools if pool.keeper is LevelKeeper.CONTROLLER
         }
@@ -200,7 +200,7 @@ class ControllerLink:
         feeder = self.feeders.get(level_id)
         if feeder is None or not self._is_connected:
             return DisplayedAmount(0 if feeder is None else feeder.amount_cents, LevelStatus.DOWN)
-        return feeder.find_displayed_amount(now_ns, self._stale_ns)
+        return feeder.find_displayed_amount(now_ns, self._stale_after_ns)
 
     def list_open_claims(self) -> dict[str, ClaimPhase]:
         """Return every open claim to a linked progressive level, by id, with its phase."""

@@ -78,13 +78,13 @@ class ProgressiveLinkService:
         self._machine = context.engine.machine
         self._carrier = carrier
         self._machine_id = self._machine.identity.serial
-        progressive_profile = self._machine.profile.progressives
+        progressive_rules = self._machine.profile.progressives
         self._link = ControllerLink(
             self._machine_id,
             self._machine.component(ProgressivePools).pool_by_id.values(),
-            stale_ns=progressive_profile.controller_down_after_seconds * NANOSECONDS_PER_SECOND,
+            stale_after_ns=progressive_rules.controller_down_after_seconds * NANOSECONDS_PER_SECOND,
         )
-        self._stops_machine_when_down = progressive_profile.refused_while_link_down == "machine"
+        self._stops_machine_when_down = progressive_rules.refused_while_link_down == "machine"
         self._connection_count = 0
         self._entry_sequences_by_pool_id: dict[str, dict[int, int]] = {
             pool_id: {} for pool_id in self._link.feeders
@@ -210,36 +210,36 @@ class ProgressiveLinkService:
         for claim_id, stored_claim in stored_claim_by_id.items():
             self._pass_claim_to_link(claim_id, stored_claim, now_ns)
 
-    def _pass_claim_to_link(self, claim_id: str, record: ClaimRecord, now_ns: int) -> None:
+    def _pass_claim_to_link(self, claim_id: str, claim_record: ClaimRecord, now_ns: int) -> None:
         """Pass an open claim of the journal to the link, which sends it, or reports its payment, to the controller.
 
-        ``record`` is its stored state.
+        ``claim_record`` is its stored state.
         """
         claim = Claim(
             machine=self._machine_id,
-            level=record.pool_id,
+            level=claim_record.pool_id,
             claim=claim_id,
-            after=record.contribution_number,
-            shown_cents=record.shown_cents,
-            combination=f"{record.game_id} {record.level_name}",
-            at_utc=record.at_utc,
-            share=record.won_share,
+            after=claim_record.contribution_number,
+            shown_cents=claim_record.shown_cents,
+            combination=f"{claim_record.game_id} {claim_record.level_name}",
+            at_utc=claim_record.at_utc,
+            share=claim_record.won_share,
         )
-        if record.payment_method is not None:
+        if claim_record.payment_method is not None:
             payment_report = PaymentReport(
                 machine=self._machine_id,
-                level=record.pool_id,
+                level=claim_record.pool_id,
                 claim=claim_id,
-                amount_cents=record.amount_cents or 0,
-                way=record.payment_method,
+                amount_cents=claim_record.amount_cents or 0,
+                way=claim_record.payment_method,
             )
             self._link.report_payment(payment_report, claim, now_ns)
             return
-        if record.is_mystery:
+        if claim_record.is_mystery:
             self._link.open_mystery_claim(claim, now_ns)
             return
         self._link.open_hit_claim(claim, now_ns)
-        if record.amount_cents is not None:
+        if claim_record.amount_cents is not None:
             self._link.mark_award_recorded(claim_id)
 
     def _read_link_progress(self, pool_id: str) -> LinkProgress:
@@ -386,30 +386,30 @@ class ProgressiveLinkService:
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
                     ContributionCountDiffers(
-                        pool_id=notification.level_id, last_counted_number=notification.contribution_number
+                        pool_id=notification.level_id, last_counted_number=notification.last_counted_number
                     ),
                     state={
                         f"{ProgressiveKey.LINK_PROGRESS}{notification.level_id}": replace(
-                            progress, contribution_number=notification.contribution_number
+                            progress, contribution_number=notification.last_counted_number
                         )
                     },
                 )
             case ControllerCountBehind():
                 contributions = list(
                     self._iter_recorded_contributions(
-                        notification.level_id, notification.contribution_number, 0
+                        notification.level_id, notification.last_counted_number, 0
                     )
                 )
                 self._link.restore_contributions(
-                    notification.level_id, notification.contribution_number, contributions
+                    notification.level_id, notification.last_counted_number, contributions
                 )
                 self._machine.post(
                     CONTROLLER_COUNT_BEHIND,
                     ContributionCountDiffers(
-                        pool_id=notification.level_id, last_counted_number=notification.contribution_number
+                        pool_id=notification.level_id, last_counted_number=notification.last_counted_number
                     ),
                     state=self._find_paid_hits_to_report(
-                        notification.level_id, notification.contribution_number
+                        notification.level_id, notification.last_counted_number
                     ),
                 )
             case ControllerComplaint():
@@ -425,7 +425,7 @@ class ProgressiveLinkService:
                 self._found_win_by_claim_id[notification.won_prize.claim_id] = notification
                 self._submit_found_wins()
             case LevelResultsKnown():
-                self._store_decided_number(notification.level_id, notification.contribution_number)
+                self._store_decided_number(notification.level_id, notification.last_decided_number)
 
     def _submit_found_wins(self) -> None:
         """Submit to the machine, as events, the mystery wins that the controller has reported.
@@ -476,9 +476,9 @@ class ProgressiveLinkService:
             if last_amount is not None and (last_amount.status is LevelStatus.UP) != (
                 shown_amount.status is LevelStatus.UP
             ):
-                change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
+                declaration = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
                 self._machine.post(
-                    change, LevelLinkChanged(pool_id=pool_id, status=shown_amount.status.value)
+                    declaration, LevelLinkChanged(pool_id=pool_id, status=shown_amount.status.value)
                 )
         self._last_displayed_by_pool_id = displayed_by_pool_id
         if self._stops_machine_when_down:

@@ -208,16 +208,18 @@ VALUE_TIMEOUT_NS: Final = 5_000_000_000
 UNREPORTED_FALLS_MAX: Final = 1_000_000
 
 
-def find_fall_error(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
-    """Return why a level that showed ``before_cents`` may not show ``amount_cents`` now; empty if it may.
+def find_fall_error(
+    amount_cents: int, fall_count: int, amount_before_cents: int, fall_count_before: int
+) -> str:
+    """Return why a level that showed ``amount_before_cents`` may not show ``amount_cents`` now; empty if it may.
 
-    A lower amount needs a larger number of falls (wins, ceilings and corrections): ``falls`` above
-    ``falls_before``.
+    A lower amount needs a larger number of falls (wins, ceilings and corrections): ``fall_count`` above
+    ``fall_count_before``.
     """
-    if falls < falls_before:
-        return f"the count of falls is {falls}; expected at least {falls_before}, as before"
-    if amount_cents < before_cents and falls == falls_before:
-        return f"the amount decreased from {before_cents} to {amount_cents}, but no fall was counted"
+    if fall_count < fall_count_before:
+        return f"the count of falls is {fall_count}; expected at least {fall_count_before}, as before"
+    if amount_cents < amount_before_cents and fall_count == fall_count_before:
+        return f"the amount decreased from {amount_before_cents} to {amount_cents}, but no fall was counted"
     return ""
 
 
@@ -261,15 +263,22 @@ class LevelValue(_Message):
             return self.sequence > sequence
         return self.sequence > sequence or self.time_utc > time_utc or was_timed_out
 
-    def find_amount_error(self, amount_cents: int, falls: int) -> str:
-        """Return why a level that showed ``amount_cents`` may not show this message's amount now; empty if it may.
+    def find_amount_error(self, amount_before_cents: int, fall_count_before: int) -> str:
+        """Return why a level that showed ``amount_before_cents`` may not show this amount now; empty if it may.
 
-        ``fall_count`` is how often the level's amount had been lowered when it showed ``amount_cents``.
+        ``fall_count_before`` is how often the level's amount had been lowered when it showed ``amount_before_cents``.
         """
-        contradiction = find_fall_error(self.amount_cents, self.fall_count, amount_cents, falls)
-        if not contradiction and amount_cents and self.fall_count - falls > UNREPORTED_FALLS_MAX:
+        contradiction = find_fall_error(
+            self.amount_cents, self.fall_count, amount_before_cents, fall_count_before
+        )
+        if (
+            not contradiction
+            and amount_before_cents
+            and self.fall_count - fall_count_before > UNREPORTED_FALLS_MAX
+        ):
             contradiction = (
-                f"the count of falls rose from {falls} to {self.fall_count}, more than is possible"
+                f"the count of falls rose from {fall_count_before} to {self.fall_count}, "
+                "more than is possible"
             )
         return f"{self.level_id}: {contradiction}" if contradiction else ""
 

@@ -1,7 +1,7 @@
 """Pools: the progressive amounts that a machine's games feed and can win.
 
 A level has one pool for each stake at which it is played, because a larger stake plays for a larger amount. The
-game's definition states base, increment, odds and stake; the cabinet file states who manages the level
+game's definition states base, increment, hit rate and stake; the cabinet file states who manages the level
 (:class:`egm.config.levels.ProgressiveLevelTable`).
 """
 
@@ -113,7 +113,7 @@ class ProgressivePools:
     ) -> ProgressivePool:
         """Return the pool of the progressive level of ``participation`` at its stake and denomination.
 
-        Raises LevelConfigurationError if it is not configured, or if another bet of this stake has other odds of it.
+        Raises LevelConfigurationError if it is not configured, or if another bet of this stake hits it at another rate.
         """
         stake_cents = participation.stake_credits * denomination_cents
         pool = self._pool_by_game_level_and_stake.get((game.id, participation.level, stake_cents))

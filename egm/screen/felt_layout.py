@@ -467,10 +467,10 @@ def _count_racetrack_sheets(table: TableGameData, layout: Layout) -> tuple[int, 
 
     Each row is at least as high as a touch target must be.
     """
-    rows = max(
+    row_count = max(
         1, int((compute_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min)
     )
-    sheet_count = -(-len(table.wheel_pockets) // (rows * _RACETRACK_POCKETS_PER_ROW))
+    sheet_count = -(-len(table.wheel_pockets) // (row_count * _RACETRACK_POCKETS_PER_ROW))
     return sheet_count, -(-len(table.wheel_pockets) // sheet_count)
 
 
@@ -519,13 +519,15 @@ def _lay_out_ring(rect: Rect, touch_size_min: float, cell_count: int) -> list[Re
 def _lay_out_alternating_rows(rect: Rect, cell_count: int) -> list[Rect]:
     """Return ``cell_count`` cells in rows that run alternately to the right and to the left."""
     x, y, w, h = rect
-    columns = _RACETRACK_POCKETS_PER_ROW
-    height = min(110.0, h / -(-cell_count // columns))
-    width = w / columns
+    column_count = _RACETRACK_POCKETS_PER_ROW
+    height = min(110.0, h / -(-cell_count // column_count))
+    width = w / column_count
     return [
         (
-            x + (i % columns if i // columns % 2 == 0 else columns - 1 - i % columns) * width,
-            y + i // columns * height,
+            x
+            + (i % column_count if i // column_count % 2 == 0 else column_count - 1 - i % column_count)
+            * width,
+            y + i // column_count * height,
             width,
             height,
         )

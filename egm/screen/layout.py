@@ -104,8 +104,8 @@ class Layout:
         x, y, w, h = self.title_sign
         return self if self.is_portrait else replace(self, title_sign=(x - 26, y + 6, w * 0.37, h - 12))
 
-    def with_keno_tray(self, rows: int) -> "Layout":
-        """Return the layout of a Keno game, whose tray needs ``rows`` rows of keys.
+    def with_keno_tray(self, row_count: int) -> "Layout":
+        """Return the layout of a Keno game, whose tray needs ``row_count`` rows of keys.
 
         In portrait, the tray is below the board. The side panels then have less height, and the game field is higher.
         In landscape, the layout is unchanged.
@@ -120,7 +120,7 @@ class Layout:
             left_panel=(lx, ly, lw, lh - gained_height),
             right_panel=(rx, ry, rw, rh - gained_height),
             game_field=(x, y - gained_height, w, h + gained_height),
-            tray_height=202.0 if self.is_telephone else 44.0 + max(2, rows) * 70,
+            tray_height=202.0 if self.is_telephone else 44.0 + max(2, row_count) * 70,
         )
 
     def with_betting_areas(self) -> "Layout":
@@ -141,15 +141,15 @@ class Layout:
         """Return the width available for texts in a telephone's strip above a table or wheel, in layout units."""
         return self.size[0] - 56.0
 
-    def for_table_game(self, *, has_levels: bool = False, fact_lines: int = 1) -> "Layout":
+    def for_table_game(self, *, has_levels: bool = False, fact_line_count: int = 1) -> "Layout":
         """Return the layout of a table game. On a telephone, a strip above the table replaces the side panels.
 
-        The strip has room for ``fact_lines`` lines of text (the value of a credit and the limits of bets) and, if
+        The strip has room for ``fact_line_count`` lines of text (the value of a credit and the limits of bets) and, if
         ``has_levels``, for the meters of progressive levels.
         """
         if not self.is_telephone:
             return self
-        height = 98.0 + LEVELS_STRIP_HEIGHT * has_levels + SMALL_PRINT_LINE_HEIGHT * (fact_lines - 1)
+        height = 98.0 + LEVELS_STRIP_HEIGHT * has_levels + SMALL_PRINT_LINE_HEIGHT * (fact_line_count - 1)
         top = 108.0 + height
         return replace(
             self,

@@ -203,11 +203,11 @@ class Picture:
         elif is_wheel_game(view.game):
             layout = layout.with_betting_areas()
         elif view.table is not None:
-            fact_lines = 1
+            fact_line_count = 1
             if layout.is_telephone:
                 context = DrawingContext(self.painter, self.find_texts(view), layout, view)
-                fact_lines = max(1, len(lay_out_small_print(context, layout.telephone_strip_width)))
-            layout = layout.for_table_game(has_levels=has_levels, fact_lines=fact_lines)
+                fact_line_count = max(1, len(lay_out_small_print(context, layout.telephone_strip_width)))
+            layout = layout.for_table_game(has_levels=has_levels, fact_line_count=fact_line_count)
         return DrawingContext(self.painter, self.find_texts(view), layout, self._remove_hidden_drawer(view))
 
     def _remove_hidden_drawer(self, view: View) -> View:

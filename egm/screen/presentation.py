@@ -63,9 +63,9 @@ class OutcomePresentation:
 class StepTimes:
     """The times of one step of a game's presentation, in seconds from the start of the presentation."""
 
-    title_card_begin_seconds: float
-    """When the title card of a feature appears, if the step begins one; the card disappears at ``begin_seconds``."""
-    begin_seconds: float
+    title_card_start_seconds: float
+    """When the title card of a feature appears, if the step begins one; the card disappears at ``start_seconds``."""
+    start_seconds: float
     """When the step's movement begins."""
     stop_seconds: tuple[float, ...]
     """When each moving part of the step, such as a reel, stops."""
@@ -167,7 +167,7 @@ def has_feature_title_card(presentation: OutcomePresentation, step_index: int) -
 
 def find_anticipated_reel(step: DisplayStep, step_times: StepTimes, elapsed_seconds: float) -> int | None:
     """Return the reel that spins longer to build anticipation at this time, or None."""
-    if not isinstance(step, ReelSpin) or elapsed_seconds < step_times.begin_seconds:
+    if not isinstance(step, ReelSpin) or elapsed_seconds < step_times.start_seconds:
         return None
     spinning_reels = [reel for reel, stop in enumerate(step_times.stop_seconds) if elapsed_seconds < stop]
     return spinning_reels[0] if spinning_reels and spinning_reels[0] in step.anticipation_reels else None
@@ -227,7 +227,7 @@ def _build_times_of_all_steps(
     earlier sections take no time.
     """
     steps: list[StepTimes] = []
-    begin_seconds = 0.0
+    start_seconds = 0.0
     for index, step in enumerate(presentation.steps):
         if index < presentation.presented_step_count:
             steps.append(StepTimes(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
@@ -241,7 +241,7 @@ def _build_times_of_all_steps(
                 step, title_card_seconds, motion, presented_box_count, reduced_motion=reduced_motion
             ),
             duration_factor,
-            begin_seconds,
+            start_seconds,
         )
         if index < len(presentation.steps) - 1:
             pause_seconds = motion.winning_line_seconds if step.credits else motion.losing_result_seconds_min
@@ -249,20 +249,20 @@ def _build_times_of_all_steps(
                 step_times, end_seconds=step_times.last_stop_seconds + pause_seconds * duration_factor
             )
         for pressed_at in presentation.press_times:
-            if step_times.title_card_begin_seconds <= pressed_at < step_times.end_seconds:
+            if step_times.title_card_start_seconds <= pressed_at < step_times.end_seconds:
                 step_times = _shorten_step(step_times, step, pressed_at)
         steps.append(step_times)
-        begin_seconds = step_times.end_seconds
+        start_seconds = step_times.end_seconds
     return steps
 
 
-def _scale_step_times(step_times: StepTimes, duration_factor: float, begin_seconds: float) -> StepTimes:
-    """Return a step's times if it starts at ``begin_seconds``, its durations multiplied by ``duration_factor``."""
-    stop_seconds = tuple(begin_seconds + stop * duration_factor for stop in step_times.stop_seconds)
-    last_stop_seconds = begin_seconds + step_times.last_stop_seconds * duration_factor
+def _scale_step_times(step_times: StepTimes, duration_factor: float, start_seconds: float) -> StepTimes:
+    """Return a step's times if it starts at ``start_seconds``, its durations multiplied by ``duration_factor``."""
+    stop_seconds = tuple(start_seconds + stop * duration_factor for stop in step_times.stop_seconds)
+    last_stop_seconds = start_seconds + step_times.last_stop_seconds * duration_factor
     return StepTimes(
-        begin_seconds,
-        begin_seconds + step_times.begin_seconds * duration_factor,
+        start_seconds,
+        start_seconds + step_times.start_seconds * duration_factor,
         stop_seconds,
         last_stop_seconds,
         last_stop_seconds,
@@ -275,9 +275,9 @@ def _shorten_step(step_times: StepTimes, step: DisplayStep, play_pressed_at: flo
     The press skips the title card, or stops the moving parts. If no part moves, it ends the step. In a hold-and-spin
     feature it skips one spin; in a pick feature it skips the opening of one box.
     """
-    if play_pressed_at < step_times.begin_seconds:
+    if play_pressed_at < step_times.start_seconds:
         return _move_step_earlier(
-            step_times, step_times.begin_seconds - play_pressed_at, 0, begin_seconds=play_pressed_at
+            step_times, step_times.start_seconds - play_pressed_at, 0, start_seconds=play_pressed_at
         )
     if play_pressed_at >= step_times.last_stop_seconds:
         return replace(step_times, end_seconds=play_pressed_at)
@@ -292,7 +292,7 @@ def _shorten_step(step_times: StepTimes, step: DisplayStep, play_pressed_at: flo
         )
     first_stop = max(
         play_pressed_at + _QUICK_STOP_FIRST_SECONDS,
-        step_times.begin_seconds + (_REEL_TURN_SECONDS_MIN if isinstance(step, ReelSpin) else 0.0),
+        step_times.start_seconds + (_REEL_TURN_SECONDS_MIN if isinstance(step, ReelSpin) else 0.0),
     )
     stop_seconds = list(step_times.stop_seconds)
     # Cards are all dealt at once.
@@ -309,18 +309,18 @@ def _shorten_step(step_times: StepTimes, step: DisplayStep, play_pressed_at: flo
 
 
 def _move_step_earlier(
-    step_times: StepTimes, seconds: float, first_part_index: int, *, begin_seconds: float | None = None
+    step_times: StepTimes, seconds: float, first_part_index: int, *, start_seconds: float | None = None
 ) -> StepTimes:
     """Move the end of a step, and its parts from ``first_part_index`` on, ``seconds`` earlier; return the new times.
 
-    If ``begin_seconds`` is given, it is the new start of the movement.
+    If ``start_seconds`` is given, it is the new start of the movement.
     """
     stop_seconds = tuple(
         stop if i < first_part_index else stop - seconds for i, stop in enumerate(step_times.stop_seconds)
     )
     return StepTimes(
-        step_times.title_card_begin_seconds,
-        step_times.begin_seconds if begin_seconds is None else begin_seconds,
+        step_times.title_card_start_seconds,
+        step_times.start_seconds if start_seconds is None else start_seconds,
         stop_seconds,
         step_times.last_stop_seconds - seconds,
         step_times.end_seconds - seconds,
@@ -343,8 +343,8 @@ def count_step_parts(step: DisplayStep) -> int:
 def build_ended_step_times(step: DisplayStep) -> StepTimes:
     """Return times by which every part of a step stopped at once, to draw the step as it ended."""
     return StepTimes(
-        title_card_begin_seconds=0.0,
-        begin_seconds=0.0,
+        title_card_start_seconds=0.0,
+        start_seconds=0.0,
         stop_seconds=(0.0,) * count_step_parts(step),
         last_stop_seconds=0.0,
         end_seconds=0.0,
@@ -376,7 +376,7 @@ def _build_times_of_step(
 
     Its movement starts after ``title_card_seconds``. The first ``presented_box_count`` boxes of a pick feature were
     presented in an earlier section and take no time. Reels that the player held take none either.
-    ``title_card_begin_seconds`` of the result is 0.
+    ``title_card_start_seconds`` of the result is 0.
     """
     if isinstance(step, ReelSpin):
         held_reels = {

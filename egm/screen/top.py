@@ -201,10 +201,10 @@ def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
         return texts.translate("help.prizes"), [
             _TopPrizeRow((), name, pay_text) for name, pay_text in names_and_pays[:_PRIZES_SHOWN_MAX]
         ]
-    spot_count, pays_by_catch = list_keno_prizes(context)
+    spot_count, catches_and_pays = list_keno_prizes(context)
     rows = [
         _TopPrizeRow((), texts.translate("keno.catch", count=catch), pay_text)
-        for catch, pay_text in pays_by_catch[:_PRIZES_SHOWN_MAX]
+        for catch, pay_text in catches_and_pays[:_PRIZES_SHOWN_MAX]
     ]
     return texts.format_count("keno.spots", spot_count), rows
 
@@ -263,5 +263,5 @@ def _draw_stop_reason(context: DrawingContext, scene: Scene) -> None:
     """
     shown_scene = Scene.OUT_OF_SERVICE if scene is Scene.SERVICE else scene
     screen_rect = (0.0, 0.0, *map(float, context.layout.size))
-    no_meter_bar: Rect = (0.0, screen_rect[3], screen_rect[2], 0.0)  # its room is left to the explanation
-    draw_lockup(replace(context, layout=replace(context.layout, meter_bar=no_meter_bar)), shown_scene)
+    empty_meter_bar: Rect = (0.0, screen_rect[3], screen_rect[2], 0.0)  # its room is left to the explanation
+    draw_lockup(replace(context, layout=replace(context.layout, meter_bar=empty_meter_bar)), shown_scene)

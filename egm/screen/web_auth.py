@@ -67,7 +67,7 @@ class _Session:
     """When its last message was recorded, in monotonic seconds. A connected browser's is recorded once a minute."""
 
 
-def _digest_session(session: str) -> str:
+def _compute_session_digest(session: str) -> str:
     """Return the SHA-256 digest of a session, in hexadecimal."""
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -156,7 +156,7 @@ class WebAccess:
             if now - browser_session.last_message_at < SESSION_IDLE_SECONDS_MAX
         ]
         for browser_session in self._sessions:
-            if is_same_token(_digest_session(session), browser_session.digest):
+            if is_same_token(_compute_session_digest(session), browser_session.digest):
                 browser_session.last_message_at = now
                 self._save_sessions()
                 return True
@@ -165,7 +165,7 @@ class WebAccess:
     def _open_session(self) -> str:
         """Replace the token that a browser has used, and return a new session for this browser."""
         session, self._token = create_token(), create_token()
-        self._sessions.append(_Session(_digest_session(session), self._clock()))
+        self._sessions.append(_Session(_compute_session_digest(session), self._clock()))
         del self._sessions[:-SESSIONS_MAX]
         self._save_sessions()
         self.write_address()

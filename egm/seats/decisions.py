@@ -68,12 +68,12 @@ def _find_next_recorded_step(
     game_record, decision = pending_decision
     if game_record.wager.seat is None:
         return None
-    round_ = collect_shared_round(
+    shared_round = collect_shared_round(
         seated_position.machine,
         game_record,
         [other_seat.machine for other_seat in tables.position_by_number.values()],
     )
-    recorded_step = round_.find_step(len(game_record.steps))
+    recorded_step = shared_round.find_step(len(game_record.steps))
     if recorded_step is None:
         return None
     return game_record, _build_choice_event(seated_position, recorded_step.choice, decision)

@@ -136,7 +136,7 @@ def _close_betting(machine: Machine, tables: SharedTables, wheel_counter: int) -
     if not game_digests:
         return
     last_spin = read_last_spin(machine)
-    number_by_round_id = {} if last_spin is None else last_spin.numbers_by_round_id
+    number_by_round_id = {} if last_spin is None else last_spin.number_by_round_id
     seat_games = [
         find_open_game(seated_position.machine) for seated_position in tables.position_by_number.values()
     ]

@@ -333,8 +333,8 @@ class WrongPinAtTerminal:
     person: str
     """The staff number, or ``?`` if what was typed cannot be a staff number."""
     reason: Literal["terminal"] = field(metadata=stored_as("why"))
-    terminal_name: str = field(metadata=stored_as("at"))
-    """The name of the terminal."""
+    typed_at: str = field(metadata=stored_as("at"))
+    """The time of day at which the PIN was typed, for display only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -747,7 +747,7 @@ class DeviceTestStarted:
     test_kind: Literal["print", "pay", "take", "light"] = field(metadata=stored_as("test"))
     """The kind of test: print a page, pay coins, accept and return bills and tickets, or switch outputs on."""
     person: StaffNumber
-    coins: PositiveNumber | None = omit_if_default(None)
+    coin_count: PositiveNumber | None = omit_if_default(None, key="coins")
     """The number of coins to pay, or null for another test."""
     takes_paper: bool | None = omit_if_default(None, key="on")
     """Whether the acceptor under test takes bills and tickets, or null for another test."""

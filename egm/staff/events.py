@@ -36,7 +36,7 @@ class KeySwitchChange:
 
     key: str
     is_on: bool = field(metadata=stored_as("on"))
-    was_unattended: bool | None = field(default=None, metadata=stored_as("unattended"))
+    was_unobserved: bool | None = field(default=None, metadata=stored_as("unattended"))
     """Whether it was turned while the machine was off, or received no reports of the I/O board."""
 
 
@@ -95,7 +95,7 @@ class DeviceTest(Authorisation):
     test_kind: Literal["print", "pay", "take", "light", "calibrate"] | None = field(
         default=None, metadata=stored_as("test")
     )
-    coins: int | None = None
+    coin_count: int | None = field(default=None, metadata=stored_as("coins"))
     """For a test of the hopper: the number of coins to pay."""
     takes_paper: bool | None = field(default=None, metadata=stored_as("on"))
     """For a test of the bill acceptor: whether it takes bills and tickets during the test."""

@@ -84,10 +84,10 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
             SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, reason="locked"), state=state
         )
         return "locked"
-    staff_profile = machine.profile.staff
+    staff_rules = machine.profile.staff
     earlier_count = 0 if stored_counts["locked_seconds"] else int(stored_counts["wrong"])
     terminal_count = _count_wrong_pins_at_terminals(machine, staff_number)
-    if terminal_count and earlier_count + terminal_count >= staff_profile.wrong_pin_count_max:
+    if terminal_count and earlier_count + terminal_count >= staff_rules.wrong_pin_count_max:
         machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, reason="locked"))
         return "locked"
     person = machine.component(Roster).authenticate(staff_number, pin)
@@ -102,7 +102,7 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
         _report_wrong_pin_to_terminals(machine, staff_number)
     wrong_pin_count = earlier_count + 1
     lock_seconds_after = (
-        staff_profile.pin_lock_minutes * 60 if wrong_pin_count >= staff_profile.wrong_pin_count_max else 0
+        staff_rules.pin_lock_minutes * 60 if wrong_pin_count >= staff_rules.wrong_pin_count_max else 0
     )
     machine.post(
         SIGN_IN_LOCKED if lock_seconds_after else SIGN_IN_REFUSED,
@@ -149,7 +149,7 @@ def _restart_lock(
 
 def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
     """Return how many wrong PINs typed at terminals still count for a staff number."""
-    roster_path, counted_number = machine.component(Roster).path, normalise_staff_number(staff_number)
+    roster_path, normalised_number = machine.component(Roster).path, normalise_staff_number(staff_number)
     if roster_path is None:
         return 0
     try:
@@ -157,7 +157,7 @@ def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
             return sum(
                 wrong_pin.is_counted_towards_lock and not wrong_pin.was_typed_at_machine
                 for wrong_pin in wrong_pins
-                if wrong_pin.staff_number == counted_number
+                if wrong_pin.staff_number == normalised_number
             )
     except OSError:  # a terminal is in use, or the file cannot be read: only tries typed here count
         return 0
@@ -175,11 +175,11 @@ def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
 def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
     """Record the terminals' wrong PINs in the journal, then remove those of a staff number from the terminals' file."""
     record_wrong_pins_of_terminals(machine)
-    roster_path, counted_number = machine.component(Roster).path, normalise_staff_number(staff_number)
+    roster_path, normalised_number = machine.component(Roster).path, normalise_staff_number(staff_number)
     if roster_path is not None:
         with suppress(OSError), edit_wrong_pins(roster_path.parent, must_wait=False) as wrong_pins:
             wrong_pins[:] = [
-                wrong_pin for wrong_pin in wrong_pins if wrong_pin.staff_number != counted_number
+                wrong_pin for wrong_pin in wrong_pins if wrong_pin.staff_number != normalised_number
             ]
 
 
@@ -201,7 +201,7 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
                 machine.post(
                     SIGN_IN_REFUSED_AT_TERMINAL,
                     WrongPinAtTerminal(
-                        person=wrong_pin.staff_number, reason="terminal", terminal_name=wrong_pin.typed_at
+                        person=wrong_pin.staff_number, reason="terminal", typed_at=wrong_pin.typed_at
                     ),
                     entry_id=entry_id,
                 )

@@ -252,14 +252,14 @@ def is_opening_identified(machine: Machine, door: str) -> bool:
     True if the profile requires no declaration before doors are opened. Otherwise an intervention must be open and
     cover the door and, if the profile requires monitoring, the monitoring system must have read who is at work.
     """
-    staff_profile = machine.profile.staff
-    if not staff_profile.reports_undeclared_openings:
+    staff_rules = machine.profile.staff
+    if not staff_rules.reports_undeclared_openings:
         return True
     intervention = machine.memory.get(StaffKey.INTERVENTION)
     if intervention is None or door not in DOORS_COVERED_BY_WORK[intervention["kind"]]:
         return False
     return (
-        not staff_profile.requires_identification_by_monitoring
+        not staff_rules.requires_identification_by_monitoring
         or machine.memory.get(StaffKey.MONITORED_INTERVENTION) == intervention["id"]
     )
 

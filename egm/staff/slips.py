@@ -76,13 +76,13 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
     )
 
 
-def print_door_slip(machine: Machine, door: str, *, was_unattended: bool) -> None:
+def print_door_slip(machine: Machine, door: str, *, was_unobserved: bool) -> None:
     """Print the slip about the opening of a door; nothing for a door whose opening prints none.
 
-    ``was_unattended``: the door was opened while the machine was off.
+    ``was_unobserved``: the door was opened while the machine was off or received no reports.
     """
     if (title := _TICKET_TITLE_BY_DOOR.get(door)) is not None:
-        _print_slip(machine, title, f"{door} {'opened while off' if was_unattended else 'opened'}")
+        _print_slip(machine, title, f"{door} {'opened while off' if was_unobserved else 'opened'}")
 
 
 def print_access_ticket(machine: Machine, work_description: str) -> None:

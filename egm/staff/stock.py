@@ -77,12 +77,12 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_opening_stock(machine: Machine, coin_count: int) -> None:
     """Record the amount of simulated coins that a demonstration's hopper has at the start, if it has any."""
-    cents = coin_count * machine.profile.coins.hopper_coin_cents
-    if cents:
+    stock_cents = coin_count * machine.profile.coins.hopper_coin_cents
+    if stock_cents:
         machine.post(
             HOPPER_OPENING_STOCK,
-            HopperOpeningStock(amount_cents=cents, machine=machine.identity.serial),
-            transfers=(Transfer("stock:fill", "stock:hopper", cents),),
+            HopperOpeningStock(amount_cents=stock_cents, machine=machine.identity.serial),
+            transfers=(Transfer("stock:fill", "stock:hopper", stock_cents),),
         )
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from egm.tickets.errors import InvalidTicket
 
 #: Exclusive upper bound of the amounts that can be worded.
-WORDED_AMOUNT_CENTS_MAX: Final = 10**14
+WORDED_AMOUNT_CENTS_LIMIT: Final = 10**14
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +145,13 @@ def format_amount_in_words(amount_cents: int, currency: str, language: str) -> s
     """Return an amount in minor units in words, with an initial capital.
 
     Example: 1234 is ``Twelve dollars and thirty-four cents``; a whole amount mentions no cents. Raises
-    :class:`InvalidTicket` for a negative amount or one not below :data:`WORDED_AMOUNT_CENTS_MAX`, and for a currency or
-    language without words.
+    :class:`InvalidTicket` for a negative amount or one not below :data:`WORDED_AMOUNT_CENTS_LIMIT`, and for a currency
+    or language without words.
     """
-    if not 0 <= amount_cents < WORDED_AMOUNT_CENTS_MAX:
-        raise InvalidTicket(f"amount in words: {amount_cents} is not from 0 to {WORDED_AMOUNT_CENTS_MAX - 1}")
+    if not 0 <= amount_cents < WORDED_AMOUNT_CENTS_LIMIT:
+        raise InvalidTicket(
+            f"amount in words: {amount_cents} is not from 0 to {WORDED_AMOUNT_CENTS_LIMIT - 1}"
+        )
     try:
         spell, conjunction, is_plural = _WORDING_BY_LANGUAGE[language]
         currency_words = _CURRENCY_WORDS[language][currency]

@@ -191,7 +191,7 @@ def machine_of_a_link(count, _):
     memory = MachineMemory()
     sent = []
     machine = SimulatedMachine(
-        MACHINE, POOL, memory, SimpleNamespace(send=sent.append), now_ns=lambda: 0, stale_ns=3 * 10**9
+        MACHINE, POOL, memory, SimpleNamespace(send=sent.append), now_ns=lambda: 0, stale_after_ns=3 * 10**9
     )
     machine.handle_connection()
     carrier = MqttCarrier(None, MACHINE)

@@ -333,7 +333,7 @@ class GameAudit:
             self._carried_spin,
         )
         return (
-            carried_spin.numbers_by_round_id.get(start_record.round_id)
+            carried_spin.number_by_round_id.get(start_record.round_id)
             if reported_number is None and carried_spin is not None
             else reported_number
         )

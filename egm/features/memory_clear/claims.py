@@ -324,7 +324,7 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
     game_record = book.evidence.games.get(play_id)
     if game_record is None:
         return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
-    round_steps = book.evidence.steps_by_round.get(game_record.round_id, ())
+    round_steps = book.evidence.steps_by_round_id.get(game_record.round_id, ())
     missing_steps = len(round_steps) - len(game_record.steps) if game_record.wager.seat is not None else 0
     game_record = replace(game_record, round_steps=round_steps if missing_steps > 0 else ())
     claim_id, outcome = f"game:{position}", game_record.outcome
@@ -366,7 +366,7 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
             for pool_id, amount_cents in awards
             if amount_cents
         ]
-    is_void = game_record.round_id in book.evidence.void_rounds
+    is_void = game_record.round_id in book.evidence.void_round_ids
     must_be_carried = (
         outcome is None and are_stakes_between_players((*game_record.steps, *round_steps)) and not is_void
     )
@@ -491,7 +491,7 @@ def _claim_level(book: ClaimBook, state_name: str) -> None:
         if (amount_cents := book.old_ledger.balance_cents(f"pool:{pool_id}:{account_part}")) > 0
     )
     details = {account_part: str(amount) for account_part, amount in amounts.items()}
-    record = {"pool": pool_id, "opened": book.evidence.level_opening_by_pool.get(pool_id)}
+    record = {"pool": pool_id, "opened": book.evidence.level_opening_by_pool_id.get(pool_id)}
     book.add_claim(
         ClearanceClaim(
             state_name,

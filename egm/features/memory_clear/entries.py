@@ -96,7 +96,7 @@ class TransfersUnproved:
 class TransferIdentifiers:
     """Identifiers of host transfers that moved money before a memory clear, so that they cannot move it again."""
 
-    claim: Literal["transfers"] = "transfers"
+    claim_id: Literal["transfers"] = field(default="transfers", metadata=stored_as("claim"))
     """The id of the claim by which the identifiers are carried over."""
     identifier_digests: tuple[str, ...] = field(metadata=stored_as("sha256"))
     """The short digests of the transfers' identifiers."""
@@ -104,13 +104,11 @@ class TransferIdentifiers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarriedStateRecord:
-    """Stored state that is part of no memory-clear claim is carried over.
+    """Stored state that is part of no memory-clear claim is carried over."""
 
-    ``last_ticket_entries`` are the entries that ended the last tickets.
-    """
-
-    claim: Literal[""] = ""
-    last_ticket_entries: tuple[str, ...] = field(metadata=stored_as("ended"))
+    claim_id: Literal[""] = field(default="", metadata=stored_as("claim"))
+    last_ticket_entry_ids: tuple[str, ...] = field(metadata=stored_as("ended"))
+    """The ids of the entries that ended the last tickets."""
     ticket_ledger: EarlierLedger | None = omit_if_default(None, key="tickets")
     """The end of the ticket ledger in the old memory, or null."""
     cabinet_text: str = omit_if_default("")

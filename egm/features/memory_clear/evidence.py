@@ -55,15 +55,15 @@ class MemoryEvidence:
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
         self.dimensions_by_play_id: dict[str, dict[str, str | int]] = {}
-        self.steps_by_round: dict[str, tuple[RecordedStep, ...]] = {}
-        """For each shared round with an open game: the most steps recorded for any of its games, by round id."""
-        self.void_rounds: set[str] = set()
+        self.steps_by_round_id: dict[str, tuple[RecordedStep, ...]] = {}
+        """For each shared round with an open game: the most steps recorded for any of its games."""
+        self.void_round_ids: set[str] = set()
         """The ids of rounds that ended because a game was declared void.
 
         In these rounds players win each other's stakes.
         """
-        self.level_opening_by_pool: dict[str, JSON] = {}
-        """How each progressive level was opened, by pool id."""
+        self.level_opening_by_pool_id: dict[str, JSON] = {}
+        """How each progressive level was opened."""
         self.transfer_identifiers: set[str] = set()
         self.last_ticket_entry_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
         """The ids of the entries that ended the last tickets: printed or redeemed.
@@ -84,18 +84,18 @@ class MemoryEvidence:
         """The text of the cabinet file that was signed last; empty if none was ever signed."""
         self.profile_name = ""
         """The name of the profile that was in force at the last power-up."""
-        self._counted_contributions: dict[str, int] = {}
+        self._last_counted_number_by_pool_id: dict[str, int] = {}
 
     def visit(self, entry: StoredEntry) -> None:
         """Add the facts in one journal entry of the old memory."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == POWER_UP.kind:
             self.profile_name = str(record.get("profile", ""))
-        for name, value in entry.state.items():
-            if name.startswith(ProgressiveKey.LINK_PROGRESS) and isinstance(value, Mapping):
-                self._counted_contributions[name.removeprefix(ProgressiveKey.LINK_PROGRESS)] = int(
-                    str(value["counted"])
-                )
+        for stored_name, value in entry.state.items():
+            if stored_name.startswith(ProgressiveKey.LINK_PROGRESS) and isinstance(value, Mapping):
+                self._last_counted_number_by_pool_id[
+                    stored_name.removeprefix(ProgressiveKey.LINK_PROGRESS)
+                ] = int(str(value["counted"]))
         if MoneyKey.TICKET_LEDGER_ANCHOR in entry.state:
             self._update_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKET_LEDGER_ANCHOR]))
         if entry.id.startswith(_HOST_TRANSFER_ID_PREFIX):
@@ -129,11 +129,11 @@ class MemoryEvidence:
         elif kind in PLAY_END_KINDS and record.get("play_id") in self.games:
             self._store_game_end(replace(self.games[record["play_id"]], end_entry_kind=kind))
         elif kind == LEVEL_OPENED.kind:
-            self.level_opening_by_pool[record["pool"]] = dict(record)
+            self.level_opening_by_pool_id[record["pool"]] = dict(record)
         elif kind == CLAIM_CARRIED_KIND and "reserved_as" in record:
             self.original_kind_by_reservation[entry.id] = record["reserved_as"]
         elif kind == CLAIM_CARRIED_KIND and record.get("opened"):
-            self.level_opening_by_pool[record["pool"]] = record["opened"]
+            self.level_opening_by_pool_id[record["pool"]] = record["opened"]
         elif kind == TRANSFER_IDENTIFIERS.kind:
             self.transfer_identifiers |= set(record["sha256"])
         elif kind == CABINET_FILE_SIGNED.kind:
@@ -179,8 +179,8 @@ class MemoryEvidence:
         """
         self.games[game_record.play_id] = game_record
         if game_record.wager.seat is not None and game_record.round_id:
-            known_steps = self.steps_by_round.get(game_record.round_id, ())
-            self.steps_by_round[game_record.round_id] = max(
+            known_steps = self.steps_by_round_id.get(game_record.round_id, ())
+            self.steps_by_round_id[game_record.round_id] = max(
                 known_steps, game_record.steps, game_record.round_steps, key=len
             )
 
@@ -191,13 +191,13 @@ class MemoryEvidence:
         steps, its round has ended too.
         """
         self.games[game_record.play_id] = game_record
-        steps = self.steps_by_round.get(game_record.round_id, ())
+        steps = self.steps_by_round_id.get(game_record.round_id, ())
         if (
             game_record.end_entry_kind == GAME_VOID.kind
             and len(game_record.steps) == len(steps)
             and are_stakes_between_players(steps)
         ):
-            self.void_rounds.add(game_record.round_id)
+            self.void_round_ids.add(game_record.round_id)
 
     def _drop_settled_games(self) -> None:
         """Remove ended games for which no progressive controller can report a hit any more."""
@@ -205,15 +205,16 @@ class MemoryEvidence:
             may_still_win = any(
                 contribution.contribution_number is not None
                 and contribution.contribution_number
-                > self._counted_contributions.get(contribution.pool_id, 0) - _REPORTABLE_CONTRIBUTIONS_MAX
+                > self._last_counted_number_by_pool_id.get(contribution.pool_id, 0)
+                - _REPORTABLE_CONTRIBUTIONS_MAX
                 for contribution in game_record.levels.contributions
             )
             if game_record.end_entry_kind and not may_still_win:
                 del self.games[play_id], self.dimensions_by_play_id[play_id]
         open_round_ids = {game_record.round_id for game_record in self.games.values()}
-        for round_id in self.steps_by_round.keys() - open_round_ids:
-            del self.steps_by_round[round_id]
-        self.void_rounds &= open_round_ids
+        for round_id in self.steps_by_round_id.keys() - open_round_ids:
+            del self.steps_by_round_id[round_id]
+        self.void_round_ids &= open_round_ids
 
 
 def _list_stakes(entry: StoredEntry) -> tuple[AccountAndCents, ...]:

@@ -40,17 +40,17 @@ def format_example() -> str:
 def _iter_commented_lines(lines: list[str]) -> Iterator[str]:
     """Yield the lines of the example rules file, with comments on a key before its first occurrence."""
     model: type[BaseModel] = Tournament
-    commented: set[tuple[type[BaseModel], str]] = set()
+    commented_keys: set[tuple[type[BaseModel], str]] = set()
     yield "# The rules of a tournament. Check them: egm tournament check FILE"
     yield ""
     for line in lines:
         if table := re.match(r"\[+(\w+)\]", line):
             model = _MODEL_BY_TABLE[table[1]]
-            if (model, "") not in commented:
+            if (model, "") not in commented_keys:
                 yield from _format_comment(model.__doc__ or "")
-            commented.add((model, ""))
-        elif (key := re.match(r"(\w+) =", line)) and (model, key[1]) not in commented:
-            commented.add((model, key[1]))
+            commented_keys.add((model, ""))
+        elif (key := re.match(r"(\w+) =", line)) and (model, key[1]) not in commented_keys:
+            commented_keys.add((model, key[1]))
             yield from _format_comment(read_key_meanings(model)[key[1]])
         yield line
 

@@ -119,21 +119,21 @@ def read_table(machine: Machine, digest: str) -> TableRecord | None:
     state_keys = None if machine.position.position_count == 1 else _find_keys(machine, digest)
     if state_keys is None or not state_keys.shared_keys:
         return table_record
-    table = join_table_state(
+    joined_state = join_table_state(
         None if table_record is None else table_record.table_state,
         read_shared_state(machine, digest),
         state_keys,
     )
     if table_record is not None:
-        return replace(table_record, table_state=table)
+        return replace(table_record, table_state=joined_state)
     game = _find_game(machine, digest)
-    if table is None or game is None:
+    if joined_state is None or game is None:
         return None
     game_reference = GameReference(id=game.id, version=game.version, digest=digest)
     return TableRecord(
         game_reference=game_reference,
         denomination_cents=machine.selection.denomination_cents,
-        table_state=table,
+        table_state=joined_state,
     )
 
 
@@ -196,7 +196,7 @@ def build_shared_state_change(
         last_record = _read_shared_record(machine, game_record.game_reference.digest)
         if game_record.outcome is None or last_record is None or last_record.round_id != round_id:
             return {}
-    table = extract_shared_state(
+    shared_state = extract_shared_state(
         game_record.table_state if game_record.outcome is None else game_record.outcome.table_state,
         state_keys,
     )
@@ -204,7 +204,7 @@ def build_shared_state_change(
         round_id=round_id,
         shared_keys=state_keys.shared_keys,
         standing_bet_keys=state_keys.standing_bet_keys,
-        shared_state=table,
+        shared_state=shared_state,
     )
     return {f"{TableKey.SHARED_STATE}{game_record.game_reference.digest}": to_json(shared_record)}
 

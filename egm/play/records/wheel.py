@@ -38,7 +38,7 @@ class WheelSpin:
         return self.winning_number is None and not self.missed_reason
 
     @property
-    def numbers_by_round_id(self) -> dict[str, int]:
+    def number_by_round_id(self) -> dict[str, int]:
         """Return the recorded winning numbers, also of earlier spins whose games still need them, by round id."""
         return {
             **self.earlier_numbers,
@@ -54,4 +54,4 @@ def read_last_spin(machine: Machine) -> WheelSpin | None:
 def read_winning_number(machine: Machine, game_record: GameRecord) -> int | None:
     """Return the number of the wheel spin that decides a game; None if it is not recorded, or no wheel decides."""
     spin = read_last_spin(machine)
-    return None if spin is None else spin.numbers_by_round_id.get(game_record.round_id)
+    return None if spin is None else spin.number_by_round_id.get(game_record.round_id)

@@ -20,7 +20,7 @@ def build_ellipse(
 
 
 def build_regular_polygon(
-    cx: float, cy: float, radius: float, sides: int, rotation_degrees: float = -90.0
+    cx: float, cy: float, radius: float, side_count: int, rotation_degrees: float = -90.0
 ) -> Outline:
     """Return the outline of a regular polygon.
 
@@ -28,10 +28,10 @@ def build_regular_polygon(
     """
     return [
         (
-            cx + radius * math.cos(math.radians(rotation_degrees + i * 360 / sides)),
-            cy + radius * math.sin(math.radians(rotation_degrees + i * 360 / sides)),
+            cx + radius * math.cos(math.radians(rotation_degrees + i * 360 / side_count)),
+            cy + radius * math.sin(math.radians(rotation_degrees + i * 360 / side_count)),
         )
-        for i in range(sides)
+        for i in range(side_count)
     ]
 
 

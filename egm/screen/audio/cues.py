@@ -201,7 +201,7 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     if (
         has_turning_parts
         and step_times.stop_seconds
-        and step_times.begin_seconds <= elapsed_seconds < max(step_times.stop_seconds)
+        and step_times.start_seconds <= elapsed_seconds < max(step_times.stop_seconds)
     ):
         cues_by_channel["turn"] = "turn"
         if find_anticipated_reel(step, step_times, elapsed_seconds) is not None:
@@ -233,7 +233,7 @@ def _find_step_index_at(timeline: PresentationTimeline, elapsed_seconds: float) 
         (
             i
             for i, step_times in enumerate(timeline.steps)
-            if step_times.title_card_begin_seconds <= elapsed_seconds
+            if step_times.title_card_start_seconds <= elapsed_seconds
         ),
         default=0,
     )
@@ -320,7 +320,7 @@ def _list_game_cues(previous_view: View, current_view: View, theme: Theme) -> li
     cues: list[str] = []
     for step_index, (step, step_times) in enumerate(zip(presentation.steps, timeline.steps, strict=True)):
         has_card = has_feature_title_card(presentation, step_index)
-        if previous_time <= step_times.title_card_begin_seconds < current_time and has_card:
+        if previous_time <= step_times.title_card_start_seconds < current_time and has_card:
             cues.append("title")
         for part_index, stop in enumerate(step_times.stop_seconds):
             if previous_time < stop <= current_time:

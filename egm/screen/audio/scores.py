@@ -284,19 +284,19 @@ def _build_accompaniment(family: SoundFamily, bar_count: int) -> Notes:
     instruments = read_sound_table().instruments
     notes: Notes = []
     for bar_index in range(bar_count):
-        bar_begin_seconds, chord = (
+        bar_start_seconds, chord = (
             bar_index * 8 * family.eighth_seconds,
             family.chords[bar_index % len(family.chords)],
         )
         notes += [
-            Note(family.chord_instrument, bar_begin_seconds, pitch, 7.6 * family.eighth_seconds, 0.16)
+            Note(family.chord_instrument, bar_start_seconds, pitch, 7.6 * family.eighth_seconds, 0.16)
             for pitch in family.list_triad_pitches(chord)
         ]
         bass_pitch = family.compute_pitch(chord) / 2
         notes += [
             Note(
                 instruments["bass"],
-                bar_begin_seconds + eighth_index * family.eighth_seconds,
+                bar_start_seconds + eighth_index * family.eighth_seconds,
                 bass_pitch,
                 0.3,
                 0.6,
@@ -306,7 +306,7 @@ def _build_accompaniment(family: SoundFamily, bar_count: int) -> Notes:
         notes += [
             Note(
                 family.accompaniment_instrument,
-                bar_begin_seconds + eighth_index * family.eighth_seconds,
+                bar_start_seconds + eighth_index * family.eighth_seconds,
                 family.compute_pitch(chord + int(degrees_above)),
                 0.12,
                 0.3,
@@ -315,7 +315,7 @@ def _build_accompaniment(family: SoundFamily, bar_count: int) -> Notes:
             if degrees_above != "."
         ]
         notes += [
-            Note(instruments[name], bar_begin_seconds + eighth_index * family.eighth_seconds, 90.0, 0.1, 0.3)
+            Note(instruments[name], bar_start_seconds + eighth_index * family.eighth_seconds, 90.0, 0.1, 0.3)
             for name, pattern in family.percussion_patterns.items()
             for eighth_index, mark in enumerate(pattern)
             if mark == "x"

@@ -165,11 +165,16 @@ def _draw_hold_cell(
 def lay_out_pick_boxes(game_field: Rect, box_count: int) -> list[Rect]:
     """Return the rectangle of each box of a pick feature with ``box_count`` boxes."""
     x, y, w, h = game_field
-    columns = max(1, min(box_count, round(math.sqrt(box_count * w / h))))
-    rows = -(-box_count // columns)
-    width, height = (w - 60) / columns, (h - 90) / rows
+    column_count = max(1, min(box_count, round(math.sqrt(box_count * w / h))))
+    row_count = -(-box_count // column_count)
+    width, height = (w - 60) / column_count, (h - 90) / row_count
     return [
-        (x + 30 + (i % columns) * width + 8, y + 74 + (i // columns) * height + 8, width - 16, height - 16)
+        (
+            x + 30 + (i % column_count) * width + 8,
+            y + 74 + (i // column_count) * height + 8,
+            width - 16,
+            height - 16,
+        )
         for i in range(box_count)
     ]
 
@@ -305,17 +310,17 @@ def draw_wheel(
     x, y, w, h = context.layout.game_field
     wheel_width = _compute_wheel_width(context.layout.game_field)
     centre_x, centre_y = x + w / 2 - (w - wheel_width) / 4, y + h / 2 + 6
-    spin_seconds = step_times.stop_seconds[-1] - step_times.begin_seconds if step_times is not None else 1.0
+    spin_seconds = step_times.stop_seconds[-1] - step_times.start_seconds if step_times is not None else 1.0
     elapsed_spin_seconds = (
-        elapsed_seconds - step_times.begin_seconds if step_times is not None else spin_seconds
+        elapsed_seconds - step_times.start_seconds if step_times is not None else spin_seconds
     )
     game = context.view.game
     wheel_degrees = compute_wheel_degrees(
         step, elapsed_spin_seconds, spin_seconds, find_wheel_turns_min(game)
     )
-    key = ("wheel", step.segments, painter.scale_length(wheel_width), context.look.name)
+    cache_key = ("wheel", step.segments, painter.scale_length(wheel_width), context.look.name)
     face = painter.find_or_create_surface(
-        key, lambda: _render_wheel_face(context, step, painter.scale_length(wheel_width))
+        cache_key, lambda: _render_wheel_face(context, step, painter.scale_length(wheel_width))
     )
     rotated_face = painter.cache_result(
         "wheel", (face, wheel_degrees), lambda: pygame.transform.rotozoom(face, wheel_degrees, 1.0)

@@ -367,7 +367,7 @@ def _place_hands(
     card_heights = [
         CARD_HEIGHT_MAX
         if room_needs_of_hand.low_hand_card_count or own_base_ids
-        else room_needs_of_hand.choose_columns_and_card_height(area)[1]
+        else room_needs_of_hand.choose_column_count_and_card_height(area)[1]
         for room_needs_of_hand, area in zip(room_needs, areas, strict=True)
     ]
     # Use one card size. Cards of a hand that is divided in two, and all cards at a shared table, are as large as fits.

@@ -148,10 +148,10 @@ def find_flying_card(
         return None
     for cue_index, (cue, stop) in enumerate(zip(step.cues, step_times.stop_seconds, strict=True)):
         if elapsed_seconds < stop:
-            begin = step_times.stop_seconds[cue_index - 1] if cue_index else step_times.begin_seconds
+            start = step_times.stop_seconds[cue_index - 1] if cue_index else step_times.start_seconds
             if cue.get("cue") not in {"deal", "draw"}:
                 return None
-            progress = (elapsed_seconds - begin) / max(0.01, stop - begin)
+            progress = (elapsed_seconds - start) / max(0.01, stop - start)
             card_index = int(cue["index"]) if "index" in cue else -1
             return FlyingCard(
                 str(cue.get("hand", "")), card_index, str(cue.get("card", FACE_DOWN_CARD_CODE)), progress

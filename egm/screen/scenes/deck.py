@@ -316,7 +316,7 @@ def _choose_play_label(context: DrawingContext) -> str:
         return "key.skip" if timeline.celebration_level > 1 else "key.play"
     return (
         "key.skip"
-        if elapsed_seconds < timeline.steps[timeline.find_step_index(elapsed_seconds)].begin_seconds
+        if elapsed_seconds < timeline.steps[timeline.find_step_index(elapsed_seconds)].start_seconds
         else "key.stop"
     )
 

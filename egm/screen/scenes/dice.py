@@ -76,13 +76,13 @@ def draw_dice(
 ) -> None:
     """Draw a throw: dice enter from the right, tumble and stop. Then show ``total``, if the game uses it.
 
-    ``start_and_stop_seconds`` are the begin and the end of the throw's cue, in seconds from the start of the
+    ``start_and_stop_seconds`` are the start and the end of the throw, in seconds from the start of the
     presentation. The dice stop before the end. With reduced motion, they do not move.
     """
-    begin, stop = start_and_stop_seconds
+    start_seconds, stop_seconds = start_and_stop_seconds
     painter, (x, y, w, h) = context.painter, context.layout.game_field
     moving_share = clamp_to_unit_interval(
-        (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_THROW)
+        (elapsed_seconds - start_seconds) / max(0.01, (stop_seconds - start_seconds) * _MOVING_SHARE_OF_THROW)
     )
     are_dice_still = moving_share >= 1 or context.view.reduced_motion
     die_width = min(_DIE_SIDE_MAX, w / (len(dice) + 1.5))
@@ -98,9 +98,9 @@ def draw_dice(
         bounce = abs(math.sin(progress * math.pi * 3)) * (1 - progress) * h * 0.3
         centre = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
         turn_degrees = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
-        key = ("die turned", tumbling_face, turn_degrees, painter.scale_length(die_width))
+        cache_key = ("die turned", tumbling_face, turn_degrees, painter.scale_length(die_width))
         rotated_die = painter.find_or_create_surface(
-            key,
+            cache_key,
             partial(
                 _render_turned_die,
                 (painter.scale_length(die_width), painter.scale_length(die_width)),

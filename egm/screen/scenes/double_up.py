@@ -43,8 +43,8 @@ def draw_double_up(
 ) -> None:
     """Draw the card of a double-up being turned over, and then whether the player has won or lost."""
     progress = clamp_to_unit_interval(
-        (elapsed_seconds - step_times.begin_seconds)
-        / max(0.01, step_times.last_stop_seconds - step_times.begin_seconds)
+        (elapsed_seconds - step_times.start_seconds)
+        / max(0.01, step_times.last_stop_seconds - step_times.start_seconds)
     )
     if context.view.reduced_motion:
         progress = 1.0 if progress > 0.5 else 0.0

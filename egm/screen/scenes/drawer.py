@@ -48,7 +48,7 @@ _SECTION_HEADING_HEIGHT: Final = 28.0
 
 #: The maximum number of bill values that have a control.
 _BILL_CONTROLS_MAX: Final = 6
-#: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
+#: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``column_count`` in
 #: its row.
 FindControlRect = Callable[..., Rect]
 #: How many seconds the drawer shows the result of the last command.
@@ -81,12 +81,12 @@ def _compute_control_scale(rect: Rect) -> float:
 def _find_section_tops(layout: Layout) -> dict[str, float]:
     """Return the top of each section's first row, by the section's name, in units from the top of the drawer."""
     tops, y = {}, _FIRST_SECTION_TOP
-    for section, (_, rows) in (
+    for section, (_, row_count) in (
         _CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION
     ).items():
         tops[section] = y
         y += (
-            rows * (_CONTROL_ROW_HEIGHT if not layout.is_telephone else layout.touch_size_min + 7)
+            row_count * (_CONTROL_ROW_HEIGHT if not layout.is_telephone else layout.touch_size_min + 7)
             + _SECTION_HEADING_HEIGHT
         )
     scale = 1.0 if layout.is_telephone else _compute_control_scale(layout.drawer)
@@ -108,19 +108,19 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     )
     row_pitch = height + 7 * (1.0 if layout.is_telephone else _compute_control_scale(layout.drawer))
 
-    def compute_control_rect(section: str, index: int, columns: int = 0, row: int = 0) -> Rect:
+    def compute_control_rect(section: str, index: int, column_count: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control.
 
         ``section`` is its section of the drawer, ``index`` its number from 0, counted from the row ``row``, with
-        ``columns`` controls in a row.
+        ``column_count`` controls in a row.
         """
-        columns = (
-            columns
+        column_count = (
+            column_count
             or (_CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION)[section][0]
         )
-        column_width = (width - 10 * (columns - 1)) / columns
-        y = layout.drawer[1] + section_tops[section] + (row + index // columns) * row_pitch
-        return (left + (index % columns) * (column_width + 10), y, column_width, height)
+        column_width = (width - 10 * (column_count - 1)) / column_count
+        y = layout.drawer[1] + section_tops[section] + (row + index // column_count) * row_pitch
+        return (left + (index % column_count) * (column_width + 10), y, column_width, height)
 
     def build_money_control(device: str | None, cents: int, rect: Rect) -> DrawerControl:
         """Return the control that inserts a bill or coin of ``cents`` minor units into ``device``."""

@@ -73,8 +73,8 @@ def draw_feature_title_card(
     painter, view = context.painter, context.view
     x, y, w, h = context.layout.game_field
     shown_share = clamp_to_unit_interval(
-        (elapsed_seconds - step_times.title_card_begin_seconds)
-        / max(0.01, step_times.begin_seconds - step_times.title_card_begin_seconds)
+        (elapsed_seconds - step_times.title_card_start_seconds)
+        / max(0.01, step_times.start_seconds - step_times.title_card_start_seconds)
     )
     entrance_share = 1.0 if view.reduced_motion else ease_out(shown_share * 5)
     painter.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * entrance_share)))

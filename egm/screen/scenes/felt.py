@@ -182,12 +182,12 @@ def _draw_wheel_or_dice(
 
     On a telephone, the wheel covers the felt.
     """
-    for cue_index, (cue, stop) in enumerate(zip(step.cues, step_times.stop_seconds, strict=True)):
-        cue_kind, begin = (
+    for cue_index, (cue, stop_seconds) in enumerate(zip(step.cues, step_times.stop_seconds, strict=True)):
+        cue_kind, start_seconds = (
             cue.get("cue"),
-            step_times.stop_seconds[cue_index - 1] if cue_index else step_times.begin_seconds,
+            step_times.stop_seconds[cue_index - 1] if cue_index else step_times.start_seconds,
         )
-        if elapsed_seconds >= stop and cue_index < len(step.cues) - 1:
+        if elapsed_seconds >= stop_seconds and cue_index < len(step.cues) - 1:
             continue
         if cue_kind in {"ball", "wheel"} and table.wheel_pockets:
             felt_context, rect = _divide_field_for_wheel(context)
@@ -199,7 +199,7 @@ def _draw_wheel_or_dice(
                 table,
                 rect,
                 (pocket, stated_index),
-                (begin, stop),
+                (start_seconds, stop_seconds),
                 elapsed_seconds,
                 has_pin=cue_kind == "wheel",
             )
@@ -210,7 +210,9 @@ def _draw_wheel_or_dice(
             _draw_felt_with_bets(context, table, None)
             context.painter.fill_rounded_rect(context.layout.game_field, (0, 12, 8, 90))
             total = step.display.get("total")
-            draw_dice(context, tuple(map(int, cue["dice"])), total, (begin, stop), elapsed_seconds)
+            draw_dice(
+                context, tuple(map(int, cue["dice"])), total, (start_seconds, stop_seconds), elapsed_seconds
+            )
             return True
         return False
     return False

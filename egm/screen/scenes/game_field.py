@@ -53,7 +53,7 @@ def draw_game_field(context: DrawingContext) -> None:
         draw_keno(context, presentation.steps[-1], None, 0.0)  # The player may mark the next slip.
         return
     step_index = timeline.find_step_index(elapsed_seconds)
-    if elapsed_seconds < timeline.steps[step_index].begin_seconds and has_feature_title_card(
+    if elapsed_seconds < timeline.steps[step_index].start_seconds and has_feature_title_card(
         presentation, step_index
     ):
         previous_index = step_index - 1

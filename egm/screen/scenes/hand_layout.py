@@ -54,7 +54,7 @@ class HandRoomNeeds:
         """Return the width of the gap between the low hand and the other cards, in card widths."""
         return _LOW_HIGH_HAND_GAP_IN_CARDS if self.low_hand_card_count else 0.0
 
-    def choose_columns_and_card_height(self, area: Rect) -> tuple[int, float]:
+    def choose_column_count_and_card_height(self, area: Rect) -> tuple[int, float]:
         """Return the number of columns with which the cards are largest in an area, and the cards' height."""
         _, _, w, h = area
         pitch_share = (
@@ -64,17 +64,17 @@ class HandRoomNeeds:
             if self.low_hand_card_count
             else _OVERLAPPED_CARD_PITCH_SHARE
         )
-        heights_and_columns: list[tuple[float, int]] = []
-        for columns in range(2 if self.can_stack_rows else self.card_count, self.card_count + 1):
-            width = (w - 20) / ((columns - 1 + self.low_hand_gap_in_cards) * pitch_share + 1)
+        heights_and_column_counts: list[tuple[float, int]] = []
+        for column_count in range(2 if self.can_stack_rows else self.card_count, self.card_count + 1):
+            width = (w - 20) / ((column_count - 1 + self.low_hand_gap_in_cards) * pitch_share + 1)
             height = (h - CARD_TEXT_GAP - _compute_text_and_gap_height(w)) / (
-                1 + (-(-self.card_count // columns) - 1) * _LOWER_ROW_VISIBLE_SHARE
+                1 + (-(-self.card_count // column_count) - 1) * _LOWER_ROW_VISIBLE_SHARE
             )
-            heights_and_columns.append(
-                (min(CARD_HEIGHT_MAX, height, width / _CARD_WIDTH_PER_HEIGHT), columns)
+            heights_and_column_counts.append(
+                (min(CARD_HEIGHT_MAX, height, width / _CARD_WIDTH_PER_HEIGHT), column_count)
             )
-        height, columns = max(heights_and_columns)
-        return columns, height
+        height, column_count = max(heights_and_column_counts)
+        return column_count, height
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +100,14 @@ def lay_out_hand(
     text is below its cards or, if cards can be held, above them.
     """
     x, y, w, h = area
-    columns, height = room_needs.choose_columns_and_card_height(area)
+    column_count, height = room_needs.choose_column_count_and_card_height(area)
     height = min(height, card_height_max)
     width = height * _CARD_WIDTH_PER_HEIGHT
     text_and_gap_height = _compute_text_and_gap_height(w)
     gap = room_needs.low_hand_gap_in_cards
-    card_pitch = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
-    outline_width = card_pitch * (columns - 1 + gap) + width
-    outline_height = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-room_needs.card_count // columns) - 1))
+    card_pitch = min(width + 12, (w - 20 - width) / max(1.0, column_count - 1 + gap))
+    outline_width = card_pitch * (column_count - 1 + gap) + width
+    outline_height = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-room_needs.card_count // column_count) - 1))
     left = x + (w - outline_width) / 2
     top = (
         y
@@ -120,7 +120,7 @@ def lay_out_hand(
     )
     cards = list[Rect]()
     for i in range(max(room_needs.card_count, card_count)):
-        column, row = i % columns, i // columns
+        column, row = i % column_count, i // column_count
         card_left = left + (column + gap * (column >= room_needs.low_hand_card_count)) * card_pitch
         cards.append((card_left, top + row * _LOWER_ROW_VISIBLE_SHARE * height, width, height))
     return HandLayout(area, (left, top, outline_width, outline_height), tuple(cards))
@@ -132,13 +132,18 @@ def place_split_hands(area: Rect, hand_count: int, room_needs: HandRoomNeeds) ->
     The number of columns is the one with which the cards are largest.
     """
     x, y, w, h = area
-    heights_and_columns: list[tuple[float, int]] = []
-    for columns in range(1, hand_count + 1):
-        area_rect = (x, y, w / columns, h / -(-hand_count // columns))
-        heights_and_columns.append((room_needs.choose_columns_and_card_height(area_rect)[1], columns))
-    _, columns = max(heights_and_columns)
-    width, height = w / columns, h / -(-hand_count // columns)
-    return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(hand_count)]
+    heights_and_column_counts: list[tuple[float, int]] = []
+    for column_count in range(1, hand_count + 1):
+        area_rect = (x, y, w / column_count, h / -(-hand_count // column_count))
+        heights_and_column_counts.append(
+            (room_needs.choose_column_count_and_card_height(area_rect)[1], column_count)
+        )
+    _, column_count = max(heights_and_column_counts)
+    width, height = w / column_count, h / -(-hand_count // column_count)
+    return [
+        (x + i % column_count * width, y + i // column_count * height, width, height)
+        for i in range(hand_count)
+    ]
 
 
 def place_hands_in_rows(
@@ -166,14 +171,17 @@ def place_small_hands(rect: Rect, hand_count: int) -> list[Rect]:
     The number of columns is the one with which five cards are largest in each area.
     """
     x, y, w, h = rect
-    columns = max(
+    column_count = max(
         range(1, hand_count + 1),
         key=lambda n: min(
             w / n / (_SMALL_HAND_CARDS_SIDE_BY_SIDE * _CARD_WIDTH_PER_HEIGHT), h / -(-hand_count // n)
         ),
     )
-    width, height = w / columns, h / -(-hand_count // columns)
-    return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(hand_count)]
+    width, height = w / column_count, h / -(-hand_count // column_count)
+    return [
+        (x + i % column_count * width, y + i // column_count * height, width, height)
+        for i in range(hand_count)
+    ]
 
 
 def compute_held_hand_height_min(touch_size_min: float) -> float:

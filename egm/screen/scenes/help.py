@@ -598,12 +598,12 @@ def _draw_pay_lines(context: DrawingContext, rect: Rect, reel_data: ReelData) ->
     )
     y, h = y + used_height + 12, h - used_height - 12
     line_count = len(reel_data.pay_lines)
-    columns = max(1, min(10, round((line_count * w / max(1.0, h) * 0.75) ** 0.5) or 1))
-    rows = -(-line_count // columns)
-    cell_width = min(w / columns, h / rows * 1.5, 360.0)
-    height = min(h / rows, cell_width * 0.72)
+    column_count = max(1, min(10, round((line_count * w / max(1.0, h) * 0.75) ** 0.5) or 1))
+    row_count = -(-line_count // column_count)
+    cell_width = min(w / column_count, h / row_count * 1.5, 360.0)
+    height = min(h / row_count, cell_width * 0.72)
     for i, line in enumerate(reel_data.pay_lines):
-        cell_left, cell_top = x + (i % columns) * (w / columns), y + (i // columns) * height
+        cell_left, cell_top = x + (i % column_count) * (w / column_count), y + (i // column_count) * height
         colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
         painter.draw_text(
             str(i + 1),

@@ -218,36 +218,36 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if slip.current_card[-1] and len(slip.current_card) < find_maximum_per_ticket(game, "groups"):
         keys.append(((left + key_width + 12, bottom_row_top, key_width, _KEY_HEIGHT), Action("new_group")))
     cards_width, cards_top = w - 16, y + 40
-    columns = 4 if not layout.is_portrait else int(cards_width // (layout.touch_size_min + 4))
-    card_key_width, card_key_height = cards_width / columns, 60.0
-    shown_cards = (
+    column_count = 4 if not layout.is_portrait else int(cards_width // (layout.touch_size_min + 4))
+    card_key_width, card_key_height = cards_width / column_count, 60.0
+    shown_card_indices = (
         range(len(slip.cards))
         if not layout.is_portrait
-        else _choose_cards_that_fit(slip.current_card_index, len(slip.cards), columns)
+        else _choose_cards_that_fit(slip.current_card_index, len(slip.cards), column_count)
     )
     if len(slip.cards) > 1:
         keys += [
             (
                 (
-                    x + 10 + i % columns * card_key_width,
-                    cards_top + i // columns * (card_key_height + 5),
+                    x + 10 + i % column_count * card_key_width,
+                    cards_top + i // column_count * (card_key_height + 5),
                     card_key_width - 4,
                     card_key_height,
                 ),
-                Action("card", card),
+                Action("card", card_index),
             )
-            for i, card in enumerate(shown_cards)
+            for i, card_index in enumerate(shown_card_indices)
         ]
     return keys
 
 
-def _choose_cards_that_fit(current_card_index: int, card_count: int, keys_max: int) -> range:
-    """Return the indices of the Keno cards whose keys are shown, if one row has room for ``keys_max`` keys.
+def _choose_cards_that_fit(current_card_index: int, card_count: int, key_count_max: int) -> range:
+    """Return the indices of the Keno cards whose keys are shown, if one row has room for ``key_count_max`` keys.
 
     ``current_card_index`` is always one of them. The slip has ``card_count`` cards.
     """
-    first_index = min(max(0, current_card_index - keys_max // 2), max(0, card_count - keys_max))
-    return range(first_index, min(card_count, first_index + keys_max))
+    first_index = min(max(0, current_card_index - key_count_max // 2), max(0, card_count - key_count_max))
+    return range(first_index, min(card_count, first_index + key_count_max))
 
 
 def count_tray_rows(game: GameView) -> int:
@@ -414,9 +414,9 @@ def draw_group_letters(
 def compute_number_rect(board: Rect, number_and_column_count: tuple[int, int], number: int) -> Rect:
     """Return the rectangle of a number on a Keno board with the given count of numbers and of columns."""
     x, y, w, h = board
-    number_count, columns = number_and_column_count
-    width, height = w / columns, h / -(-number_count // columns)
-    column, row = (number - 1) % columns, (number - 1) // columns
+    number_count, column_count = number_and_column_count
+    width, height = w / column_count, h / -(-number_count // column_count)
+    column, row = (number - 1) % column_count, (number - 1) // column_count
     return (x + column * width + 2.5, y + row * height + 2.5, width - 5, height - 5)
 
 
@@ -581,13 +581,13 @@ def _draw_tray(
         if not context.layout.is_telephone
         else TOUCH_TARGET_SIZE_MIN + 16
     )
-    columns = 4 if not context.layout.is_portrait else 10
-    rows = -(-ball_count // columns)
-    ball_width = min((w - 16) / columns, (h - head_height - foot_height) / rows)
-    left = x + (w - ball_width * columns) / 2
+    column_count = 4 if not context.layout.is_portrait else 10
+    row_count = -(-ball_count // column_count)
+    ball_width = min((w - 16) / column_count, (h - head_height - foot_height) / row_count)
+    left = x + (w - ball_width * column_count) / 2
     for i, ball in enumerate(balls):
-        ball_x = left + (i % columns + 0.5) * ball_width
-        ball_y = y + head_height + (i // columns + 0.5) * ball_width
+        ball_x = left + (i % column_count + 0.5) * ball_width
+        ball_y = y + head_height + (i // column_count + 0.5) * ball_width
         draw_ball(
             context,
             (ball_x - ball_width / 2 + 3, ball_y - ball_width / 2 + 3, ball_width - 6, ball_width - 6),

@@ -111,19 +111,19 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
     x, y, w, h = layout.player_page
     pages = _list_pages(view, layout)
     games = pages[_find_page_indices(view, layout)[0]]
-    columns = _count_columns(layout)
-    rows = max(1, min(_count_rows(layout), -(-len(games) // columns)))
-    width = (w - 96 - 24 * (columns - 1)) / columns
+    column_count = _count_columns(layout)
+    row_count = max(1, min(_count_rows(layout), -(-len(games) // column_count)))
+    width = (w - 96 - 24 * (column_count - 1)) / column_count
     head_height = max(108.0, layout.touch_size_min + 56)
     foot_height = h - (
         lay_out_page_keys(layout.player_page)["next"][1] - max(62.0, layout.touch_size_min) - 68 - y
     )
-    height = min(300.0, (h - head_height - foot_height - 24 * (rows - 1)) / rows)
+    height = min(300.0, (h - head_height - foot_height - 24 * (row_count - 1)) / row_count)
     return [
         (
             (
-                x + 48 + (i % columns) * (width + 24),
-                y + head_height + (i // columns) * (height + 24),
+                x + 48 + (i % column_count) * (width + 24),
+                y + head_height + (i // column_count) * (height + 24),
                 width,
                 height,
             ),

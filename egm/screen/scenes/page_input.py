@@ -66,14 +66,20 @@ def _lay_out_choices(prompt: Prompt, rect: Rect, touch_size_min: float) -> list[
     """
     x, y, w, h = rect
     top, height_max = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
-    columns, row_pitch_max = 1, max(74.0, touch_size_min + _KEY_GAP)
-    while -(-len(prompt.choices) // columns) * row_pitch_max > height_max and columns < 4:
-        columns += 1
-    rows = max(1, -(-len(prompt.choices) // columns))
-    width, row_pitch = (w - (columns - 1) * _KEY_GAP) / columns, min(row_pitch_max, height_max / rows)
+    column_count, row_pitch_max = 1, max(74.0, touch_size_min + _KEY_GAP)
+    while -(-len(prompt.choices) // column_count) * row_pitch_max > height_max and column_count < 4:
+        column_count += 1
+    row_count = max(1, -(-len(prompt.choices) // column_count))
+    width = (w - (column_count - 1) * _KEY_GAP) / column_count
+    row_pitch = min(row_pitch_max, height_max / row_count)
     return [
         (
-            (x + (i // rows) * (width + _KEY_GAP), top + (i % rows) * row_pitch, width, row_pitch - _KEY_GAP),
+            (
+                x + (i // row_count) * (width + _KEY_GAP),
+                top + (i % row_count) * row_pitch,
+                width,
+                row_pitch - _KEY_GAP,
+            ),
             Action("enter", choice.id),
         )
         for i, choice in enumerate(prompt.choices)

@@ -245,17 +245,17 @@ def draw_spinning_reels(
             start_position,
             target_position,
             len(strip),
-            step_times.stop_seconds[reel] - step_times.begin_seconds,
+            step_times.stop_seconds[reel] - step_times.start_seconds,
         )
-        is_reel_held = step_times.stop_seconds[reel] <= step_times.begin_seconds
+        is_reel_held = step_times.stop_seconds[reel] <= step_times.start_seconds
         position = (
             float(target_position)
             if is_reel_held
-            else travel.find_position(elapsed_seconds - step_times.begin_seconds, motion)
+            else travel.find_position(elapsed_seconds - step_times.start_seconds, motion)
         )
         is_blurred = (
             not is_reel_held
-            and travel.compute_speed(elapsed_seconds - step_times.begin_seconds, motion)
+            and travel.compute_speed(elapsed_seconds - step_times.start_seconds, motion)
             > _BLUR_CELLS_PER_SECOND_MIN
             and not context.view.reduced_motion
         )

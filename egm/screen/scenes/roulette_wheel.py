@@ -58,13 +58,13 @@ def draw_roulette_wheel(
             before the end.
         has_pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
-    begin, stop = start_and_stop_seconds
+    start_seconds, stop_seconds = start_and_stop_seconds
     drawn_pocket_label, stated_index = drawn_pocket
     painter, (x, y, w, h) = context.painter, rect
     wheel_width = min(w, h) - 16
     centre_x, centre_y = x + w / 2, y + h / 2
     moving_share = clamp_to_unit_interval(
-        (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_CUE)
+        (elapsed_seconds - start_seconds) / max(0.01, (stop_seconds - start_seconds) * _MOVING_SHARE_OF_CUE)
     )
     if context.view.reduced_motion:
         moving_share = 1.0 if moving_share >= 1 else 0.0

@@ -131,15 +131,15 @@ def _draw_ruled_sheet(context: DrawingContext, rect: Rect, title: str) -> tuple[
         context.texts.translate(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
     )
     cell_size = (h - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS
-    columns = max(1, int(w // cell_size))
-    left = x + (w - columns * cell_size) / 2
+    column_count = max(1, int(w // cell_size))
+    left = x + (w - column_count * cell_size) / 2
     painter.draw_panel(
-        (left, y + _BOARD_TITLE_HEIGHT, columns * cell_size, h - _BOARD_TITLE_HEIGHT),
+        (left, y + _BOARD_TITLE_HEIGHT, column_count * cell_size, h - _BOARD_TITLE_HEIGHT),
         radius=2,
         fill=_PAPER_COLOUR,
     )
     surface, to_pixels = painter.surface, painter.scale_length
-    for line_index in range(columns + 1):
+    for line_index in range(column_count + 1):
         line_position = to_pixels(left + line_index * cell_size)
         pygame.draw.line(
             surface,
@@ -153,9 +153,9 @@ def _draw_ruled_sheet(context: DrawingContext, rect: Rect, title: str) -> tuple[
             surface,
             _RULED_LINE_COLOUR,
             (to_pixels(left), line_position),
-            (to_pixels(left + columns * cell_size), line_position),
+            (to_pixels(left + column_count * cell_size), line_position),
         )
-    return left, y + _BOARD_TITLE_HEIGHT, cell_size, columns
+    return left, y + _BOARD_TITLE_HEIGHT, cell_size, column_count
 
 
 def _draw_bead_plate(

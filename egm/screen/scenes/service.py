@@ -193,15 +193,15 @@ def _lay_out_action_tiles(
     In landscape, more than four actions have three columns.
     """
     x, y, w, h = body
-    columns = 2 if is_portrait else 3 if len(actions) > 4 else 2
-    rows = max(1, -(-len(actions) // columns))
-    width = (w - (columns - 1) * _PAGE_PART_GAP) / columns
-    height = min(132.0, (h - 16 - (rows - 1) * _PAGE_PART_GAP) / rows)
+    column_count = 2 if is_portrait else 3 if len(actions) > 4 else 2
+    row_count = max(1, -(-len(actions) // column_count))
+    width = (w - (column_count - 1) * _PAGE_PART_GAP) / column_count
+    height = min(132.0, (h - 16 - (row_count - 1) * _PAGE_PART_GAP) / row_count)
     return tuple(
         (
             (
-                x + (i % columns) * (width + _PAGE_PART_GAP),
-                y + 8 + (i // columns) * (height + _PAGE_PART_GAP),
+                x + (i % column_count) * (width + _PAGE_PART_GAP),
+                y + 8 + (i // column_count) * (height + _PAGE_PART_GAP),
                 width,
                 height,
             ),
@@ -477,11 +477,11 @@ def _draw_tone_keys(context: DrawingContext, rect: Rect) -> None:
 def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
     """Return the rectangles that must be touched in the touch test. They fill ``rect`` but for narrow gaps."""
     x, y, w, h = rect
-    columns, rows = max(4, int(w // 120)), max(3, int(h // 90))
-    width, height = w / columns, h / rows
+    column_count, row_count = max(4, int(w // 120)), max(3, int(h // 90))
+    width, height = w / column_count, h / row_count
     return [
-        (x + (i % columns) * width + 4, y + (i // columns) * height + 4, width - 8, height - 8)
-        for i in range(columns * rows)
+        (x + (i % column_count) * width + 4, y + (i // column_count) * height + 4, width - 8, height - 8)
+        for i in range(column_count * row_count)
     ]
 
 

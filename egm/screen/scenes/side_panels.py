@@ -157,16 +157,17 @@ def _draw_keno_side_panels(context: DrawingContext, right_panel_rect: Rect) -> N
     spot_count, prizes = list_keno_prizes(context)
     x, y, w, h = context.layout.left_panel
     draw_heading(context, texts.format_count("keno.spots", spot_count), (x + 10, y + 12, w - 20, 40))
-    columns = 1 if not context.layout.is_portrait or len(prizes) < _PRIZES_FOR_TWO_COLUMNS_MIN else 2
+    column_count = 1 if not context.layout.is_portrait or len(prizes) < _PRIZES_FOR_TWO_COLUMNS_MIN else 2
     head_height = 66.0 if not context.layout.is_portrait else 54.0
     row_height = min(
         64.0,
         (h - head_height - 2 - _compute_small_print_height(context.layout))
-        / max(1, -(-len(prizes) // columns)),
+        / max(1, -(-len(prizes) // column_count)),
     )
-    size, width = "lead" if row_height > 44 else "small", (w - 36) / columns
+    size, width = "lead" if row_height > 44 else "small", (w - 36) / column_count
     for i, (catch, text) in enumerate(prizes):
-        left, middle = x + 18 + i % columns * width, y + head_height + (i // columns + 0.5) * row_height
+        left = x + 18 + i % column_count * width
+        middle = y + head_height + (i // column_count + 0.5) * row_height
         style, prize_width = TextStyle("numbers", size, "meter"), width * 0.32
         painter.draw_text(
             texts.translate("keno.catch", count=catch),

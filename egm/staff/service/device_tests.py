@@ -95,8 +95,8 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
                     and machine.memory.get(MoneyKey.HOPPER_PAYOUT) is None
                     and machine.memory.get(MoneyKey.PAY_OUT) is None
                     and not _HOPPER_DOORS.isdisjoint(machine.open_doors)
-                    and device_test.coins is not None
-                    and 1 <= device_test.coins <= machine.profile.staff.test_coins_max
+                    and device_test.coin_count is not None
+                    and 1 <= device_test.coin_count <= machine.profile.staff.test_coins_max
                 )
             case "take":
                 return (
@@ -144,7 +144,7 @@ def start_test(machine: Machine, event: Event) -> None:
             device=device_test.device,
             test_kind=device_test.test_kind,
             person=find_actor(machine, event),
-            coins=device_test.coins,
+            coin_count=device_test.coin_count,
             takes_paper=device_test.takes_paper,
             switched_on_outputs=device_test.outputs,
         ),
@@ -153,8 +153,8 @@ def start_test(machine: Machine, event: Event) -> None:
     try:
         if device_test.test_kind == "print" and devices.printer is not None:
             devices.printer.print_ticket(build_test_job(machine.profile.id, test_id))
-        elif device_test.coins is not None and devices.hopper is not None:
-            devices.hopper.pay(test_id, device_test.coins)
+        elif device_test.coin_count is not None and devices.hopper is not None:
+            devices.hopper.pay(test_id, device_test.coin_count)
         elif device_test.test_kind == "take":
             page_data.is_testing_acceptor = bool(device_test.takes_paper)
         elif device_test.test_kind == "light":

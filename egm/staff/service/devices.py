@@ -210,7 +210,7 @@ def _find_requested_test(device_kind: str, action: str, text: str) -> DeviceTest
         case "ticket_printer", "print":
             return DeviceTest(test_kind="print")
         case "hopper", "enter" if text.isascii() and text.isdigit():
-            return DeviceTest(test_kind="pay", coins=int(text))
+            return DeviceTest(test_kind="pay", coin_count=int(text))
         case "bill_acceptor", "take" | "stop":
             return DeviceTest(test_kind="take", takes_paper=action == "take")
         case "io_board", "lamps" | "tower" | "bell" | "dark":

@@ -99,7 +99,7 @@ def record_key_turn(machine: Machine, event: Event) -> None:
     """Record that a key switch was turned, even if the turn has no effect (J-16)."""
     key_change = event.read_payload(KeySwitchChange)
     key_turn = KeySwitchTurned(
-        key_switch=key_change.key, is_turned_on=key_change.is_on, was_unobserved=key_change.was_unattended
+        key_switch=key_change.key, is_turned_on=key_change.is_on, was_unobserved=key_change.was_unobserved
     )
     machine.post(KEY_TURNED if key_turn.is_turned_on else KEY_RETURNED, key_turn)
 

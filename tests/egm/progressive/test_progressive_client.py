@@ -48,7 +48,7 @@ class Wire:
     def __init__(self, *pools):
         self.now = 0
         self.controller = SmallController()
-        self.link = ControllerLink("EGM-1", pools or (create_pool(),), stale_ns=STALE)
+        self.link = ControllerLink("EGM-1", pools or (create_pool(),), stale_after_ns=STALE)
         self.sent = []
 
     def connect(self):
@@ -140,7 +140,7 @@ def test_a_lower_amount_is_shown_only_after_a_counted_fall():
     assert value(9, 1700) == 1600  # an old message, replayed
     assert value(12, 1500, falls=1) == 1500
     assert value(13, 1800, falls=0) == 1500
-    new_link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
+    new_link = ControllerLink("EGM-1", (create_pool(),), stale_after_ns=STALE)
     new_link.restore_shown_amount("TOP", 1500, 1)
     new_link.enrol_levels("n", 0)
     new_link.process_message(
@@ -180,7 +180,7 @@ def test_contributions_during_an_outage_are_counted_once_in_order():
 
 
 def test_no_more_than_a_window_is_sent_ahead():
-    link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
+    link = ControllerLink("EGM-1", (create_pool(),), stale_after_ns=STALE)
     for n in range(1, 200):
         link.queue_contribution(contribution(n), 0)
     link.enrol_levels("n", 0)
@@ -205,7 +205,7 @@ def test_no_more_than_a_window_is_sent_ahead():
 
 
 def test_a_slow_controller_receives_nothing_twice():
-    link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
+    link = ControllerLink("EGM-1", (create_pool(),), stale_after_ns=STALE)
     for n in range(1, 21):
         link.queue_contribution(contribution(n), 0)
     link.enrol_levels("n", 0)
@@ -224,7 +224,7 @@ def test_a_slow_controller_receives_nothing_twice():
 
 
 def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_queried():
-    link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
+    link = ControllerLink("EGM-1", (create_pool(),), stale_after_ns=STALE)
     link.restore_contributions("TOP", 5, [])
     link.enrol_levels("n", 0)
     link.process_message(build_enrolment_reply(counted=3), 0)
@@ -272,7 +272,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
 
 
 def test_an_unanswered_claim_is_asked_again_and_answered_alike():
-    link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
+    link = ControllerLink("EGM-1", (create_pool(),), stale_after_ns=STALE)
     controller = SmallController()
     link.enrol_levels("n", 0)
     for answer in controller.process_message(link.take_messages()[0]):
@@ -316,7 +316,7 @@ class Machine:
         self.live()
 
     def live(self):
-        self.link = ControllerLink(self.name, (create_pool(),), stale_ns=STALE)
+        self.link = ControllerLink(self.name, (create_pool(),), stale_after_ns=STALE)
         self.link.restore_contributions("TOP", 0, self.contributions)
         for hit_claim in self.claims.values():
             self.link.open_hit_claim(hit_claim, 0)

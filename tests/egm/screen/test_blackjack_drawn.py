@@ -186,7 +186,7 @@ def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
     before["hands"].append({"id": "box-1-2", "cards": ["8d"]})
 
     class Over:
-        begin_seconds = 0.0
+        start_seconds = 0.0
         stop_seconds = (1.0, 2.0)
 
     moved = build_current_hands(step, TableStep(before, (), (), 0), Over, 1.5)

@@ -88,8 +88,8 @@ def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(round_view, theme,
     view = replace(
         view,
         now=view.presentation.began_at
-        + step.begin_seconds
-        + (step.last_stop_seconds - step.begin_seconds) * 0.93,
+        + step.start_seconds
+        + (step.last_stop_seconds - step.start_seconds) * 0.93,
     )
     painter, _ = draw_view(view, theme, LAYOUTS["landscape"])
     assert [face for face, _ in painter.dice] == [*THROWN]

@@ -534,7 +534,7 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
     ]
     assert len(series) > 1
     for position_in_series, index in enumerate(series):
-        spinning = replace(view, now=100 + line.steps[index].begin_seconds + 0.3)
+        spinning = replace(view, now=100 + line.steps[index].start_seconds + 0.3)
         expected = f"{position_in_series + 1} of {len(series)}"
         assert any(expected in words for words in read_words(spinning, layout)), expected
 
@@ -569,7 +569,7 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     line, is_each_counted, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
         for elapsed_s in (
-            (line.steps[number].begin_seconds + 0.05, line.steps[number].last_stop_seconds + 0.05)
+            (line.steps[number].start_seconds + 0.05, line.steps[number].last_stop_seconds + 0.05)
             if number
             else ()
         ):
@@ -584,7 +584,7 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
         awarded = awarded or step["awards"][0]["times"]
     assert awarded > 8
     assert all(is_each_counted), is_each_counted
-    title = read_words(replace(view, now=100 + line.steps[1].title_card_begin_seconds + 1.0))
+    title = read_words(replace(view, now=100 + line.steps[1].title_card_start_seconds + 1.0))
     assert "8" in title
 
 

@@ -334,7 +334,7 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
             continue
         names, moments = play_and_list_sounds(view, theme, line.end_seconds + 2)
-        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title_card_begin_seconds
+        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title_card_start_seconds
         for now, on in moments:
             within = begins + 0.05 < now < line.roll_up_end_seconds - 0.05
             without = now < begins - 0.05 or now > line.roll_up_end_seconds + 0.05

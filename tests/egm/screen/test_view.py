@@ -312,7 +312,7 @@ def test_a_very_long_game_is_shown_faster(idle_view, game, outcomes, theme):
     long = replace(view.presentation, steps=view.presentation.steps * 30)
     line = build_view_timeline(replace(view, presentation=long), theme)
     assert 40 < line.last_stop_seconds <= SPEED_UP_ABOVE_SECONDS + 1e-6
-    assert [step.begin_seconds for step in line.steps] == sorted(step.begin_seconds for step in line.steps)
+    assert [step.start_seconds for step in line.steps] == sorted(step.start_seconds for step in line.steps)
     assert line.end_seconds < 60
 
 

@@ -212,7 +212,7 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
         if len(angles) % 20 == 10:
             visit.press("play")
         time = line.steps[0]
-        lasts = (time.stop_seconds[turns - 1] if turns else time.begin_seconds, time.stop_seconds[turns])
+        lasts = (time.stop_seconds[turns - 1] if turns else time.start_seconds, time.stop_seconds[turns])
         context = replace(visit.context, painter=painter)
         draw_roulette_wheel(context, table, (0, 0, 1000, 1000), (pocket, None), lasts, since, has_pin=False)
         visit.wait(0.02, step=0.02)

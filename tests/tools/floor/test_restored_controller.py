@@ -60,7 +60,7 @@ class House:
     def boot(self, name):
         wire = self.wire = Wire(self, name)
         machine = SimulatedMachine(
-            name, POOL, self.memories[name], wire, now_ns=lambda: self.now_ns, stale_ns=3 * SECOND_NS
+            name, POOL, self.memories[name], wire, now_ns=lambda: self.now_ns, stale_after_ns=3 * SECOND_NS
         )
         self.machines[name] = wire.machine = machine
         machine.handle_connection()

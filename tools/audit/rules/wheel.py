@@ -19,7 +19,7 @@ def _are_earlier_results_recorded(context: CheckContext) -> bool:
     """Return whether each earlier result that a new spin repeats is the one recorded for that spin."""
     spin_before = context.record_before(WheelSpin, "wheel_spin")
     spin_after = context.record_after(WheelSpin, "wheel_spin")
-    recorded_numbers = {} if spin_before is None else spin_before.numbers_by_round_id
+    recorded_numbers = {} if spin_before is None else spin_before.number_by_round_id
     return spin_after is not None and spin_after.earlier_numbers.items() <= recorded_numbers.items()
 
 

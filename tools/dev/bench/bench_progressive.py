@@ -99,7 +99,9 @@ def _measure_controller_rate(store: Store, machine_count: int) -> float:
     """Return the wagers per second that the controller counts from real link clients without a broker."""
     level = _create_level()
     pool = ProgressivePool(definition=level, game_id="bench", level_name="top", keeper=LevelKeeper.CONTROLLER)
-    links = {f"EGM-{n}": ControllerLink(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machine_count)}
+    links = {
+        f"EGM-{n}": ControllerLink(f"EGM-{n}", (pool,), stale_after_ns=10**12) for n in range(machine_count)
+    }
     controller = Controller(store, lambda: datetime.now(UTC))
     controller.open_levels([level])
 

@@ -216,8 +216,8 @@ def iter_game_scenes(
                 replace(
                     view,
                     now=100.0
-                    + last_step.begin_seconds
-                    + (last_step.last_stop_seconds - last_step.begin_seconds) * share,
+                    + last_step.start_seconds
+                    + (last_step.last_stop_seconds - last_step.start_seconds) * share,
                 ),
             )
     yield from _iter_level_scenes(idle_view, game, sample_outcomes, theme)
@@ -263,12 +263,12 @@ def _iter_feature_scenes(
     for i, step in enumerate(timeline.steps[:4]):
         yield f"feature-{i + 1}", replace(view, now=100.0 + step.last_stop_seconds + 0.3)
     title_seconds = [
-        step.title_card_begin_seconds
+        step.title_card_start_seconds
         for i, step in enumerate(timeline.steps)
         if has_feature_title_card(presentation, i)
     ]
-    for i, begin_seconds in enumerate(title_seconds[:2]):
-        yield f"feature-title-{i + 1}", replace(view, now=100.0 + begin_seconds + 1.0)
+    for i, start_seconds in enumerate(title_seconds[:2]):
+        yield f"feature-title-{i + 1}", replace(view, now=100.0 + start_seconds + 1.0)
     yield "feature-closing", replace(view, now=100.0 + timeline.last_stop_seconds + 0.6)
 
 

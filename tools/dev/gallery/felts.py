@@ -242,8 +242,8 @@ def _iter_round_scenes(
             replace(
                 view,
                 now=view.presentation.began_at
-                + last_step.begin_seconds
-                + (last_step.last_stop_seconds - last_step.begin_seconds) * share,
+                + last_step.start_seconds
+                + (last_step.last_stop_seconds - last_step.start_seconds) * share,
             ),
         )
     settled_view = replace(view, now=view.presentation.began_at + timeline.end_seconds)

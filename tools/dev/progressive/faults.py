@@ -88,7 +88,7 @@ class CampaignMachine:
             self.memory,
             MqttCarrier(self._slot, self.serial, retry_seconds=RECONNECT_SECONDS),
             now_ns=_read_fast_clock_ns,
-            stale_ns=VALUE_STALE_AFTER_NS,
+            stale_after_ns=VALUE_STALE_AFTER_NS,
             tick_seconds=_TICK_SECONDS,
             step=self._step,
         )

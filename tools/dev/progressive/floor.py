@@ -95,7 +95,7 @@ async def open_floor(
             MachineMemory(),
             MqttCarrier(broker.build_link_settings(name), name),
             now_ns=time.monotonic_ns,
-            stale_ns=VALUE_STALE_AFTER_NS,
+            stale_after_ns=VALUE_STALE_AFTER_NS,
             tick_seconds=len(names) * _TICK_SECONDS_PER_MACHINE,
             step=step,
         )

@@ -79,7 +79,7 @@ class SimulatedMachine:
         carrier: LinkCarrier,
         *,
         now_ns: Callable[[], int],
-        stale_ns: int,
+        stale_after_ns: int,
         tick_seconds: float = _TICK_SECONDS,
         step: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -90,7 +90,7 @@ class SimulatedMachine:
         self._now_ns = now_ns
         self._step = step
         self._tick_seconds = tick_seconds
-        self.link = ControllerLink(serial, (pool,), stale_ns=stale_ns)
+        self.link = ControllerLink(serial, (pool,), stale_after_ns=stale_after_ns)
         self._connections = 0
         memory.run_count += 1
         self.link.restore_contributions(
@@ -228,7 +228,7 @@ class SimulatedMachine:
                 self.memory.hits[news.claim_id].is_closed = True
                 self.link.drop_claim(news.claim_id)
             case ControllerCountBehind():
-                self._resend_contributions(news.contribution_number)
+                self._resend_contributions(news.last_counted_number)
             case MysteryWinFound():
                 self._handle_mystery_win(news.won_prize)
             case CommitmentReceived():
