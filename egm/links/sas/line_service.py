@@ -107,8 +107,8 @@ class SasLineService:
         #: Number of the last journal entry that the readout contains.
         self._readout_sequence = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOT_COUNT) is None  # the journal was created in this run
-        delivered_sequence = self._delivered_exception_file.read_or_create(
-            0 if is_new_journal else journal.sequence
+        delivered_sequence = self._delivered_exception_file.read(
+            default=0 if is_new_journal else journal.sequence
         )
         #: Number of the last journal entry whose exceptions were passed to the line.
         self._sent_sequence = max(delivered_sequence, journal.sequence - _ENTRIES_SEARCHED_AT_START_MAX)
@@ -126,6 +126,7 @@ class SasLineService:
     async def run(self) -> None:
         """Serve the SAS host's line until cancelled."""
         self._loop = asyncio.get_running_loop()
+        self._delivered_exception_file.create_if_missing(self._checked_sequence)
         self._send_readout()
         self._link_monitor.start()
         raise_thread_priority(LOOP_PRIORITY)
@@ -248,23 +249,31 @@ class _DeliveredExceptionFile:
         self._path = path
         self._journal_tag = journal_tag
 
-    def read_or_create(self, sequence_of_new_line: int) -> int:
+    def read(self, *, default: int) -> int:
         """Return the stored number of the last journal entry whose exception the host has received.
 
-        Return 0 if the content is damaged or belongs to an earlier journal. If there is no file, the line is new:
-        create the file with ``sequence_of_new_line`` and return that number.
+        Return 0 if the content is damaged or belongs to an earlier journal, and ``default`` if there is no file: then
+        the line is new.
         """
-        if not self._path.exists():
-            replace_private_file(self._path, f"{sequence_of_new_line} {self._journal_tag}")
         try:
             sequence, journal_tag = self._path.read_text(encoding="ascii").split()
             return int(sequence) if journal_tag == self._journal_tag else 0
+        except FileNotFoundError:
+            return default
         except ValueError:
             return 0
 
+    def create_if_missing(self, sequence: int) -> None:
+        """If there is no file, create it durably with the number ``sequence``."""
+        if not self._path.exists():
+            replace_private_file(self._path, self._format_content(sequence))
+
     def write(self, sequence: int) -> None:
         """Store the number of the last journal entry whose exception the host has received."""
-        replace_transient_file(self._path, f"{sequence} {self._journal_tag}")
+        replace_transient_file(self._path, self._format_content(sequence))
+
+    def _format_content(self, sequence: int) -> str:
+        return f"{sequence} {self._journal_tag}"
 
 
 def create_sas_lines(context: MachineContext) -> Iterable[BackgroundService]:

@@ -75,7 +75,7 @@ def test_the_start_up_activity_and_a_hosts_cursor_replace_a_link(tmp_path, victi
     assert json.loads((tmp_path / "starting.json").read_text())["what"] == "game"
     cursor = _DeliveredExceptionFile(tmp_path / "cursor", "mark")
     cursor.write(7)
-    assert cursor.read_or_create(0) == 7
+    assert cursor.read(default=0) == 7
 
 
 def test_the_generators_carry_over_file_follows_no_link(tmp_path, victim):
