@@ -126,7 +126,7 @@ class SasLineService:
     async def run(self) -> None:
         """Serve the SAS host's line until cancelled."""
         self._loop = asyncio.get_running_loop()
-        self._delivered_exception_file.create_if_missing(self._checked_sequence)
+        self._delivered_exception_file.create_if_missing(self._sent_sequence)
         self._send_readout()
         self._link_monitor.start()
         raise_thread_priority(LOOP_PRIORITY)
