@@ -284,12 +284,12 @@ class SolvedRound:
                 blackjack_ways = (
                     hand_ways * count_cards_left(blackjack_card - 1, removed_cards) * ways_after_card
                 )
-            standing_value = self._standing_nets[removed_cards, max(hand_value.best_total - 16, 0)]
+            standing_net = self._standing_nets[removed_cards, max(hand_value.best_total - 16, 0)]
             tree[hand] = HandNode(
                 hand_ways * all_ways - blackjack_ways,
                 blackjack_ways,
                 blackjack_ways,
-                hand_ways * standing_value * ways_after_dealer,
+                hand_ways * standing_net * ways_after_dealer,
             )
             for value_index, child in hand_value.hands_after_card:
                 # a product of falling factorials, the same in whatever order the cards of the child are drawn
